@@ -61,10 +61,8 @@ export interface Explanation {
  */
 export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []): Explanation {
   const { groups, excludeTexts } = ruleTerms(rule);
-  const nearMisses = new NearMissFinder(item);
-  const explained = (terms: readonly WatchedTerm[]) => explainTerms(terms, item, nearMisses);
-  const [wanted = [], ...required] = groups.map(explained);
-  const exclude = rule.exclude.map((written) => ({ written, options: {}, texts: excludeTexts }));
+  const excluded = rule.exclude.map((written) => ({ written, options: {}, texts: excludeTexts }));
+  const [exclude = [], wanted = [], ...required] = explainTerms([excluded, ...groups], item);
   const mutedBy = muteOf(mutes, item);
   const blockedBy = blockingFilter(filterOf(rule), filteredItem(item));
   const matchedTerms = mutedBy === undefined ? matchOne(rule, item) : undefined;
@@ -79,7 +77,7 @@ export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []
     keywords: wanted.slice(0, rule.keywords.length),
     terms: wanted.slice(rule.keywords.length),
     require: required.map((terms) => ({ isMet: terms.some(({ positions }) => positions.length > 0), terms })),
-    exclude: explained(exclude),
+    exclude,
   };
 }
 
@@ -105,32 +103,40 @@ function explainFilters(rule: Rule, item: MatchItem): FilterExplanation[] {
     }));
 }
 
-function explainTerms(terms: readonly WatchedTerm[], item: MatchItem, nearMisses: NearMissFinder): TermExplanation[] {
+/** Explains lists of terms, all in one pass over the item. */
+function explainTerms(lists: readonly (readonly WatchedTerm[])[], item: MatchItem): TermExplanation[][] {
   const index = new TermIndex();
-  const first = new Map<string, string>();
-  const addresses = terms.map(({ written, options }) => index.acquire(written, options));
-  const inAnyCase = terms.map(({ written, options: { prefix } }) => index.acquire(written, { prefix }));
+  const addressed = lists.map((terms) =>
+    terms.map((term) => ({
+      ...term,
+      address: index.acquire(term.written, term.options),
+      inAnyCase: index.acquire(term.written, { prefix: term.options.prefix }),
+    })),
+  );
   index.begin();
   forEachText(item, true, (written, text) => {
     index.search(written, text);
   });
-  return terms.map(({ written, options, texts }, number) => {
-    const address = addresses[number] ?? 0;
-    const key = `${address} ${texts}`;
-    const positions = positionsOf(index, address, texts);
-    const nearest = () =>
-      missIn(item, 'case', positionsOf(index, inAnyCase[number] ?? 0, texts)) ??
-      missIn(item, 'other_text', positionsOf(index, address, ALL_TEXTS & ~texts)) ??
-      nearMisses.find(written, texts);
-    const explanation: TermExplanation = {
-      term: written,
-      kind: index.kindOf(written, options),
-      sameAs: first.get(key),
-      positions,
-      nearest: address === 0 || positions.length > 0 ? undefined : nearest(),
-    };
-    if (address !== 0 && !first.has(key)) first.set(key, written);
-    return explanation;
+  const nearMisses = new NearMissFinder(item);
+  return addressed.map((terms) => {
+    const first = new Map<string, string>();
+    return terms.map(({ written, options, texts, address, inAnyCase }) => {
+      const key = `${address} ${texts}`;
+      const positions = positionsOf(index, address, texts);
+      const nearest = () =>
+        missIn(item, 'case', positionsOf(index, inAnyCase, texts)) ??
+        missIn(item, 'other_text', positionsOf(index, address, ALL_TEXTS & ~texts)) ??
+        nearMisses.find(written, texts);
+      const explanation: TermExplanation = {
+        term: written,
+        kind: index.kindOf(written, options),
+        sameAs: first.get(key),
+        positions,
+        nearest: address === 0 || positions.length > 0 ? undefined : nearest(),
+      };
+      if (address !== 0 && !first.has(key)) first.set(key, written);
+      return explanation;
+    });
   });
 }
 

@@ -55,6 +55,8 @@ interface Row {
   offsets: number[];
   /** The indexes of the tokens that are words or characters of scripts without spaces. */
   words: number[];
+  /** These words, folded. */
+  folds: string[];
 }
 
 interface ReadText extends Row {
@@ -63,19 +65,21 @@ interface ReadText extends Row {
   original: string;
   /** Where each word occurs in `words`. */
   occurrences: Map<string, number[]>;
-  /** The same for words without their accents. */
-  withoutAccents: Map<string, number[]>;
+  /** The words without their accents, and where each of these occurs. */
+  plainWords: string[];
+  plainOccurrences: Map<string, number[]>;
 }
 
 const isWordLike = ({ kind }: Token): boolean => kind === WORD_TOKEN || kind === CHARACTER_TOKEN;
-const withoutAccents = (word: string): string => word.normalize('NFD').replace(/\p{M}+/gu, '');
+const withoutAccents = (word: string): string =>
+  /^\w*$/.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '');
 
 /** Shorter words resemble too many others. */
 const LEAST_SIMILAR = 4;
 
 /**
  * Finds what is nearest to a term in an item in which it does not occur. It only explains: it decides nothing. The cost
- * of a term is in proportion to the length of the texts.
+ * of a term is bounded, since only the first occurrences of its words are looked at.
  */
 export class NearMissFinder {
   readonly #reader = new TextReader(new WordTable(new IntHeap()));
@@ -85,13 +89,15 @@ export class NearMissFinder {
     forEachText(item, true, (original, text) => {
       this.#reader.readText(original);
       const row = rowOf(this.#tokens(original.length));
+      const plainWords = row.folds.map(withoutAccents);
       this.#texts.push({
         ...row,
         bit: 1 << text,
         field: TEXTS[text] ?? 'text',
         original,
-        occurrences: occurrencesOf(row, (word) => word),
-        withoutAccents: occurrencesOf(row, withoutAccents),
+        occurrences: occurrencesOf(row.folds),
+        plainWords,
+        plainOccurrences: occurrencesOf(plainWords),
       });
     });
   }
@@ -133,6 +139,10 @@ export class NearMissFinder {
 
 /** Longer words are compared by their beginnings. */
 const LONGEST_TOKEN = 200;
+/** The occurrences of a word, and of a term's letters, that are looked at. */
+const MOST_LOOKED_AT = 50;
+/** The words of a text that are compared with a term one by one. */
+const MOST_COMPARED = 2_000;
 
 type Search = (term: Row, text: ReadText) => NearMiss | undefined;
 
@@ -156,17 +166,16 @@ function rowOf(tokens: Token[]): Row {
     folded += token.kind === SPACE_TOKEN ? ' ' : token.folded;
   }
   const words = tokens.flatMap((token, index) => (isWordLike(token) ? [index] : []));
-  return { tokens, folded, offsets, words };
+  return { tokens, folded, offsets, words, folds: words.map((word) => tokens[word]?.folded ?? '') };
 }
 
-const wordsOf = ({ tokens, words }: Row): string[] => words.map((word) => tokens[word]?.folded ?? '');
-
-function occurrencesOf(row: Row, form: (word: string) => string): Map<string, number[]> {
+/** The first of each word, as many as are looked at. */
+function occurrencesOf(words: readonly string[]): Map<string, number[]> {
   const occurrences = new Map<string, number[]>();
-  wordsOf(row).forEach((word, at) => {
-    const known = occurrences.get(form(word));
-    if (known === undefined) occurrences.set(form(word), [at]);
-    else known.push(at);
+  words.forEach((word, at) => {
+    const known = occurrences.get(word);
+    if (known === undefined) occurrences.set(word, [at]);
+    else if (known.length < MOST_LOOKED_AT) known.push(at);
   });
   return occurrences;
 }
@@ -179,7 +188,9 @@ function missAt(reason: NearMissReason, text: ReadText, first: number, last: num
 
 /** The term's letters stand in the text, but begin or end inside a word. */
 function insideWord({ folded: term }: Row, text: ReadText): NearMiss | undefined {
-  for (let at = text.folded.indexOf(term); at >= 0; at = text.folded.indexOf(term, at + 1)) {
+  let looked = 0;
+  for (let at = text.folded.indexOf(term); at >= 0 && looked < MOST_LOOKED_AT; at = text.folded.indexOf(term, at + 1)) {
+    looked++;
     const [first, last] = [tokenAt(text, at), tokenAt(text, at + term.length - 1)];
     const startsInside = text.offsets[first] !== at && text.tokens[first]?.kind === WORD_TOKEN;
     const endOfLast = (text.offsets[last] ?? 0) + (text.tokens[last]?.folded.length ?? 0);
@@ -202,7 +213,7 @@ function tokenAt({ offsets }: ReadText, unit: number): number {
 
 /** The words of the term follow one another, with something else between or around them. */
 function otherPunctuation(term: Row, text: ReadText): NearMiss | undefined {
-  const at = findWords(wordsOf(term), text, text.occurrences, (word) => word);
+  const at = findWords(term.folds, text.folds, text.occurrences);
   if (at === undefined) return undefined;
   const [first, last] = [text.words[at] ?? 0, text.words[at + term.words.length - 1] ?? 0];
   const isSymbol = (token: Token | undefined): boolean =>
@@ -213,23 +224,17 @@ function otherPunctuation(term: Row, text: ReadText): NearMiss | undefined {
   return missAt('punctuation', text, first - before, last + after);
 }
 
-/** The first run of words of the text that equals the words, in their form. */
+/** The first run of a text's words that equals the wanted ones. */
 function findWords(
   wanted: readonly string[],
-  text: ReadText,
+  words: readonly string[],
   occurrences: ReadonlyMap<string, readonly number[]>,
-  form: (word: string) => string,
 ): number | undefined {
-  const isAt = (at: number): boolean =>
-    wanted.every((word, offset) => {
-      const token = text.tokens[text.words[at + offset] ?? -1];
-      return token !== undefined && form(token.folded) === word;
-    });
-  return occurrences.get(wanted[0] ?? '')?.find(isAt);
+  return occurrences.get(wanted[0] ?? '')?.find((at) => wanted.every((word, offset) => words[at + offset] === word));
 }
 
 function joined(term: Row, text: ReadText): NearMiss | undefined {
-  const at = term.words.length < 2 ? undefined : text.occurrences.get(wordsOf(term).join(''))?.[0];
+  const at = term.words.length < 2 ? undefined : text.occurrences.get(term.folds.join(''))?.[0];
   const token = at === undefined ? undefined : text.words[at];
   return token === undefined ? undefined : missAt('joined', text, token, token);
 }
@@ -244,7 +249,7 @@ function onlyWord({ tokens }: Row): string | undefined {
 function split(term: Row, text: ReadText): NearMiss | undefined {
   const whole = onlyWord(term);
   if (whole === undefined) return undefined;
-  const found = text.words.find((word) => {
+  const found = text.words.slice(0, MOST_COMPARED).find((word) => {
     const [first, second] = [text.tokens[word], text.tokens[word + 2]];
     if (first === undefined || second?.kind !== WORD_TOKEN) return false;
     if (first.folded.length + second.folded.length !== whole.length) return false;
@@ -254,8 +259,8 @@ function split(term: Row, text: ReadText): NearMiss | undefined {
 }
 
 function otherAccents(term: Row, text: ReadText): NearMiss | undefined {
-  const wanted = wordsOf(term).map(withoutAccents);
-  const at = findWords(wanted, text, text.withoutAccents, withoutAccents);
+  const wanted = term.folds.map(withoutAccents);
+  const at = findWords(wanted, text.plainWords, text.plainOccurrences);
   if (at === undefined) return undefined;
   return missAt('accents', text, text.words[at] ?? 0, text.words[at + term.words.length - 1] ?? 0);
 }
@@ -263,7 +268,7 @@ function otherAccents(term: Row, text: ReadText): NearMiss | undefined {
 function similarWord(term: Row, text: ReadText): NearMiss | undefined {
   const word = onlyWord(term);
   if (word === undefined || word.length < LEAST_SIMILAR) return undefined;
-  const similar = [...text.occurrences.keys()].find((other) => isOneEditAway(word, other));
+  const similar = text.folds.slice(0, MOST_COMPARED).find((other) => isOneEditAway(word, other));
   const [at] = text.occurrences.get(similar ?? '') ?? [];
   const token = at === undefined ? undefined : text.words[at];
   return token === undefined ? undefined : missAt('similar_word', text, token, token);
@@ -281,7 +286,7 @@ function someWords(term: Row, text: ReadText): NearMiss | undefined {
 
 /** The token of the longest word of the term that the text has, and the words that it lacks. */
 function wordsIn(term: Row, text: ReadText): { found: number | undefined; missing: string[] } {
-  const wanted = [...new Set(wordsOf(term))];
+  const wanted = [...new Set(term.folds)];
   const had = wanted.filter((word) => text.occurrences.has(word));
   const [longest = ''] = had.sort((a, b) => b.length - a.length);
   const [at] = text.occurrences.get(longest) ?? [];

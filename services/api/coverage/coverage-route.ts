@@ -11,7 +11,7 @@ import { coverageAnswer } from './coverage-answer.ts';
 import { coverageRange } from './coverage-range.ts';
 import type { CoverageRange } from './coverage-range.ts';
 import { MeasuredHours } from './measured-hours.ts';
-import { PacedTurns } from './paced-turns.ts';
+import { PacedTurns } from '../http/paced-turns.ts';
 import { SharedAnswers } from './shared-answers.ts';
 
 /** How many gaps an answer lists. */
@@ -31,7 +31,7 @@ export interface CoverageDeps {
 export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const measured = new MeasuredHours(pool);
   const answers = new SharedAnswers(FRESH_MS);
-  const turns = new PacedTurns();
+  const turns = new PacedTurns('coverage');
   return {
     method: 'get',
     path: '/v1/coverage',

@@ -1,5 +1,5 @@
 import { delay } from '../../../shared/runtime/clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from './api-error.ts';
 
 /** Turns that an account may wait for, with the one that it has. */
 const MAX_PER_ACCOUNT = 2;
@@ -14,13 +14,19 @@ const LONGEST_REST_MS = 2_000;
  */
 export class PacedTurns {
   private readonly perAccount = new Map<string, number>();
+  private readonly what: string;
   private last: Promise<unknown> = Promise.resolve();
+
+  /** @param what the work, as a message names it: `coverage` */
+  constructor(what: string) {
+    this.what = what;
+  }
 
   /** @throws ApiError rate_limited when the account waits for too many turns */
   async take<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const turns = this.perAccount.get(accountId) ?? 0;
     if (turns >= MAX_PER_ACCOUNT) {
-      const message = 'This account asks for more coverage than can be computed at once. Wait for the answers.';
+      const message = `This account asks for more ${this.what} than can be computed at once. Wait for the answers.`;
       throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER_S });
     }
     this.perAccount.set(accountId, turns + 1);

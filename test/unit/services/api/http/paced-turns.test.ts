@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PacedTurns } from '../../../../../services/api/coverage/paced-turns.ts';
+import { PacedTurns } from '../../../../../services/api/http/paced-turns.ts';
 import { delay } from '../../../../../shared/runtime/clock.ts';
 
 beforeEach(() => {
@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 test('work of many accounts takes a quarter of the time, one after the other', async () => {
-  const turns = new PacedTurns();
+  const turns = new PacedTurns('coverage');
   const begun: number[] = [];
   const from = performance.now();
   const all = Promise.all(
@@ -27,7 +27,7 @@ test('work of many accounts takes a quarter of the time, one after the other', a
 });
 
 test('an account waits for two turns at most; the others are not refused', async () => {
-  const turns = new PacedTurns();
+  const turns = new PacedTurns('coverage');
   const work = () => delay(50);
   const first = turns.take('acc_a', work);
   const second = turns.take('acc_a', work);
@@ -41,7 +41,7 @@ test('an account waits for two turns at most; the others are not refused', async
 });
 
 test('work that fails ends its turn', async () => {
-  const turns = new PacedTurns();
+  const turns = new PacedTurns('coverage');
   await expect(turns.take('acc_a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
   const next = turns.take('acc_a', () => Promise.resolve('done'));
   await vi.advanceTimersByTimeAsync(2_000);
