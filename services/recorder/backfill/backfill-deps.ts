@@ -47,9 +47,11 @@ export interface BackfillDeps {
   archiveReady: Promise<boolean>;
   /** How far the clocks of crawler, broker and Postgres may differ, in ms: 0 on one machine. */
   toleranceMs: number;
+  /** After a kill -9 another process takes a run up this late; default 30. */
+  leaseSeconds?: number;
   metrics: Metrics;
   logger: Logger;
 }
 
 /** What the work on one run needs. */
-export type RunDeps = BackfillDeps & { cooperativeYield: CooperativeYield; signal: AbortSignal };
+export type RunDeps = Required<BackfillDeps> & { cooperativeYield: CooperativeYield; signal: AbortSignal };

@@ -21,9 +21,9 @@ import type { TurnEnd } from './run-backfill.ts';
 /** Runs under way at once in a process. */
 const WORKERS = 2;
 const POLL_MS = 1_000;
-/** After a kill -9 another process takes a run up this late. */
 const LEASE_SECONDS = 30;
-const RENEW_MS = 8_000;
+/** A lease is renewed so often while it lasts. */
+const RENEWALS = 4;
 /** Seconds until the archive is looked at again while it is behind. */
 const NOT_SETTLED_SECONDS = 0.5;
 /** Waits while an engine is away. */
@@ -43,9 +43,14 @@ export function startBackfills(deps: BackfillDeps): Running {
   const logger = deps.logger.child({ work: 'backfills' });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const runDeps = { ...deps, logger, signal, cooperativeYield: new CooperativeYield() };
-  const outage = new OutageLog({ work: 'backfills', logger, metrics: deps.metrics });
-  const workers = Array.from({ length: WORKERS }, () => work(runDeps, outage));
+  const runDeps = { leaseSeconds: LEASE_SECONDS, ...deps, logger, signal, cooperativeYield: new CooperativeYield() };
+  const { metrics } = deps;
+  // A worker that finds no run says nothing about the engines that runs need.
+  const outages = {
+    claiming: new OutageLog({ work: 'taking up backfills', logger, metrics }),
+    working: new OutageLog({ work: 'backfills', logger, metrics }),
+  };
+  const workers = Array.from({ length: WORKERS }, () => work(runDeps, outages));
   return {
     async stop() {
       stopping.abort();
@@ -54,7 +59,12 @@ export function startBackfills(deps: BackfillDeps): Running {
   };
 }
 
-async function work(deps: RunDeps, outage: OutageLog): Promise<void> {
+interface Outages {
+  claiming: OutageLog;
+  working: OutageLog;
+}
+
+async function work(deps: RunDeps, outages: Outages): Promise<void> {
   const { signal } = deps;
   const stopped = new Promise<boolean>((resolve) => {
     signal.addEventListener('abort', () => resolve(false), { once: true });
@@ -62,11 +72,18 @@ async function work(deps: RunDeps, outage: OutageLog): Promise<void> {
   if (!(await Promise.race([deps.archiveReady, stopped]))) return;
   let backOffMs = BACK_OFF_MS.least;
   while (!signal.aborted) {
+    let outage = outages.claiming;
     let waitMs = POLL_MS;
     try {
-      if (await workOnNext(deps)) waitMs = 0;
+      const run = await inTransaction(deps.pool, (client) => claimBackfill(client, randomUUID(), deps.leaseSeconds));
       outage.recovered();
-      backOffMs = BACK_OFF_MS.least;
+      if (run !== undefined) {
+        outage = outages.working;
+        await workOn(deps, run);
+        outage.recovered();
+        backOffMs = BACK_OFF_MS.least;
+        waitMs = 0;
+      }
     } catch (error) {
       if (hasStopped(signal)) return;
       outage.failed(error);
@@ -82,17 +99,14 @@ function hasStopped(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Returns whether there was a run to work on. @throws what engines throw when they are away */
-async function workOnNext(deps: RunDeps): Promise<boolean> {
-  const run = await inTransaction(deps.pool, (client) => claimBackfill(client, randomUUID(), LEASE_SECONDS));
-  if (run === undefined) return false;
+/** Works on a claimed run for a turn. @throws what engines throw when they are away */
+async function workOn(deps: RunDeps, run: ClaimedBackfill): Promise<void> {
   try {
     const turnEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
     await settle(deps, run, turnEnd);
   } catch (error) {
     await giveBack(deps, run, error);
   }
-  return true;
 }
 
 async function settle({ pool, logger }: RunDeps, run: ClaimedBackfill, turnEnd: TurnEnd): Promise<void> {
@@ -134,16 +148,16 @@ async function withLease<T>(deps: RunDeps, run: ClaimedBackfill, job: (signal: A
 }
 
 async function renewUntil(
-  { pool }: RunDeps,
+  { pool, leaseSeconds }: RunDeps,
   run: ClaimedBackfill,
   finished: AbortSignal,
   lost: AbortController,
 ): Promise<void> {
   for (;;) {
-    await delay(RENEW_MS, finished);
+    await delay((1_000 * leaseSeconds) / RENEWALS, finished);
     if (finished.aborted) return;
     // While Postgres is away the work fails by itself.
-    const isKept = await renewBackfillLease(pool, run, LEASE_SECONDS).catch(() => true);
+    const isKept = await renewBackfillLease(pool, run, leaseSeconds).catch(() => true);
     if (!isKept) lost.abort(new BackfillLeaseLost(`the lease of ${run.id} was lost`));
   }
 }

@@ -1,9 +1,12 @@
 /**
- * A recorder in a process of its own. Its argument is JSON: {brokers, prefix, postgresUrl, killedAfter}. With
- * `killedAfter` it is killed (SIGKILL) right after that commit, before it can publish a match or commit an offset.
- * SIGTERM stops it in order.
+ * A recorder in a process of its own. Its argument is JSON: `RecorderChildOptions`. With `killedAfter` it is killed
+ * (SIGKILL) right after that commit, before it can publish a match or commit an offset; with `killedBefore` right
+ * before it. SIGTERM stops it in order.
  */
+import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
+import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -17,29 +20,35 @@ export interface RecorderChildOptions {
   postgresUrl: string;
   /** The number of the transaction, starting with 1. */
   killedAfter?: number;
+  killedBefore?: number;
+  /** It works on backfills too, with leases of so many seconds. */
+  backfills?: { clickhouseUrl: string; leaseSeconds: number };
 }
 
-const { brokers, prefix, postgresUrl, killedAfter } = JSON.parse(process.argv[2]!) as RecorderChildOptions;
+const options = JSON.parse(process.argv[2]!) as RecorderChildOptions;
+const { brokers, prefix, postgresUrl, killedAfter, killedBefore } = options;
 const logger = silentLogger();
 const pool = createPool({ url: postgresUrl, name: 'recorder-child', logger });
 
 if (killedAfter !== undefined) killAtCommit(pool, { commit: killedAfter, moment: 'after' });
+if (killedBefore !== undefined) killAtCommit(pool, { commit: killedBefore, moment: 'before' });
 
 const kafka = createKafka({ brokers: brokers.split(','), clientId: 'recorder-child', logger });
 const metrics = createMetrics();
+const publisher = await createPublisher({ kafka, prefix, metrics, logger });
+const deps = { kafka, prefix, publisher, pool, toleranceMs: 0, metrics, logger };
 const recorder = await startRecorder({
-  kafka,
-  prefix,
-  publisher: await createPublisher({ kafka, prefix, metrics, logger }),
-  pool,
-  toleranceMs: 0,
-  metrics,
-  logger,
+  ...deps,
   fatal: (error) => {
     console.error(error);
     process.exit(1);
   },
 });
+if (options.backfills) {
+  const { clickhouseUrl, leaseSeconds } = options.backfills;
+  const readArchive = createReadArchive(createClickhouse(clickhouseUrl, 'recorder-child'));
+  startBackfills({ ...deps, readArchive, archiveReady: Promise.resolve(true), leaseSeconds });
+}
 
 process.once('SIGTERM', () => {
   void recorder.stop().finally(() => process.exit(0));
