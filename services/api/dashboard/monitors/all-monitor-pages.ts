@@ -1,5 +1,6 @@
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute } from '../page-route.ts';
+import { backfillPages } from './matches/backfill-page.ts';
 import { deliveryPages } from './deliveries-page.ts';
 import { editPages } from './edit-pages.ts';
 import { explanationPages } from './matches/explanation-page.ts';
@@ -21,6 +22,7 @@ export function allMonitorPages(deps: DashboardDeps): PageRoute[] {
     ...deliveryPages(deps),
     ...webhookPages(deps),
     ...mutePages(deps),
+    ...backfillPages(deps),
     ...actionPages(deps),
   ];
 }

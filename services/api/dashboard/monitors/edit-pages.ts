@@ -41,6 +41,7 @@ function newPage(visit: Visit, filled: Filled): ShownPage {
       values: EMPTY_VALUES,
       problems: new Map(),
       ...filled,
+      isNew: true,
       action: '/monitors/new',
       submit: 'Create the monitor',
       cost: costOfPeriod(visit),

@@ -9,7 +9,16 @@ import { printGroupLine, readGroupLines, readTermLines } from './rule-lines.ts';
 
 /** Fields whose text has one entry a line. */
 const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
-const TEXTS = ['name', ...LISTS, 'terms', 'require', 'languages', 'webhook_url', 'webhook_kind'] as const;
+const TEXTS = [
+  'name',
+  ...LISTS,
+  'terms',
+  'require',
+  'languages',
+  'webhook_url',
+  'webhook_kind',
+  'backfill_hours',
+] as const;
 const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once'] as const;
 
 /** What is in the form of a monitor, by the names of the API: as stored, or as it was typed. */
@@ -41,7 +50,9 @@ export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
 }
 
 /** The fields of a rule; those that are absent have their usual value. */
-export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormValues, 'name' | `webhook_${string}`> {
+export function valuesOfRule(
+  settings: RuleSettingsResource,
+): Omit<MonitorFormValues, 'name' | 'backfill_hours' | `webhook_${string}`> {
   const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
   const lists = LISTS.map((list) => [list, joined(settings[list] ?? [])] as const);
   const { terms = [], require = [] } = ruleOfMonitor(monitorFields(settings));
@@ -92,12 +103,13 @@ export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsRe
 
 /** The body of POST /v1/monitors. */
 export function createBody(values: MonitorFormValues): object {
-  const { name, webhook_url: url, webhook_kind: kind } = values;
+  const { name, webhook_url: url, webhook_kind: kind, backfill_hours: hours } = values;
   return {
     name,
     ...ruleOfValues(values),
     ...(url !== '' && { webhook_url: url }),
     ...(kind !== '' && { webhook_kind: kind }),
+    ...(hours !== '' && { backfill_hours: Number(hours) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
+import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-room.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
@@ -6,6 +7,7 @@ import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { Visit } from '../page-route.ts';
 import { checkbox, field, fieldset, select, textArea } from '../parts/field.ts';
+import { BACKFILL_HOURS } from './matches/backfill-page.ts';
 import { entryOf } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 
@@ -21,6 +23,8 @@ export interface MonitorForm {
   query?: string;
   /** What the rule in the form says. */
   saidBack?: readonly string[] | undefined;
+  /** Of a monitor that is created: it may find earlier matches too. */
+  isNew?: boolean;
   /** Sent along with the form. */
   hidden?: HtmlValue;
 }
@@ -91,7 +95,7 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
         ['discord', 'Discord'],
       ],
     })}
-    ${advanced(form)} ${said(form.saidBack)}
+    ${form.isNew === true && earlierMatches(form)} ${advanced(form)} ${said(form.saidBack)}
     <div class="actions">
       <button>${submit}</button>
       <button class="quiet" name="do" value="say">Say the rule in words</button>
@@ -99,6 +103,15 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
     </div>
     ${asText(form)}
   </form>`;
+}
+
+function earlierMatches(form: MonitorForm): Html {
+  return select({
+    ...of(form, 'backfill_hours'),
+    label: 'Earlier matches',
+    hint: `Finding them costs 1 credit for each started ${MATCHES_PER_CREDIT}.`,
+    options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
+  });
 }
 
 /** What creating or resuming costs this account. */

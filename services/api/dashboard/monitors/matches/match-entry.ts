@@ -16,6 +16,11 @@ const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
   skipped: 'not sent',
 };
 
+/** A backfilled match is not sent unless that was asked for, whether there is a webhook or not. */
+function deliveryOf({ delivery_status: status, backfill }: MonitorMatch): string {
+  return status === 'none' && backfill === true ? 'not sent' : DELIVERY[status];
+}
+
 /** The id of a match's element on a page. */
 export const entryId = (match: Pick<MonitorMatch, 'id'>): string => match.id;
 
@@ -28,8 +33,8 @@ export function matchEntry(visit: Visit, match: MonitorMatch, highlights: Highli
     ${body !== '' && html`<p>${markedExcerpt(body, highlights.body)}</p>`}
     <p class="note">
       ${time(match.created_at)} · r/${subreddit} · u/${author} · ${match.matched_terms.join(', ')} ·
-      <span class="${match.delivery_status === 'failed' && 'bad'}">${DELIVERY[match.delivery_status]}</span>
-      ${match.suppressed && html` · ${suppressedInWords(match)}`}
+      <span class="${match.delivery_status === 'failed' && 'bad'}">${deliveryOf(match)}</span>
+      ${match.suppressed && html` · ${suppressedInWords(match)}`} ${match.backfill && ' · found afterwards'}
     </p>
     <div class="actions">
       <a href="${visit.path(`${page}/matches/${id}`)}">Why did this match?</a>
