@@ -14,6 +14,8 @@ import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
 import { createCallApi } from './dashboard/call-api.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
+import { createFeedRouter } from './feeds/feed-router.ts';
+import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
 import { createCompression } from './http/compress-answers.ts';
 import { createErrorHandler } from './http/error-handler.ts';
@@ -82,6 +84,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   );
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));
+  app.use(createFeedRouter(options));
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
@@ -93,6 +96,7 @@ export function createApiApp(options: ApiAppDeps): Express {
       siteUrl: options.forum.siteUrl,
       archiveSample: createArchiveSample(options.clickhouse, options.logger),
     }),
+    ...feedTokenRoutes(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     coverageRoute({ pool: options.pool, clock: systemClock }),

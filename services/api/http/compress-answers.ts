@@ -11,7 +11,7 @@ const ENCODERS = {
 } as const;
 type Encoding = keyof typeof ENCODERS;
 /** Pages are left out: their size could reveal a secret beside reflected input (BREACH). */
-const COMPRESSIBLE = /^(?:application\/json|text\/(?:css|csv|javascript|markdown))(?:;|$)/;
+const COMPRESSIBLE = /^(?:application\/(?:(?:feed\+)?json|atom\+xml)|text\/(?:css|csv|javascript|markdown))(?:;|$)/;
 
 /**
  * Sends bodies of more than 1 KiB with brotli or gzip to clients that accept it. A body is compressed whole, once it is

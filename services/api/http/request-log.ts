@@ -8,6 +8,9 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
 /** The id of a sign-in under way, which works only with its cookie. */
 const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
+/** The address of a feed, which works without a key; also where it was put into a wrong address. */
+const FEED_ADDRESS = /(\/feeds(?:\/|%2f)).+/i;
+const FEED_TOKEN = /(feed_)[0-9a-z]{8,}/gi;
 /** Asked for every few seconds, and 503 is one of their regular answers. */
 const UNLOGGED = new Set(['/healthz', '/readyz', '/status']);
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -62,5 +65,5 @@ function accountOf(response: ServerResponse): string | undefined {
 
 function originalPath(request: IncomingMessage & { originalUrl?: string }): string {
   const path = (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
-  return path.replace(WHOLE_KEY, '$1…').replace(SIGN_IN_ID, '$1…');
+  return path.replace(WHOLE_KEY, '$1…').replace(SIGN_IN_ID, '$1…').replace(FEED_ADDRESS, '$1…').replace(FEED_TOKEN, '$1…');
 }

@@ -4,6 +4,7 @@ import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { deleteFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
 import {
   announceMonitorChange,
   lockMonitor,
@@ -48,6 +49,7 @@ export async function deleteMonitor(pool: Pool, accountId: string, id: string): 
     if (!current) throw noSuchMonitor();
     if (current.status === 'deleted') return;
     await stopMonitor(client, id, 'deleted');
+    await deleteFeedToken(client, id);
     await announceMonitorChange(client, id);
   });
 }

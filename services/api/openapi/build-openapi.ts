@@ -3,6 +3,7 @@ import { accountDocuments } from './documents/account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { backfillDocuments } from './documents/backfill-documents.ts';
 import { explainDocuments } from './documents/explain-documents.ts';
+import { feedDocuments } from './documents/feed-documents.ts';
 import { monitorDocuments } from './documents/monitor-documents.ts';
 import { muteDocuments } from './documents/mute-documents.ts';
 import { coverageDocuments } from './documents/coverage-documents.ts';
@@ -40,6 +41,7 @@ export const routeDocuments = [
   ...monitorDocuments,
   ...explainDocuments,
   ...muteDocuments,
+  ...feedDocuments,
   ...backfillDocuments,
   ...coverageDocuments,
   ...accountDocuments,

@@ -37,6 +37,7 @@ const HEADERS = {
   },
   Allow: { description: 'The methods that this path supports.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+  'Last-Modified': { description: 'When it last changed.', schema: { type: 'string' } },
   ETag: { description: 'Identifies this version of the document.', schema: { type: 'string' } },
 } as const satisfies Record<string, { description: string; schema: JsonSchema }>;
 

@@ -50,6 +50,8 @@ export interface RouteDocument {
   id?: IdDocument;
   /** The same of the mute_id in the path. */
   muteId?: IdDocument;
+  /** The same of the token in the path. */
+  token?: IdDocument;
   query?: z.ZodObject;
   /** The parameters of an example request, by name. */
   example?: Record<string, unknown>;
@@ -128,6 +130,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 function parametersOf({
   id,
   muteId,
+  token,
   query,
   example = {},
   headers = [],
@@ -136,6 +139,7 @@ function parametersOf({
   return [
     ...(id === undefined ? [] : [pathParameter('id', id)]),
     ...(muteId === undefined ? [] : [pathParameter('mute_id', muteId)]),
+    ...(token === undefined ? [] : [pathParameter('token', token)]),
     ...(query === undefined ? [] : queryParametersOf(query, example)),
     ...headers,
     ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),

@@ -95,8 +95,8 @@ const THREAD_DAYS = `(
 )`;
 
 /**
- * Deletes day counts, rule versions, states, mutes, backfills, threads and health of monitors: a few dozen rows of
- * each, at most 500 mutes and 300 backfills, and at most the daily cap of threads for each of three days.
+ * Deletes day counts, rule versions, states, mutes, feed addresses, backfills, threads and health of monitors: a few
+ * dozen rows of each, at most 500 mutes and 300 backfills, and at most the daily cap of threads for each of three days.
  */
 export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
@@ -108,6 +108,8 @@ export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly st
        DELETE FROM monitor_states WHERE monitor_id = ANY ($1)
      ), mutes AS (
        DELETE FROM monitor_mutes WHERE monitor_id = ANY ($1)
+     ), feeds AS (
+       DELETE FROM feed_tokens WHERE monitor_id = ANY ($1)
      ), runs AS (
        DELETE FROM backfills WHERE monitor_id = ANY ($1)
      ), threads AS (

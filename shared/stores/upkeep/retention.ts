@@ -94,6 +94,8 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
        DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
      ), mutes AS (
        DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
+     ), feeds AS (
+       DELETE FROM feed_tokens t USING forgotten f WHERE t.monitor_id = f.monitor_id
      ), states AS (
        DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
      ), backfills AS (

@@ -3,10 +3,12 @@ import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shap
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { hashFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
 import { newMuteId } from '../../../shared/domain/identifiers.ts';
 import { grantPublicId, hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
+import { putFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
 import { insertMute } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -89,6 +91,10 @@ const CALLS: Record<string, string[]> = {
   'delete /v1/monitors/{id}/mutes/{mute_id}': [''],
   'get /v1/monitors/{id}/backfill': [''],
   'post /v1/monitors/{id}/backfill': [''],
+  'post /v1/monitors/{id}/feed-token': [''],
+  'delete /v1/monitors/{id}/feed-token': [''],
+  'get /feeds/{token}.atom': [''],
+  'get /feeds/{token}.json': [''],
   'get /v1/coverage': ['', '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'],
   'get /v1/account': [''],
   'delete /v1/account': [''],
@@ -140,7 +146,10 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
       '/v1/account/grants/{id}': () => grantOf(accountId),
     };
     const id = await (ids[pattern]?.() ?? api.monitor(apiKey, hook).then((monitor) => monitor.id));
-    const path = pattern.replace('{id}', id).replace('{mute_id}', await muteOf(id, pattern));
+    const path = pattern
+      .replace('{id}', id)
+      .replace('{mute_id}', await muteOf(id, pattern))
+      .replace('{token}', await feedOf(id, pattern));
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
     const body = BODIES[operation] ?? (await bodyFor(operation, email));
     let reply = await api.call(apiKey, method.toUpperCase(), path + asked, body);
@@ -151,6 +160,14 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
     expect([200, 201, 202], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });
+
+/** The token of the monitor's feed, for paths that have it. */
+async function feedOf(monitorId: string, pattern: string): Promise<string> {
+  if (!pattern.includes('{token}')) return '';
+  const token = newFeedToken();
+  await putFeedToken(db.pool, monitorId, hashFeedToken(token));
+  return token;
+}
 
 /** A mute of the monitor, for paths that name one. */
 async function muteOf(monitorId: string, pattern: string): Promise<string> {

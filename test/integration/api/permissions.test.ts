@@ -89,6 +89,8 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'delete /v1/monitors/{id}/mutes/{mute_id}': 'monitors:write',
   'get /v1/monitors/{id}/backfill': 'monitors:read',
   'post /v1/monitors/{id}/backfill': 'monitors:write',
+  'post /v1/monitors/{id}/feed-token': 'monitors:write',
+  'delete /v1/monitors/{id}/feed-token': 'monitors:write',
   'get /v1/monitors/{id}/deliveries': 'monitors:read',
   'post /v1/monitors/{id}/redeliver': 'monitors:write',
   'post /v1/monitors/{id}/rotate-secret': 'monitors:write',

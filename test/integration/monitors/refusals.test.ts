@@ -55,6 +55,8 @@ const BY_ID = [
   ['GET', '/mutes', undefined],
   ['POST', '/mutes', { kind: 'author', value: 'ana' }],
   ['DELETE', '/mutes/mute_000000000000', undefined],
+  ['POST', '/feed-token', undefined],
+  ['DELETE', '/feed-token', undefined],
 ] as const;
 
 describe('nothing is charged, created, sent or changed', () => {

@@ -22,6 +22,7 @@ const NOTHING = {
   monitor_states: 0,
   monitor_health: 0,
   monitor_mutes: 0,
+  feed_tokens: 0,
   monitor_threads: 0,
   backfills: 0,
   monitor_counters: 0,

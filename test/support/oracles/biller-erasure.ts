@@ -45,6 +45,10 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
     [monitorIds],
   );
   await db.query(
+    'INSERT INTO feed_tokens (monitor_id, token_hash) SELECT id, sha256(id::bytea) FROM unnest($1::text[]) AS id',
+    [monitorIds],
+  );
+  await db.query(
     `INSERT INTO monitor_threads (day, monitor_id, post_id)
      SELECT day, id, 'abc' FROM unnest($1::text[]) AS id, unnest('{2026-01-01,2026-01-03}'::date[]) AS day`,
     [monitorIds],
@@ -67,6 +71,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_states',
     'monitor_health',
     'monitor_mutes',
+    'feed_tokens',
     'monitor_threads',
     'backfills',
     'monitor_counters',

@@ -70,10 +70,15 @@ function patternOf(document: OpenApiDocument, path: string): string | undefined 
     .split('/');
   const fits = (pattern: string) => {
     const parts = pattern.split('/');
-    return parts.length === asked.length && parts.every((part, index) => part.startsWith('{') || part === asked[index]);
+    return parts.length === asked.length && parts.every((part, index) => isOf(part, asked[index]!));
   };
   const found = Object.keys(document.paths).filter(fits);
   return found.sort((a, b) => a.split('{').length - b.split('{').length)[0];
+}
+
+/** Whether a part of a path is of a pattern: as it is, or with a parameter at its beginning. */
+function isOf(pattern: string, part: string): boolean {
+  return pattern.startsWith('{') ? part.endsWith(pattern.slice(pattern.indexOf('}') + 1)) : part === pattern;
 }
 
 /**
@@ -130,7 +135,7 @@ function checkBody(
   }
   const media: MediaType | undefined = content[type];
   if (media === undefined) throw new UndocumentedError(`${context} the type "${type}" is not documented`);
-  const value: unknown = type.endsWith('json') ? JSON.parse(body) : body;
+  const value: unknown = /[/+]json$/.test(type) ? JSON.parse(body) : body;
   validate(document, media.schema, value, `${context} body`);
   if (codes !== undefined) checkErrorCode(codes, headers, value as ErrorEnvelope, context);
 }

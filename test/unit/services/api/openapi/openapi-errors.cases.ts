@@ -25,6 +25,14 @@ const PUBLIC_BODY = {
   503: ['service_unavailable'],
 };
 
+const FEED = {
+  400: ['invalid_request'],
+  ...NOT_FOUND,
+  429: ['rate_limited'],
+  500: ['internal_error'],
+  503: ['service_unavailable'],
+};
+
 export const documentedErrors: { route: string; errors: Record<string, string[]> }[] = [
   { route: 'get /v1/forum/post', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
   { route: 'get /v1/forum/post/duplicates', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
@@ -83,6 +91,10 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       409: ['idempotency_conflict', 'backfill_running'],
     },
   },
+  { route: 'post /v1/monitors/{id}/feed-token', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'delete /v1/monitors/{id}/feed-token', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /feeds/{token}.atom', errors: FEED },
+  { route: 'get /feeds/{token}.json', errors: FEED },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/coverage', errors: { ...ALWAYS, 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },
