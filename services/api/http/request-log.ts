@@ -65,5 +65,9 @@ function accountOf(response: ServerResponse): string | undefined {
 
 function originalPath(request: IncomingMessage & { originalUrl?: string }): string {
   const path = (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
-  return path.replace(WHOLE_KEY, '$1…').replace(SIGN_IN_ID, '$1…').replace(FEED_ADDRESS, '$1…').replace(FEED_TOKEN, '$1…');
+  return path
+    .replace(WHOLE_KEY, '$1…')
+    .replace(SIGN_IN_ID, '$1…')
+    .replace(FEED_ADDRESS, '$1…')
+    .replace(FEED_TOKEN, '$1…');
 }

@@ -32,7 +32,7 @@ export interface FoundFeed {
   changedAt: Date;
 }
 
-/** Finds a feed by the hash of its token. Those of deleted monitors and of accounts that are not active are not found. */
+/** Finds a feed by the hash of its token, unless its monitor is deleted or its account is not active. */
 export async function findFeed(db: Queryable, tokenHash: Uint8Array): Promise<FoundFeed | undefined> {
   const { rows } = await db.query<FoundFeed>({
     name: 'find-feed',
