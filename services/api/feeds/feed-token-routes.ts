@@ -1,4 +1,4 @@
-import type { FeedAddresses } from '../../../schemas/api/feed.ts';
+import type { FeedAddresses } from '../../../schemas/api/matches/feed.ts';
 import { hashFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import type { JsonFeed } from '../../../schemas/api/feed.ts';
+import type { JsonFeed } from '../../../schemas/api/matches/feed.ts';
 import type { FeedContent } from './feed-content.ts';
 
 /** A feed as JSON Feed 1.1. @param url its own address */

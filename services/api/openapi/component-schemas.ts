@@ -14,7 +14,7 @@ import {
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
 import { explainBody, explainedTerm, itemExplanation, ruleExplanation } from '../../../schemas/api/explain.ts';
-import { feedAddresses, feedRevoked, jsonFeed } from '../../../schemas/api/feed.ts';
+import { feedAddresses, feedRevoked, jsonFeed } from '../../../schemas/api/matches/feed.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';

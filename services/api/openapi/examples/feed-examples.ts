@@ -1,4 +1,4 @@
-import type { FeedAddresses, JsonFeed } from '../../../../schemas/api/feed.ts';
+import type { FeedAddresses, JsonFeed } from '../../../../schemas/api/matches/feed.ts';
 import { atomFeed } from '../../feeds/atom-feed.ts';
 import { feedContent } from '../../feeds/feed-content.ts';
 import { jsonFeedOf } from '../../feeds/json-feed.ts';

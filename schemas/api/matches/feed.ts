@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { timestamp } from '../../messages/forum-item.ts';
 
 /** Answer of POST /v1/monitors/{id}/feed-token. */
 export const feedAddresses = z.strictObject({
