@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
 import { backfill, backfillHours } from './backfill.ts';
 import { givenName, storableString } from './given-name.ts';
+import { optionChanges, optionFields } from './monitor-options.ts';
 import { refinementChanges, refinementFields } from './monitor-refinements.ts';
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
@@ -25,6 +26,7 @@ export const monitor = z.strictObject({
   ...refinementFields,
   webhook_url: z.string().nullable(),
   webhook_kind: webhookKind.nullable(),
+  ...optionFields,
   status: monitorStatus,
   webhook_failing: z.boolean(),
   next_charge_at: timestamp,
@@ -155,6 +157,7 @@ const newSettings = {
   ...refinementChanges,
   webhook_url: storableString.optional(),
   webhook_kind: webhookKind.optional(),
+  ...optionChanges,
 };
 
 const KEYWORDS_REQUIRED = {
@@ -201,6 +204,7 @@ export const patchMonitorBody = z
     ...refinementChanges,
     webhook_url: storableString.nullable().optional(),
     webhook_kind: webhookKind.nullable().optional(),
+    ...optionChanges,
   })
   .superRefine(checkKinds)
   .transform(({ include_posts: posts, include_comments: comments, ...body }) => ({

@@ -33,6 +33,11 @@ export function newBackfillId(): string {
   return `bf_${randomText(ID_LENGTH)}`;
 }
 
+/** The id of an event that is no match: monitor.spike, monitor.digest. */
+export function newEventId(): string {
+  return `evt_${randomText(20)}`;
+}
+
 export function newAccountId(): string {
   return `acc_${randomText(ID_LENGTH)}`;
 }

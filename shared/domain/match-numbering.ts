@@ -37,6 +37,8 @@ export interface CounterFacts {
    */
   threadsNotStoredUntilMs: number | undefined;
   hasWebhook: boolean;
+  /** Whether matches are sent together: then none is delivered by itself. */
+  hasDigest: boolean;
   /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
   /** service_now(), read under the lock. */
@@ -96,7 +98,7 @@ export interface NumberedBatch {
 /**
  * Numbers a monitor's accepted candidates in their order. seq has no holes, and times never decrease along it. Matches
  * over the daily cap, and with `threadOnce` those of a thread that had one, are suppressed (delivery `skipped`, or
- * `none` without a webhook). Candidates beyond the ceiling of suppressed matches do not become matches.
+ * `none` without a webhook and with a digest). Candidates beyond the ceiling of suppressed matches do not become matches.
  *
  * @param accepted at least one
  * @param suppressedPerDay ceiling: how many suppressed matches the monitor may store a UTC day
@@ -108,9 +110,10 @@ export function numberMatches(
 ): NumberedBatch {
   const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
   const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
+  const isSingle = counters.hasWebhook && !counters.hasDigest;
   const { stored, overCap, overThreads, threads } = sortOut(counters, accepted, suppressedPerDay);
   const matches = stored.map(({ candidate, suppressed, suppressedReason }, index): NumberedMatch => {
-    const firstDelivery = !counters.hasWebhook ? 'none' : suppressed ? 'skipped' : 'pending';
+    const firstDelivery = !isSingle ? 'none' : suppressed ? 'skipped' : 'pending';
     return {
       ...candidate,
       monitorId: counters.monitorId,

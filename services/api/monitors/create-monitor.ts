@@ -54,8 +54,9 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const changed = changedWebhook({ webhookUrl: null, webhookKind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
-  const threadOnce = given.thread_once ?? false;
-  return { name, ...rule, posts, comments, nsfw, threadOnce, ...changed.webhook };
+  const { thread_once: threadOnce, spike_webhook: spikeWebhook, digest } = given;
+  const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest: digest ?? null };
+  return { name, ...rule, posts, comments, nsfw, ...options, ...changed.webhook };
 }
 
 /**

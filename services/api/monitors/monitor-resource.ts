@@ -17,6 +17,8 @@ export function monitorResource(stored: StoredMonitor): Monitor {
     ...refinementsResource(stored.refinements, stored.threadOnce),
     webhook_url: stored.webhookUrl,
     webhook_kind: stored.webhookKind,
+    ...(stored.spikeWebhook && { spike_webhook: true }),
+    ...(stored.digest !== null && { digest: stored.digest }),
     status: stored.status,
     webhook_failing: stored.webhookFailing,
     next_charge_at: stored.nextChargeAt.toISOString(),

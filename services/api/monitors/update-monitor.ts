@@ -25,8 +25,8 @@ import type { Webhook, WebhookChange } from './webhook-settings.ts';
 
 /** The fields that decide whether an item matches: changing any of them starts a new version of the rule. */
 const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw', 'refinements'] as const;
-/** `threadOnce` is read when a match is recorded, under the monitor's lock. */
-const OTHER_FIELDS = ['name', 'threadOnce', 'webhookUrl', 'webhookKind'] as const;
+/** `threadOnce` and `digest` are read when a match is recorded, under the monitor's lock. */
+const OTHER_FIELDS = ['name', 'threadOnce', 'webhookUrl', 'webhookKind', 'spikeWebhook', 'digest'] as const;
 
 type PlainSettings = Omit<MonitorSettings, keyof Webhook | 'refinements'>;
 type MonitorChange = Partial<PlainSettings> & { refinements: RefinementsChange; webhook: WebhookChange };
@@ -57,12 +57,14 @@ export async function updateMonitor(
 
 async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
-  const { name, posts, comments, nsfw, thread_once: threadOnce } = given;
+  const { name, posts, comments, nsfw, digest } = given;
   const { rule, faults } = checkRule(given, await mayHaveTerms(deps.pool, accountId, id, given));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const { webhook_url, webhook_kind } = given;
   const { refinements, ...lists } = rule;
-  const plain = { name, posts, comments, nsfw, threadOnce: threadOnce === null ? false : threadOnce, ...lists };
+  const threadOnce = given.thread_once === null ? false : given.thread_once;
+  const spikeWebhook = given.spike_webhook === null ? false : given.spike_webhook;
+  const plain = { name, posts, comments, nsfw, threadOnce, spikeWebhook, digest, ...lists };
   return { ...definedOnly(plain), refinements, webhook: { webhook_url, webhook_kind } };
 }
 
@@ -83,11 +85,12 @@ async function mayHaveTerms(
 function changedSettings(current: StoredMonitor, { refinements: conditions, webhook, ...plain }: MonitorChange) {
   const changed = changedWebhook(current, webhook);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
-  const { name, keywords, exclude, subreddits, posts, comments, nsfw, threadOnce } = { ...current, ...plain };
+  const { name, keywords, exclude, subreddits, posts, comments, nsfw, ...options } = { ...current, ...plain };
+  const { threadOnce, spikeWebhook, digest } = options;
   const refinements = changedRefinements(current.refinements, conditions);
   refuseFaults(validateTermCount(keywords, refinements?.terms ?? []));
   const rule = { keywords, exclude, subreddits, posts, comments, nsfw, refinements };
-  return { name, ...rule, threadOnce, ...changed.webhook };
+  return { name, ...rule, threadOnce, spikeWebhook, digest, ...changed.webhook };
 }
 
 /** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */

@@ -1,3 +1,4 @@
+import type { DigestPeriod } from '../../../schemas/api/monitor-options.ts';
 import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Rule, RuleRefinements } from '../../matching/rule.ts';
@@ -20,6 +21,10 @@ export interface MonitorSettings {
   /** Both are null, or neither is. */
   webhookUrl: string | null;
   webhookKind: WebhookKind | null;
+  /** Whether spikes are sent to the webhook. */
+  spikeWebhook: boolean;
+  /** Matches are sent together; null: each by itself. */
+  digest: DigestPeriod | null;
 }
 
 export interface StoredMonitor extends MonitorSettings {
@@ -39,7 +44,7 @@ export interface StoredMonitor extends MonitorSettings {
 }
 
 /** The rule among the settings of a monitor. */
-export function ruleOf({ refinements, ...settings }: Omit<MonitorSettings, 'name'>): Rule {
+export function ruleOf({ refinements, ...settings }: Omit<MonitorSettings, 'name' | 'spikeWebhook' | 'digest'>): Rule {
   const { keywords, exclude, subreddits, posts, comments, nsfw } = settings;
   return { keywords, exclude, subreddits, posts, comments, nsfw, ...refinements };
 }
@@ -57,9 +62,9 @@ export async function insertMonitor(
   await db.query(
     `WITH added AS (
        INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw,
-                             refinements, thread_once, webhook_url, webhook_kind, webhook_secret, active_since,
+                             refinements, thread_once, webhook_url, webhook_kind, webhook_secret, spike_webhook, digest, active_since,
                              next_charge_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, wall_now(), service_now() + interval '24 hours')
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $17, wall_now(), service_now() + interval '24 hours')
        RETURNING id, version, active_since
      ), lock_row AS (
        INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
@@ -81,6 +86,8 @@ export async function insertMonitor(
       monitor.webhookKind,
       monitor.sealedSecret,
       ruleOf(monitor),
+      monitor.spikeWebhook,
+      monitor.digest,
     ],
   );
 }
@@ -104,7 +111,8 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
     name: 'read-monitor',
     text: `
       SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
-             m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+             m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
+             m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
              m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
              coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
       FROM monitors m
@@ -120,7 +128,8 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
     `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
-            m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+            m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
+             m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
             m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
      FROM monitors m
@@ -151,7 +160,8 @@ export async function updateMonitorSettings(
   await db.query(
     `UPDATE monitors
      SET name = $2, keywords = $3, exclude = $4, subreddits = $5, posts = $6, comments = $7, nsfw = $8,
-         refinements = $9, thread_once = $10, webhook_url = $11, webhook_kind = $12, version = $13, updated_at = service_now()
+         refinements = $9, thread_once = $10, webhook_url = $11, webhook_kind = $12, version = $13,
+         spike_webhook = $14, digest = $15, updated_at = service_now()
      WHERE id = $1`,
     [
       id,
@@ -167,6 +177,8 @@ export async function updateMonitorSettings(
       settings.webhookUrl,
       settings.webhookKind,
       settings.version,
+      settings.spikeWebhook,
+      settings.digest,
     ],
   );
 }

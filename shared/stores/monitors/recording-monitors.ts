@@ -7,6 +7,8 @@ export interface RecordingMonitor {
   version: number;
   activeSince: Date;
   hasWebhook: boolean;
+  /** Whether its matches are sent together, and none by itself. */
+  hasDigest: boolean;
   /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
   lastSeq: number;
@@ -49,6 +51,7 @@ interface MonitorRow {
   version: number;
   active_since: Date;
   has_webhook: boolean;
+  has_digest: boolean;
   pack: number;
   last_seq: number;
   last_match_at: Date | null;
@@ -74,7 +77,8 @@ export async function readRecordingMonitors(
     name: 'recording-read-monitors',
     text: `
       WITH clock AS MATERIALIZED (SELECT service_now() AS now)
-      SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook, a.pack,
+      SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook,
+        m.digest IS NOT NULL AS has_digest, a.pack,
         c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
         coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until,
         c.threads_not_stored_until, m.thread_once,
@@ -100,6 +104,7 @@ function toMonitor(row: MonitorRow): RecordingMonitor {
     version: row.version,
     activeSince: row.active_since,
     hasWebhook: row.has_webhook,
+    hasDigest: row.has_digest,
     pack: row.pack,
     lastSeq: row.last_seq,
     lastMatchAt: row.last_match_at ?? undefined,

@@ -95,8 +95,9 @@ const THREAD_DAYS = `(
 )`;
 
 /**
- * Deletes day counts, rule versions, states, mutes, feed addresses, backfills, threads and health of monitors: a few
- * dozen rows of each, at most 500 mutes and 300 backfills, and at most the daily cap of threads for each of three days.
+ * Deletes day counts, rule versions, states, mutes, feed addresses, backfills, digests, events, threads and health of
+ * monitors: a few dozen rows of each, at most 500 mutes, 300 backfills and 1,500 events, and at most the daily cap of
+ * threads for each of three days.
  */
 export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
@@ -112,6 +113,10 @@ export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly st
        DELETE FROM feed_tokens WHERE monitor_id = ANY ($1)
      ), runs AS (
        DELETE FROM backfills WHERE monitor_id = ANY ($1)
+     ), digests AS (
+       DELETE FROM monitor_digests WHERE monitor_id = ANY ($1)
+     ), events AS (
+       DELETE FROM monitor_events WHERE monitor_id = ANY ($1)
      ), threads AS (
        DELETE FROM monitor_threads WHERE monitor_id = ANY ($1) AND day IN ${THREAD_DAYS}
      )
@@ -141,6 +146,8 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
        AND NOT EXISTS (SELECT FROM monitor_states WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_mutes WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM backfills WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_digests WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_events WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_threads WHERE monitor_id = ANY (e.monitor_ids) AND day IN ${THREAD_DAYS})
        AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
     [accountId],

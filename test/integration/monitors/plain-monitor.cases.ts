@@ -13,7 +13,7 @@ export const PLAIN_MONITOR: Record<string, readonly string[]> = {
     '200 {"items":[{"id":"mon_ID","name":"Plain","keywords":["rust","\\"borrow checker\\"","咖啡"],"exclude":["iron man"],"subreddits":["Metals","rust"],"include_posts":true,"include_comments":true,"nsfw":false,"webhook_url":"URL","webhook_kind":"generic","status":"active","webhook_failing":false,"next_charge_at":"TIME","last_match_at":null,"created_at":"TIME","updated_at":"TIME"}],"limit":100,"used":1,"daily_match_cap":1000}',
   ],
   row: [
-    '{"id":"mon_ID","name":"Plain","nsfw":false,"posts":true,"status":"active","exclude":["iron man"],"version":2,"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"period_no":1,"account_id":"ACCOUNT","created_at":"TIME","subreddits":["Metals","rust"],"updated_at":"TIME","thread_once":false,"webhook_url":"URL","active_since":"TIME","webhook_kind":"generic","next_charge_at":"TIME","webhook_secret":"BYTES"}',
+    '{"id":"mon_ID","name":"Plain","nsfw":false,"posts":true,"status":"active","exclude":["iron man"],"version":2,"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"period_no":1,"account_id":"ACCOUNT","created_at":"TIME","subreddits":["Metals","rust"],"updated_at":"TIME","thread_once":false,"webhook_url":"URL","active_since":"TIME","webhook_kind":"generic","spike_webhook":false,"next_charge_at":"TIME","webhook_secret":"BYTES"}',
   ],
   versions: [
     '{"since":"TIME","version":1,"monitor_id":"mon_ID"}',

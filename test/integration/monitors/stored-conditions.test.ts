@@ -53,6 +53,8 @@ const settings: fc.Arbitrary<MonitorSettings> = fc.record({
   threadOnce: fc.boolean(),
   webhookUrl: fc.constant(null),
   webhookKind: fc.constant(null),
+  spikeWebhook: fc.boolean(),
+  digest: fc.constantFrom(null, 'hourly', 'daily'),
 });
 
 test('settings are read back as they were stored, by another process and by the matcher', async () => {

@@ -34,6 +34,8 @@ const SETTINGS: MonitorSettings = {
   nsfw: false,
   refinements: null,
   threadOnce: false,
+  spikeWebhook: false,
+  digest: null,
   webhookUrl: null,
   webhookKind: null,
 };

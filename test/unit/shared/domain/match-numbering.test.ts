@@ -14,6 +14,7 @@ function counters(facts: Partial<CounterFacts> = {}): CounterFacts {
     suppressedOfDay: 0,
     notStoredUntilMs: undefined,
     threadOnce: false,
+    hasDigest: false,
     threadsOfDay: new Set(),
     threadsNotStoredUntilMs: undefined,
     hasWebhook: true,
