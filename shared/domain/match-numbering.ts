@@ -98,7 +98,8 @@ export interface NumberedBatch {
 /**
  * Numbers a monitor's accepted candidates in their order. seq has no holes, and times never decrease along it. Matches
  * over the daily cap, and with `threadOnce` those of a thread that had one, are suppressed (delivery `skipped`, or
- * `none` without a webhook and with a digest). Candidates beyond the ceiling of suppressed matches do not become matches.
+ * `none` without a webhook and with a digest). Candidates beyond the ceiling of suppressed matches do not become
+ * matches.
  *
  * @param accepted at least one
  * @param suppressedPerDay ceiling: how many suppressed matches the monitor may store a UTC day

@@ -16,8 +16,8 @@ export const PLAIN_MONITOR: Record<string, readonly string[]> = {
     '{"id":"mon_ID","name":"Plain","nsfw":false,"posts":true,"status":"active","exclude":["iron man"],"version":2,"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"period_no":1,"account_id":"ACCOUNT","created_at":"TIME","subreddits":["Metals","rust"],"updated_at":"TIME","thread_once":false,"webhook_url":"URL","active_since":"TIME","webhook_kind":"generic","spike_webhook":false,"next_charge_at":"TIME","webhook_secret":"BYTES"}',
   ],
   versions: [
-    '{"since":"TIME","version":1,"monitor_id":"mon_ID"}',
-    '{"since":"TIME","version":2,"monitor_id":"mon_ID"}',
+    '{"rule":{"nsfw":false,"posts":true,"exclude":["trust fund"],"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"subreddits":["Metals","rust"]},"since":"TIME","version":1,"monitor_id":"mon_ID"}',
+    '{"rule":{"nsfw":false,"posts":true,"exclude":["iron man"],"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"subreddits":["Metals","rust"]},"since":"TIME","version":2,"monitor_id":"mon_ID"}',
   ],
   matches: [
     '{"seq":1,"kind":"post","resent":false,"attempt":1,"backfill":false,"thing_id":"t3_a","created_at":"TIME","entered_at":"TIME","monitor_id":"mon_ID","suppressed":false,"ladder_step":1,"delivered_at":"TIME","first_seen_at":"TIME","matched_terms":["rust","\\"borrow checker\\""],"first_delivery":"pending","delivery_status":"delivered"}',

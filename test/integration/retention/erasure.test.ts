@@ -25,6 +25,8 @@ const NOTHING = {
   feed_tokens: 0,
   monitor_threads: 0,
   backfills: 0,
+  monitor_digests: 0,
+  monitor_events: 0,
   monitor_counters: 0,
   monitors: 0,
 };

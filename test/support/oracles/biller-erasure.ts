@@ -58,6 +58,16 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
      SELECT 'bf_' || id, id, 'acc_x', 1, '{}', service_now(), service_now(), false FROM unnest($1::text[]) AS id`,
     [monitorIds],
   );
+  await db.query(
+    `INSERT INTO monitor_digests (monitor_id, after_seq, period, due_at)
+     SELECT id, 0, 'hourly', service_now() FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
+  await db.query(
+    `INSERT INTO monitor_events (id, monitor_id, kind, key, payload)
+     SELECT 'evt_' || id, id, 'monitor.spike', 'k', '{}' FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
   await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
 }
 
@@ -74,6 +84,8 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'feed_tokens',
     'monitor_threads',
     'backfills',
+    'monitor_digests',
+    'monitor_events',
     'monitor_counters',
   ];
   const counts: Record<string, number> = {};

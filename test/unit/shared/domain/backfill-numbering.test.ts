@@ -15,6 +15,7 @@ const counters: CounterFacts = {
   threadsOfDay: new Set(),
   threadsNotStoredUntilMs: undefined,
   hasWebhook: true,
+  hasDigest: false,
   pack: 79,
   nowMs: NOW,
 };
