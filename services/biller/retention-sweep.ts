@@ -23,6 +23,8 @@ import {
   deleteExpiredGaps,
 } from '../../shared/stores/upkeep/coverage-retention.ts';
 import { deleteExpiredBackfills } from '../../shared/stores/backfills/backfill-retention.ts';
+import { deleteExpiredDigestMails } from '../../shared/stores/digests/digest-mails.ts';
+import { deleteExpiredMonitorEvents } from '../../shared/stores/events/monitor-events.ts';
 import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charges.ts';
 import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
 import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
@@ -45,6 +47,8 @@ const SESSION_DAYS = 60;
 /** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
 const PAYMENT_DAYS = 90;
 const NOTICE_DAYS = 30;
+const EVENT_DAYS = 30;
+const DIGEST_MAIL_DAYS = 7;
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
@@ -70,6 +74,8 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'notices', deleteSome: (db, limit) => deleteExpiredNotices(db, NOTICE_DAYS, limit) },
+  { table: 'monitor_events', deleteSome: (db, limit) => deleteExpiredMonitorEvents(db, EVENT_DAYS, limit) },
+  { table: 'digest_mails', deleteSome: (db, limit) => deleteExpiredDigestMails(db, DIGEST_MAIL_DAYS, limit) },
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
   {
     table: 'dashboard_sessions',

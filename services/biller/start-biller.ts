@@ -4,6 +4,8 @@ import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import { copyTables } from './copy-tables.ts';
+import { createDigestRound } from './digests/digest-round.ts';
+import { mailDigests } from './digests/mail-digests.ts';
 import { advanceErasures } from './erase-accounts.ts';
 import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
@@ -28,9 +30,10 @@ const FULL_COPY_MS = 10 * 60_000;
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Renews monitors and mails notices in every process that runs this. In one process at a time (`Lease`) it also deletes
- * rows past their retention, erases deleted accounts, copies monitors and gaps into ClickHouse, looks for notices,
- * compares payments with the payment provider every hour, and once a day the balances with the ledger.
+ * Renews monitors and mails notices and digests in every process that runs this. In one process at a time (`Lease`) it
+ * also deletes rows past their retention, erases deleted accounts, copies monitors and gaps into ClickHouse, looks for
+ * notices, makes digests, compares payments with the payment provider every hour, and once a day the balances with the
+ * ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -46,6 +49,7 @@ export function startBiller(deps: BillerDeps): Running {
     voiding: new Lease(deps.pool, 'voiding-payments'),
     reconciliation: new Lease(deps.pool, 'payment-reconciliation'),
     notices: new Lease(deps.pool, 'notices'),
+    digests: new Lease(deps.pool, 'digests'),
   };
   const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
@@ -60,6 +64,8 @@ export function startBiller(deps: BillerDeps): Running {
     'comparing payments': reconciliationRound(roundDeps, leases.reconciliation),
     'looking for notices': createNoticeRound(roundDeps, leases.notices),
     'mailing notices': () => mail(roundDeps),
+    'making digests': createDigestRound(roundDeps, leases.digests),
+    'mailing digests': () => mailAllDigests(roundDeps),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
     startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
@@ -112,6 +118,11 @@ async function reportInstallation({ pool }: RoundDeps, lease: Lease, report: Ins
 /** The next round follows at once while there are notices to mail. */
 async function mail(deps: RoundDeps): Promise<number> {
   return (await mailNotices(deps, deps.signal)) > 0 ? 0 : MAIL_INTERVAL_MS;
+}
+
+/** The next round follows at once while there are digests to mail. */
+async function mailAllDigests(deps: RoundDeps): Promise<number> {
+  return (await mailDigests(deps, deps.signal)) > 0 ? 0 : MAIL_INTERVAL_MS;
 }
 
 /** The first round of a process that gets the lease compares everything. */

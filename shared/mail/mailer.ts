@@ -5,6 +5,8 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
+  /** The page on which the recipient ends mails of this kind, for the button of mail programs. */
+  unsubscribeUrl?: string;
 }
 
 export interface Mailer {

@@ -3,12 +3,13 @@ import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { leaseNotices, retryNotice, settleNotice } from '../../../shared/stores/notices/notices.ts';
 import type { LeasedNotice, NoticeFacts, NoticeOutcome } from '../../../shared/stores/notices/notices.ts';
 import { openAlarms } from '../../../shared/stores/notices/webhook-alarms.ts';
+import { awaitMails } from '../await-mails.ts';
+import { mailRetrySeconds } from '../mail-retry-seconds.ts';
 import { noticeMail } from './notice-mail.ts';
 
 /** Mails at the same time: a slow mail server delays ten mails by the 15 s that one may take. */
@@ -17,10 +18,6 @@ const MAILS_AT_ONCE = 10;
 const LEASE_SECONDS = 60;
 /** What a mail says is out of date after a day. */
 const EXPIRY_SECONDS = 24 * 3_600;
-/** A part of a process has 10 s to stop. */
-const STOP_MS = 6_000;
-const FIRST_RETRY_SECONDS = 60;
-const MAX_RETRY_SECONDS = 3_600;
 
 export interface NoticeMailingDeps {
   pool: Pool;
@@ -45,29 +42,11 @@ export async function mailNotices(deps: NoticeMailingDeps, signal: AbortSignal):
     leaseSeconds: LEASE_SECONDS,
     expirySeconds: EXPIRY_SECONDS,
   });
-  await untilStopped(
-    signal,
+  await awaitMails(
     notices.map((notice) => mailNotice(deps, notice)),
+    { leaseSeconds: LEASE_SECONDS, signal },
   );
   return notices.length;
-}
-
-/**
- * Waits for mails. A stop waits for a few seconds only: what is not settled then is mailed again after its lease.
- *
- * @throws what the first failing one throws, once all have ended
- */
-async function untilStopped(signal: AbortSignal, mails: readonly Promise<void>[]): Promise<void> {
-  const ended = new AbortController();
-  const all = Promise.allSettled(mails).finally(() => ended.abort());
-  const stopped = async () => {
-    await delay(LEASE_SECONDS * 1_000, AbortSignal.any([signal, ended.signal]));
-    await delay(STOP_MS, ended.signal);
-  };
-  await Promise.race([all, stopped()]);
-  if (!ended.signal.aborted) return;
-  const failed = (await all).find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason as Error;
 }
 
 async function mailNotice(deps: NoticeMailingDeps, notice: LeasedNotice): Promise<void> {
@@ -82,7 +61,7 @@ async function mailNotice(deps: NoticeMailingDeps, notice: LeasedNotice): Promis
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     metrics.notices.inc({ kind: facts.kind, outcome: 'failed' });
-    await retryNotice(deps.pool, notice.leaseToken, retrySeconds(notice.attempts));
+    await retryNotice(deps.pool, notice.leaseToken, mailRetrySeconds(notice.attempts));
     const { failure, smtpStatus } = error;
     deps.logger.warn({ account_id: notice.accountId, notice: facts.kind, failure, smtpStatus }, 'a notice waits');
     return;
@@ -103,9 +82,4 @@ async function settle(deps: NoticeMailingDeps, notice: LeasedNotice, outcome: No
 
 function alarmedMonitors(facts: NoticeFacts): string[] {
   return facts.kind === 'webhook_failing' ? facts.webhooks.map(({ id }) => id).sort() : [];
-}
-
-/** 1, 2, 4 … minutes, at most an hour. */
-function retrySeconds(attempts: number): number {
-  return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - 1));
 }

@@ -1,6 +1,7 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 import { deleteDashboardSessions } from '../dashboard/dashboard-sessions.ts';
+import { deleteAccountDigestMails } from '../digests/digest-mails.ts';
 import { deleteAccountNotices } from '../notices/notices.ts';
 import { deleteAccountOAuthRecords } from './oauth-records.ts';
 
@@ -26,6 +27,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     await deleteAccountOAuthRecords(client, accountId);
     await deleteDashboardSessions(client, accountId);
     await deleteAccountNotices(client, accountId);
+    await deleteAccountDigestMails(client, accountId);
     await anonymise(client, accountId);
     await revokeAllKeys(client, accountId);
     await queueErasure(client, accountId);

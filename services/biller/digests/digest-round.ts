@@ -1,0 +1,32 @@
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { listAccountsWithDueDigests } from '../../../shared/stores/digests/due-digests.ts';
+import type { Lease } from '../lease.ts';
+import { makeDigests } from './make-digests.ts';
+
+const INTERVAL_MS = 5_000;
+const ACCOUNTS_PER_PAGE = 500;
+
+/**
+ * A round that makes the digests that are due, an account at a time, while this process has the lease. It costs one
+ * short statement when none is due.
+ *
+ * @returns the round, which returns the milliseconds until the next one
+ */
+export function createDigestRound(
+  { pool, dashboardUrl, signal }: { pool: Pool; dashboardUrl: string; signal: AbortSignal },
+  lease: Lease,
+): () => Promise<number> {
+  const mayContinue = async () => !signal.aborted && (await lease.mayContinue());
+  return async () => {
+    let after: string | undefined = '';
+    while (after !== undefined && (await mayContinue())) {
+      const accountIds: string[] = await listAccountsWithDueDigests(pool, after, ACCOUNTS_PER_PAGE);
+      for (const accountId of accountIds) {
+        if (!(await mayContinue())) return INTERVAL_MS;
+        await makeDigests({ pool, dashboardUrl }, accountId);
+      }
+      after = accountIds.length < ACCOUNTS_PER_PAGE ? undefined : accountIds.at(-1);
+    }
+    return INTERVAL_MS;
+  };
+}

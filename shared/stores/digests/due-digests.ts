@@ -1,0 +1,100 @@
+import type { DigestPeriod } from '../../../schemas/api/monitor-options.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A range of a monitor's matches that belongs into a digest now. */
+export interface DueDigest {
+  monitorId: string;
+  period: DigestPeriod;
+  /** The range: greater than `after`, up to `until`. */
+  after: number;
+  until: number;
+  /** Of the matches in the range, those that are neither suppressed nor found by a backfill. */
+  count: number;
+  hasWebhook: boolean;
+}
+
+/**
+ * What a digest waits for: an account that is active, and that the digest before it has been settled. `d` is the range,
+ * `m` its monitor, `a` its account.
+ */
+const IS_READY = `
+  d.due_at <= (SELECT service_now()) AND a.status = 'active' AND m.status <> 'deleted'
+  AND CASE WHEN m.webhook_url IS NULL
+    THEN NOT EXISTS (SELECT FROM digest_mails w WHERE w.account_id = a.id AND w.outcome IS NULL)
+    ELSE NOT EXISTS (SELECT FROM monitor_events e WHERE e.monitor_id = m.id AND e.delivery_status = 'pending'
+      AND e.kind = 'monitor.digest')
+  END`;
+
+/** Lists accounts with digests to make now, by id, after the one given (`''` for the start). */
+export async function listAccountsWithDueDigests(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'digests-list-accounts',
+    text: `SELECT DISTINCT a.id
+           FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+           WHERE ${IS_READY} AND a.id > $1
+           ORDER BY a.id
+           LIMIT $2`,
+    values: [after, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Locks the ranges of an account that are due, and reads what is in them by now. Ranges that another process or a
+ * change of the monitor has locked are left out. Run it in the transaction that stores the digests and advances the
+ * ranges. It takes no monitor's lock: a seq is committed after all smaller ones, so that everything up to the last seq
+ * is there.
+ */
+export async function takeDueDigests(db: Queryable, accountId: string): Promise<DueDigest[]> {
+  const { rows: locked } = await db.query<{ monitorId: string; after: number }>({
+    name: 'digests-lock',
+    text: `SELECT d.monitor_id AS "monitorId", d.after_seq AS after
+           FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+           WHERE a.id = $1 AND ${IS_READY}
+           ORDER BY d.monitor_id, d.after_seq
+           FOR UPDATE OF d SKIP LOCKED`,
+    values: [accountId],
+  });
+  // A separate statement: the snapshot of the first one may be older than a change that it waited for.
+  const { rows } = await db.query<DueDigest>({
+    name: 'digests-read',
+    text: `SELECT d.monitor_id AS "monitorId", d.period, d.after_seq AS after, reached.seq AS until,
+             m.webhook_url IS NOT NULL AS "hasWebhook",
+             (SELECT count(*) FROM matches x
+               WHERE x.monitor_id = d.monitor_id AND x.seq > d.after_seq AND x.seq <= reached.seq
+                 AND NOT x.suppressed AND NOT x.backfill) AS count
+           FROM unnest($1::text[], $2::bigint[]) AS locked (monitor_id, after_seq)
+           JOIN monitor_digests d USING (monitor_id, after_seq)
+           JOIN monitors m ON m.id = d.monitor_id
+           JOIN monitor_counters c ON c.monitor_id = d.monitor_id
+           CROSS JOIN LATERAL (SELECT coalesce(d.until_seq, c.last_seq) AS seq) AS reached
+           ORDER BY m.name, d.monitor_id, d.after_seq`,
+    values: [locked.map(({ monitorId }) => monitorId), locked.map(({ after }) => after)],
+  });
+  return rows;
+}
+
+/** Moves locked ranges on to their next full hour or midnight, and ends those of digests that were switched off. */
+export async function advanceDigests(
+  db: Queryable,
+  digests: readonly Pick<DueDigest, 'monitorId' | 'after' | 'until'>[],
+): Promise<void> {
+  const values = [
+    digests.map(({ monitorId }) => monitorId),
+    digests.map(({ after }) => after),
+    digests.map(({ until }) => until),
+  ];
+  await db.query({
+    name: 'digests-end',
+    text: `DELETE FROM monitor_digests d USING unnest($1::text[], $2::bigint[], $3::bigint[]) AS made (monitor_id, after_seq, until)
+           WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq <= made.until`,
+    values,
+  });
+  await db.query({
+    name: 'digests-advance',
+    text: `UPDATE monitor_digests d SET after_seq = made.until, due_at = next_digest_at(d.period)
+           FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS made (monitor_id, after_seq, until)
+           WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq IS NULL`,
+    values,
+  });
+}
