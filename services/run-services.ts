@@ -39,6 +39,7 @@ import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
 import { createReadArchive } from './recorder/backfill/read-archive.ts';
 import { startBackfills } from './recorder/backfill/start-backfills.ts';
+import { LiveLoad } from './recorder/live-load.ts';
 import { startRecorder } from './recorder/start-recorder.ts';
 import type { ServiceName } from './service-names.ts';
 
@@ -224,8 +225,10 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   const { suppressedPerDay } = deps.config.recorder;
   const publisher = await addPublisher(deps);
   const toleranceMs = clockTolerance(deps);
+  const liveLoad = new LiveLoad();
   const backfills = startBackfills({
     ...deps,
+    liveLoad,
     // Its own, so that live matches do not wait for backfilled ones.
     publisher: await addPublisher(deps),
     readArchive: createReadArchive(deps.clickhouse),
@@ -233,7 +236,7 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
     toleranceMs,
   });
   deps.lifecycle.add('backfills', backfills);
-  return startRecorder({ ...deps, publisher, suppressedPerDay, toleranceMs });
+  return startRecorder({ ...deps, publisher, suppressedPerDay, toleranceMs, liveLoad });
 }
 
 async function startMatcherService(deps: ServiceDeps): Promise<Started> {

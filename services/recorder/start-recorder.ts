@@ -12,6 +12,7 @@ import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts'
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { LiveLoad } from './live-load.ts';
 import { recordBatch } from './record-batch.ts';
 
 export interface RecorderDeps {
@@ -26,6 +27,8 @@ export interface RecorderDeps {
   toleranceMs: number;
   /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
   suppressedPerDay?: number;
+  /** Learns when there is live traffic. */
+  liveLoad?: LiveLoad;
   metrics: Metrics;
   logger: Logger;
   /** Called once with an unexpected error; the process must end. */
@@ -61,6 +64,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
 
 /** `recordBatch` does steps 1 and 2. A crash before step 4 is done repeats all steps with the same result. */
 async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<BatchOutcome> {
+  deps.liveLoad?.noteBatch();
   const { parsed, poison } = parseRecords(candidate, batch);
   const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
   const { matches, outcomes } = await recordBatch(

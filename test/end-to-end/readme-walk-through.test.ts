@@ -118,6 +118,13 @@ test('the rule that is written as text is read', () => {
   });
 });
 
+test('earlier matches are found as written, once', () => {
+  const [page, second, deleted] = documents(walk(['walk-through:1', 'walk-through:16']));
+  expect(page).toMatchObject({ items: [{ matched_terms: ['the'] }] });
+  expect(second).toMatchObject({ backfill: { state: 'running', max_credits: 5, matches: 0 } });
+  expect(deleted).toEqual({ status: 'deleted' });
+});
+
 test('a rule is tried on a text', () => {
   const [explained] = documents(walk(['walk-through:1', 'walk-through:20']));
   expect(explained).toMatchObject({

@@ -1,5 +1,6 @@
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
+import { backfillTools } from './backfill-tools.ts';
 import { explainTools } from './explain-tools.ts';
 import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
@@ -12,5 +13,10 @@ export function createTools(reading: ReadingDeps, routes: readonly Route[]): Too
     if (route === undefined) throw new Error(`a tool needs the route ${method} ${path}`);
     return route;
   };
-  return [...readingTools(reading, (path) => routeAt('get', path)), ...monitorTools(routeAt), ...explainTools(routeAt)];
+  return [
+    ...readingTools(reading, (path) => routeAt('get', path)),
+    ...monitorTools(routeAt),
+    ...backfillTools(routeAt),
+    ...explainTools(routeAt),
+  ];
 }

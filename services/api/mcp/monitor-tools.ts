@@ -54,7 +54,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       title: 'Create a monitor',
       description:
         'Watches every new post and comment for keywords (whole words and phrases), or for `terms` with conditions, where every group of `require` and all filters fit. Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
-        'set. Costs 10 credits, and 10 for each further 24 hours that it runs.',
+        'set. Costs 10 credits, and 10 for each further 24 hours that it runs; with `backfill_hours` also 1 for each started 100 earlier matches.',
       annotations: { ...CHANGES, idempotentHint: false },
       inputSchema: objectSchemaOf(createMonitorBody, 'input'),
       outputSchema: objectSchemaOf(createdMonitor, 'output'),

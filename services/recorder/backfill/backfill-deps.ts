@@ -6,6 +6,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { LiveLoad } from '../live-load.ts';
 import type { ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
 
 /** An item of the archive that may match. */
@@ -49,6 +50,8 @@ export interface BackfillDeps {
   toleranceMs: number;
   /** After a kill -9 another process takes a run up this late; default 30. */
   leaseSeconds?: number;
+  /** Of the recorder of this process. */
+  liveLoad: LiveLoad;
   metrics: Metrics;
   logger: Logger;
 }

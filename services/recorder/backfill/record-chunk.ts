@@ -1,3 +1,4 @@
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { numberBackfilled } from '../../../shared/domain/backfill-numbering.ts';
@@ -21,9 +22,8 @@ import { pairKey, readLockedState } from '../read-locked-state.ts';
 import type { LockedState } from '../read-locked-state.ts';
 import { countersOf, toAccepted } from '../record-pairs.ts';
 import { recordedMatchOf } from '../recorded-match-of.ts';
-import { storeContents } from '../store-contents.ts';
 
-/** Limits how long live numbering of the monitor waits. */
+/** The most rows under one lock: limits how long live numbering of the monitor waits. */
 export const CHUNK = 500;
 
 /** An item of the archive that the rule matches. */
@@ -40,23 +40,29 @@ export interface RecordedChunk {
   stop: BackfillStop | 'cancelled' | undefined;
 }
 
+/** A part of what was found, with the contents as they were first stored, before. */
+export interface FoundChunk {
+  /** At most CHUNK, in the order of their positions. */
+  found: readonly FoundItem[];
+  /** By thing id. */
+  contents: ReadonlyMap<string, ItemContent>;
+  /** Up to which everything is decided afterwards, unless the run must end. */
+  position: ScanPosition;
+}
+
 /**
- * Records what was found in one part of the archive: contents first, in their own commits; then matches, counters, the
- * charge and the run's progress in one transaction. A crash before its commit leaves contents without a match, which
- * expire; a repeat finds the pairs of an earlier commit and passes over them, free of charge.
+ * Records what was found in one part of the archive: matches, counters, the charge and the run's progress in one
+ * transaction. A crash before its commit leaves contents without a match, which expire; a repeat finds the pairs of an
+ * earlier commit and passes over them, free of charge.
  *
- * @param found at most CHUNK, in the order of their positions
- * @param position up to which everything is decided afterwards, unless the run must end
  * @throws BackfillLeaseLost
  */
 export async function recordChunk(
   pool: Pool,
   run: ClaimedBackfill,
-  found: readonly FoundItem[],
-  position: ScanPosition,
+  { found, contents, position }: FoundChunk,
 ): Promise<RecordedChunk> {
   const candidates = found.map(({ candidate }) => candidate);
-  const contents = await storeContents(pool, candidates);
   const { numbered, ...recorded } = await inTransaction(pool, async (client) => {
     // 1. The monitor's lock, then its state, then the account: the lock order of all services.
     await lockRecordingMonitors(client, [run.monitorId]);

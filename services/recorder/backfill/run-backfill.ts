@@ -1,7 +1,10 @@
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { ClaimedBackfill, ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
 import { endBackfill, mayBackfill, saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
 import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
+import { storeContents } from '../store-contents.ts';
 import type { ArchivedCandidate, ArchiveRange, RunDeps } from './backfill-deps.ts';
 import { isPipelineSettled } from './pipeline-settled.ts';
 import { publishMatches, publishRest } from './publish-backfilled.ts';
@@ -12,6 +15,9 @@ import type { FoundItem } from './record-chunk.ts';
 const TURN_MS = 30_000;
 /** While nothing matches, the position is saved and the monitor looked up this often. */
 const SAVE_MS = 500;
+/** Beside live traffic a run takes smaller parts, and rests this many times as long as each took. */
+const GENTLE_CHUNK = 100;
+const REST = 3;
 
 /** How a turn ended: the run's final state; or it is to be taken up again, after others or once all is settled. */
 export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over' | 'not_settled';
@@ -47,11 +53,14 @@ class Turn {
   private readonly index = new MonitorIndex();
   private readonly endsAt = performance.now() + TURN_MS;
   private savedAt = performance.now();
+  /** The seq up to which the matches are on monitor.matches. */
+  private publishing: Promise<number | undefined>;
   private readonly reads = new AbortController();
 
   constructor(deps: RunDeps, run: ClaimedBackfill) {
     this.deps = deps;
     this.run = run;
+    this.publishing = Promise.resolve(run.publishedSeq);
     this.index.set(run.monitorId, run.rule);
   }
 
@@ -77,15 +86,20 @@ class Turn {
       }
       after = next ?? items.at(-1)?.position ?? after;
       const stop = await this.record(await this.matchesOf(items), after);
-      if (stop !== undefined) return end(this.deps, this.run, stop);
+      if (stop !== undefined) return this.end(stop);
       // Stopped between two chunks, it has not decided all of this part.
       if (!this.deps.signal.aborted) {
-        if (next === undefined) return end(this.deps, this.run, 'done');
+        if (next === undefined) return this.end('done');
         if (performance.now() < this.endsAt) continue;
       }
       await this.save();
       return 'turn_over';
     }
+  }
+
+  private async end(state: Exclude<BackfillState, 'running' | 'failed'>): Promise<TurnEnd> {
+    await this.published();
+    return end(this.deps, this.run, state);
   }
 
   private read(after: ScanPosition | undefined): ReturnType<RunDeps['readArchive']> {
@@ -123,18 +137,24 @@ class Turn {
     found: readonly FoundItem[],
     upTo: ScanPosition | undefined,
   ): Promise<Exclude<BackfillState, 'running' | 'failed'> | undefined> {
-    const { pool, publisher } = this.deps;
-    for (let first = 0; first < found.length; first += CHUNK) {
-      const chunk = found.slice(first, first + CHUNK);
-      const isLast = first + CHUNK >= found.length;
-      const position = isLast && upTo !== undefined ? upTo : chunk.at(-1)!.position;
-      const { progress, matches, stop } = await recordChunk(pool, this.run, chunk, position);
+    const { pool, signal, liveLoad } = this.deps;
+    const size = liveLoad.isPresent() ? GENTLE_CHUNK : CHUNK;
+    let contents = this.storeContents(found.slice(0, size));
+    for (let first = 0; first < found.length; first += size) {
+      const begun = performance.now();
+      const chunk = { found: found.slice(first, first + size), contents: await contents };
+      // The contents of the next part are stored, and the last one is published, while this one is recorded.
+      contents = this.storeContents(found.slice(first + size, first + 2 * size));
+      const isLast = first + size >= found.length;
+      const position = isLast && upTo !== undefined ? upTo : chunk.found.at(-1)!.position;
+      const { progress, matches, stop } = await recordChunk(pool, this.run, { ...chunk, position });
       this.run = { ...this.run, ...progress };
       this.savedAt = performance.now();
-      await publishMatches(publisher, matches);
-      this.run = { ...this.run, publishedSeq: this.run.lastSeq };
+      await this.published();
+      this.publish(matches);
       if (stop !== undefined) return stop;
-      if (this.deps.signal.aborted) return undefined;
+      if (signal.aborted) return undefined;
+      if (liveLoad.isPresent()) await delay(REST * (performance.now() - begun), signal);
     }
     if (found.length > 0 || upTo === undefined) return undefined;
     this.run = { ...this.run, position: upTo };
@@ -143,7 +163,30 @@ class Turn {
     return (await mayBackfill(pool, this.run)) ? undefined : 'cancelled';
   }
 
+  private storeContents(found: readonly FoundItem[]): ReturnType<typeof storeContents> {
+    const stored = storeContents(
+      this.deps.pool,
+      found.map(({ candidate }) => candidate),
+    );
+    // Awaited with the next part, unless this one ends the turn.
+    stored.catch(() => undefined);
+    return stored;
+  }
+
+  private publish(matches: readonly RecordedMatch[]): void {
+    const { lastSeq } = this.run;
+    const publishing = publishMatches(this.deps.publisher, matches).then(() => lastSeq);
+    publishing.catch(() => undefined);
+    this.publishing = publishing;
+  }
+
+  /** Waits until everything that was recorded is published. @throws PublishFailed */
+  private async published(): Promise<void> {
+    this.run = { ...this.run, publishedSeq: await this.publishing };
+  }
+
   private async save(): Promise<void> {
+    await this.published();
     await saveBackfillProgress(this.deps.pool, this.run, this.run);
     this.savedAt = performance.now();
   }

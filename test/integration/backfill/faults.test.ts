@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { BackfillDeps, ReadArchive } from '../../../services/recorder/backfill/backfill-deps.ts';
 import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
+import { LiveLoad } from '../../../services/recorder/live-load.ts';
 import { markEngine } from '../../../shared/outages/engine.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
@@ -50,7 +51,7 @@ function start(error: (monitorWord: string) => Error | undefined): void {
   const counting = Object.assign(Object.create(logger) as typeof logger, { warn, child: () => counting });
   const deps: BackfillDeps = {
     ...{ kafka, publisher, prefix, metrics, readArchive, logger: counting },
-    ...{ pool: pipeline.db.pool, archiveReady: Promise.resolve(true), toleranceMs: 0 },
+    ...{ pool: pipeline.db.pool, archiveReady: Promise.resolve(true), toleranceMs: 0, liveLoad: new LiveLoad() },
   };
   backfills = startBackfills(deps);
 }

@@ -85,3 +85,19 @@ test('creates a monitor with conditions, reads it, and mutes what is noise', asy
   expect(removed.structuredContent).toEqual({ status: 'deleted' });
   expect((await call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
 });
+
+test('starts a backfill and reads its progress', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
+  const call = await connect(apiKey);
+  expect((await call('get_backfill', { id })).content[0]!.text).toBe('No backfill yet.');
+  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const started = await call('start_backfill', { id, from, max_credits: 3 });
+  const { backfill } = started.structuredContent as { backfill: Record<string, unknown> };
+  expect(backfill).toMatchObject({ state: 'running', from, max_credits: 3 });
+  const shown = await call('get_backfill', { id });
+  expect(shown.structuredContent).toEqual({ items: [backfill] });
+  expect(shown.content[0]!.text).toContain('running (bf_');
+  const created = await call('create_monitor', { name: 'with', keywords: ['ore'], backfill_hours: 24 });
+  expect(created.structuredContent).toMatchObject({ backfill: { state: 'running', max_credits: null } });
+});

@@ -35,6 +35,8 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   list_mutes: 'monitors:read',
   add_mute: 'monitors:write',
   remove_mute: 'monitors:write',
+  start_backfill: 'monitors:write',
+  get_backfill: 'monitors:read',
   explain_match: 'monitors:read',
   explain_rule: 'monitors:write',
 };

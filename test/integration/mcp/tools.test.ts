@@ -90,6 +90,8 @@ const TOOLS = [
   'list_mutes',
   'add_mute',
   'remove_mute',
+  'start_backfill',
+  'get_backfill',
   'explain_match',
   'explain_rule',
 ];
@@ -261,6 +263,8 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       { name: 'x', keywords: ['rust'], webhook_url: 'http://127.0.0.1/' },
       'webhook_url: must be an https:// URL',
     ],
+    ['start_backfill', { id: 'mon_x' }, 'from: is required'],
+    ['create_monitor', { name: 'x', keywords: ['a'], backfill_hours: 721 }, 'backfill_hours: must be'],
     ['nothing', {}, 'Unknown tool: nothing'],
   ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {
     await expect(lasting.call(name, args)).rejects.toMatchObject({

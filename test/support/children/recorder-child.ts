@@ -5,6 +5,7 @@
  */
 import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
+import { LiveLoad } from '../../../services/recorder/live-load.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
@@ -36,7 +37,8 @@ if (killedBefore !== undefined) killAtCommit(pool, { commit: killedBefore, momen
 const kafka = createKafka({ brokers: brokers.split(','), clientId: 'recorder-child', logger });
 const metrics = createMetrics();
 const publisher = await createPublisher({ kafka, prefix, metrics, logger });
-const deps = { kafka, prefix, publisher, pool, toleranceMs: 0, metrics, logger };
+const liveLoad = new LiveLoad();
+const deps = { liveLoad, kafka, prefix, publisher, pool, toleranceMs: 0, metrics, logger };
 const recorder = await startRecorder({
   ...deps,
   fatal: (error) => {

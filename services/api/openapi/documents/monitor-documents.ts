@@ -51,7 +51,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     isIdempotent: true,
     summary: 'Create a monitor',
     description:
-      'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer. `warnings` points out what the rule may not mean; nothing is refused because of it.',
+      'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer; `backfill_hours` also finds what matched before, without a gap between the two (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out what the rule may not mean; nothing is refused because of it.',
     body: {
       schema: 'CreateMonitor',
       examples: {
