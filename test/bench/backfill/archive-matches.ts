@@ -24,7 +24,7 @@ export async function fillArchive(clickhouse: ClickHouseClient, word: string, ma
   }
 }
 
-/** Asks for a backfill of a new monitor that finds the word, and waits for its end. */
+/** Asks for a backfill of a new monitor that finds the word, and waits for its end. Its time includes the wait before. */
 export async function runBackfill(
   pool: Pool,
   word: string,
@@ -44,7 +44,7 @@ export async function runBackfill(
   );
   for (;;) {
     const { rows } = await pool.query<{ state: string; matches: number; seconds: number }>(
-      `SELECT state, matches, extract(epoch FROM ended_at - taken_at)::float8 AS seconds FROM backfills
+      `SELECT state, matches, extract(epoch FROM ended_at - created_at)::float8 AS seconds FROM backfills
        WHERE monitor_id = $1`,
       [id],
     );

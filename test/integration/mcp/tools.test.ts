@@ -125,7 +125,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });
       expect(`${title} ${description}`.length).toBeGreaterThan(20);
-      expect(annotations).toMatchObject({ readOnlyHint: !/create|update|pause|resume|add|remove/.test(name) });
+      expect(annotations).toMatchObject({ readOnlyHint: !/create|update|pause|resume|add|remove|start/.test(name) });
     }
     const post = tools[0]!.inputSchema;
     expect(post.properties).toMatchObject({
@@ -263,7 +263,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       { name: 'x', keywords: ['rust'], webhook_url: 'http://127.0.0.1/' },
       'webhook_url: must be an https:// URL',
     ],
-    ['start_backfill', { id: 'mon_x' }, 'from: is required'],
+    ['start_backfill', { id: 'mon_x' }, 'from: must be an ISO 8601'],
     ['create_monitor', { name: 'x', keywords: ['a'], backfill_hours: 721 }, 'backfill_hours: must be'],
     ['nothing', {}, 'Unknown tool: nothing'],
   ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {

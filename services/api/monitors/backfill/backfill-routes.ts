@@ -26,17 +26,18 @@ async function list({ pool }: BackfillRouteDeps, { caller, id }: Call): Promise<
   return { status: 200, body: { items: (await listBackfills(pool, id, SHOWN)).map(backfillResource) } };
 }
 
-function start({ pool, secretBox }: BackfillRouteDeps, call: Call): Promise<Answer> {
+async function start({ pool, secretBox }: BackfillRouteDeps, call: Call): Promise<Answer> {
   const { id } = call;
+  const wanted = wantedBackfill(call.body, Date.now());
   // Reject malformed ids before they enter the idempotency key.
-  if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
+  if (!isMonitorId(id)) throw noSuchMonitor();
   return runIdempotentRequest({
     pool,
     secretBox,
     call,
     route: `POST /v1/monitors/${id}/backfill`,
-    prepare: () => Promise.resolve().then(() => wantedBackfill(call.body, Date.now())),
-    async work(client, wanted) {
+    prepare: () => Promise.resolve(),
+    async work(client) {
       const run = await startBackfill(client, call, wanted);
       // Its matches are charged when they are recorded.
       const charged = { credits: 0, balance: call.caller.balance };
