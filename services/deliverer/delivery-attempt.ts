@@ -181,7 +181,8 @@ function observe(
 ): void {
   metrics.deliveryAttempts.inc({ kind: delivery.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
   metrics.deliverySeconds.observe({ outcome: outcome.deliveryStatus }, times.durationMs / 1000);
-  if (outcome.deliveryStatus !== 'delivered' || delivery.attempt > 0) return;
+  // A backfilled match was found long after it was created, seen and entered.
+  if (outcome.deliveryStatus !== 'delivered' || delivery.attempt > 0 || delivery.match.backfill === true) return;
   const since = (label: string, moment: number) => {
     metrics.deliveryLatency.observe({ since: label }, Math.max(0, times.endedAt - moment) / 1000);
   };

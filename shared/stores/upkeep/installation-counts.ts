@@ -19,12 +19,12 @@ export const MOST_COUNTED = 50_000;
 export async function countInstallation(db: Queryable): Promise<InstallationCounts> {
   const { rows } = await db.query<InstallationCounts>(
     `WITH pending AS (
-       SELECT entered_at FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
+       SELECT CASE WHEN backfill THEN created_at ELSE entered_at END AS since FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
      ), by_status AS (
        SELECT status, count(*) AS monitors FROM monitors WHERE status <> 'deleted' GROUP BY status
      )
      SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
-            (SELECT (extract(epoch FROM service_now() - min(entered_at)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
+            (SELECT (extract(epoch FROM service_now() - min(since)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
             (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
             (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
               WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`,

@@ -178,6 +178,11 @@ test('deliver sends what the day leaves of the cap, which then counts; the rest 
   });
   const shown = await pipeline.api.call(apiKey, 'GET', `/v1/monitors/${id}`);
   expect(shown.body.stats).toMatchObject({ matches_today: 1_000, suppressed_today: 0 });
+  // Their two hours between the first sight and the delivery are not the service's latency.
+  const latencies = await pipeline.kafka.metrics.deliveryLatency.get();
+  const sums = latencies.values.filter(({ metricName }) => metricName?.endsWith('_sum'));
+  expect(sums.length).toBeGreaterThan(0);
+  for (const { value } of sums) expect(value).toBeLessThan(3_600);
 });
 
 test('with thread_once everything is recorded, and deliver sends one match of a thread', async () => {
