@@ -38,6 +38,7 @@ export interface Installation extends ProcessDeps {
   pool: Pool;
   postgresUrl: string;
   clickhouse: ClickHouseClient;
+  clickhouseUrl: string;
   archiveSchema: ArchiveSchema;
   secretKey: string;
 }
@@ -78,5 +79,5 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const [secretKey] = await Promise.all([preparePostgres(), prepareTopics()]);
   const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
-  return { ...deps, metrics, prefix, kafka, pool, postgresUrl, clickhouse, archiveSchema, secretKey };
+  return { ...deps, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema, secretKey };
 }

@@ -45,6 +45,8 @@ import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
+import { sqlRoute } from './sql/sql-route.ts';
+import type { SqlEngine } from '../../shared/stores/sql/run-sql.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
@@ -57,6 +59,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   forum: ForumReadingDeps;
   clickhouse: ClickHouseClient;
   liveTails: LiveTails;
+  /** Default: POST /v1/sql answers 503. */
+  sqlEngine?: SqlEngine | undefined;
   /** Records that wait, by consumer group; for GET /status. */
   consumerLag: () => Promise<Record<string, number>>;
   /** Default: packs cannot be bought. */
@@ -99,6 +103,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     ...feedTokenRoutes(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
+    sqlRoute({ ...options, sqlEngine: options.sqlEngine }),
     coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];

@@ -12,6 +12,7 @@ import { operationsDocuments } from './documents/operations-documents.ts';
 import { readingDocuments } from './documents/reading-documents.ts';
 import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
+import { sqlDocuments } from './documents/sql-documents.ts';
 import { signupDocuments } from './documents/signup-documents.ts';
 import { webhookDocuments } from './documents/webhook-documents.ts';
 
@@ -40,6 +41,7 @@ export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
   ...explainDocuments,
+  ...sqlDocuments,
   ...muteDocuments,
   ...feedDocuments,
   ...backfillDocuments,
@@ -81,6 +83,7 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
         name: 'Monitors',
         description: 'Monitors watch the forum for keywords. A running monitor costs 10 credits every 24 hours.',
       },
+      { name: 'SQL', description: 'SELECT over the matches of your monitors. One credit per started second.' },
       { name: 'Coverage', description: 'What the service saw of the forum, and what it missed. Free.' },
       { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
       { name: 'Sign-up', description: 'An account and a key for a program without a browser. No key is needed.' },

@@ -45,6 +45,7 @@ import {
   signupBody,
   verifyBody,
 } from '../../../schemas/api/signup.ts';
+import { sqlAnswer, sqlBody } from '../../../schemas/api/sql.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
@@ -93,6 +94,7 @@ const ANSWERS = {
   Backfill: backfill,
   BackfillAnswer: backfillAnswer,
   BackfillList: backfillList,
+  SqlAnswer: sqlAnswer,
   MonitorMute: monitorMute,
   MuteList: muteList,
   MuteAnswer: muteAnswer,
@@ -143,6 +145,7 @@ const BODIES = {
   MonitorTerm: monitorTerm,
   ExplainRule: explainBody,
   StartBackfill: startBackfillBody,
+  SqlQuery: sqlBody,
   CreateMute: createMuteBody,
   Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,

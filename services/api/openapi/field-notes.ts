@@ -113,6 +113,11 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
       'For a term that does not occur: the piece of the texts that is nearest to it, and why it does not count. `case`: other capital letters. `other_text`: a text in which it does not count. `inside_word`: a part of a longer word. `punctuation`: the same words with other symbols. `joined`, `split`: written as one word, or as two. `accents`: other accents. `similar_word`: one letter differs. `apart`: all its words, not together. `some_words`: all but those in `missing`. null: nothing is near.',
     same_as: 'An earlier term that is equal after folding, which counts instead.',
   },
+  SqlAnswer: {
+    columns: 'Names and types (of ClickHouse) of the columns.',
+    rows: 'The rows, each with a value for each column.',
+    credits_used: 'As in `X-Credits-Used`.',
+  },
   RuleExplanation: {
     require: 'The groups of `require`; absent when there are none.',
     filters: 'Each filter that the rule has, and whether the item passes it.',

@@ -42,7 +42,7 @@ export interface RouteDocument {
   path: string;
   /** Unique; names the function in generated clients. */
   operationId: string;
-  tag: 'Reading' | 'Monitors' | 'Coverage' | 'Account' | 'Sign-up' | 'Operations';
+  tag: 'Reading' | 'Monitors' | 'SQL' | 'Coverage' | 'Account' | 'Sign-up' | 'Operations';
   summary: string;
   /** Markdown. */
   description: string;

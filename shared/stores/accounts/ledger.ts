@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read';
+export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read' | 'sql';
 export type CreditKind = 'grant' | 'pack';
 
 /** The request that caused a charge. */

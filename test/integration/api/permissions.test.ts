@@ -82,6 +82,7 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'post /v1/monitors/{id}/resume': 'monitors:write',
   'get /v1/monitors/{id}/matches': 'monitors:read',
   'get /v1/monitors/{id}/stream': 'monitors:read',
+  'post /v1/sql': 'monitors:read',
   'post /v1/monitors/explain': 'monitors:write',
   'get /v1/monitors/{id}/explain': 'monitors:read',
   'get /v1/monitors/{id}/mutes': 'monitors:read',

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** Longer statements are refused. */
+const MAX_QUERY = 10_000;
+
+/** Everything but control characters; line breaks and tabs are allowed. */
+const PRINTABLE = /^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u;
+
+/** Body of POST /v1/sql. */
+export const sqlBody = z.strictObject({
+  query: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
+    .regex(PRINTABLE, 'must not have control characters')
+    .describe(
+      'One SELECT statement in the dialect of ClickHouse over the tables `matches`, `deliveries` and `monitors`.',
+    ),
+  format: z.enum(['json', 'csv', 'parquet']).default('json').describe('The form of the answer.'),
+});
+
+/** Answer of POST /v1/sql as JSON. */
+export const sqlAnswer = z.strictObject({
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  rows: z.array(z.array(z.unknown())),
+  credits_used: z.number().int().min(0),
+});
+
+export type SqlAnswer = z.infer<typeof sqlAnswer>;

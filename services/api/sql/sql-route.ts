@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { sqlBody } from '../../../schemas/api/sql.ts';
+import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
+import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
+import { prepareSandbox, prepareSql, runSql } from '../../../shared/stores/sql/run-sql.ts';
+import type { SqlEngine, SqlFormat } from '../../../shared/stores/sql/run-sql.ts';
+import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
+import { ApiError } from '../http/api-error.ts';
+import { chargedRequest } from '../http/charged-request.ts';
+import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { sqlAnswer } from './sql-answer.ts';
+
+export interface SqlDeps {
+  pool: Pool;
+  /** undefined: this installation answers 503. */
+  sqlEngine: SqlEngine | undefined;
+  logger: Logger;
+}
+
+/** Statements at once in this process. Further ones are refused, so that they take no memory while they wait. */
+const MOST_AT_ONCE = 2;
+const RETRY_AFTER_S = 2;
+const PREPARE_MS = 6_000;
+const SECONDS_PER_DAY = 86_400;
+const ROUTE = { method: 'post', path: '/v1/sql' } as const;
+
+/** One SELECT over the account's own rows. */
+export function sqlRoute(deps: SqlDeps): Route {
+  let running = 0;
+  let sandbox: Promise<void> | undefined;
+  return {
+    ...ROUTE,
+    scope: 'monitors:read',
+    readsBody: true,
+    charges: true,
+    produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
+    async handle(call) {
+      const { query, format } = parseRequest(sqlBody, call.body === undefined ? {} : call.body, 'body');
+      const { sqlEngine } = deps;
+      if (sqlEngine === undefined) throw unavailable('This installation has no SQL.');
+      if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
+      if (running >= MOST_AT_ONCE) throw unavailable('Other statements are running. Retry in a moment.');
+      running++;
+      try {
+        // A failure is tried again with the next statement.
+        sandbox ??= prepareSandbox(sqlEngine).catch((error: unknown) => {
+          sandbox = undefined;
+          deps.logger.error({ err: error }, `the empty database ${sqlEngine.sandbox} for POST /v1/sql cannot be made`);
+          throw unavailable('The archive does not answer. Retry later.');
+        });
+        await sandbox;
+        return await inTurn(deps, sqlEngine, call, { query, format });
+      } finally {
+        running--;
+      }
+    },
+  };
+}
+
+const unavailable = (message: string): ApiError =>
+  new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+
+/** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
+async function inTurn(
+  { pool }: SqlDeps,
+  engine: SqlEngine,
+  call: Call,
+  asked: { query: string; format: SqlFormat },
+): Promise<Answer> {
+  const { accountId } = call.caller;
+  const token = randomUUID();
+  const turn = await takeSqlTurn(pool, accountId, token);
+  if (turn === 'busy') {
+    const message = 'Another statement of this account is running. Wait for its answer.';
+    throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER_S });
+  }
+  if (turn === 'used_up') {
+    const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
+    throw new ApiError('daily_limit_reached', message, { retryAfter: secondsUntilTomorrow() });
+  }
+  const begun = performance.now();
+  let isCharged = false;
+  try {
+    const answer = await runAndCharge({ pool }, engine, call, asked);
+    isCharged = true;
+    return answer;
+  } catch (error) {
+    throw answerTo(error);
+  } finally {
+    await endSqlTurn(pool, accountId, token, isCharged ? 0 : performance.now() - begun);
+  }
+}
+
+async function runAndCharge(
+  { pool }: Pick<SqlDeps, 'pool'>,
+  engine: SqlEngine,
+  call: Call,
+  { query, format }: { query: string; format: SqlFormat },
+): Promise<Answer> {
+  const { accountId } = call.caller;
+  const monitors = await listMonitors(pool, accountId);
+  const ids = monitors.map(({ id }) => id);
+  const prepared = await prepareSql(engine, query, ids, AbortSignal.timeout(PREPARE_MS));
+  const begun = performance.now();
+  const result = await runSql(engine, prepared, format);
+  const credits = Math.max(1, Math.ceil((performance.now() - begun) / 1_000));
+  call.refuseAbandoned();
+  const balance = await charge(pool, {
+    accountId,
+    kind: 'sql',
+    credits,
+    reference: call.requestId,
+    request: chargedRequest(call, ROUTE),
+  });
+  if (balance === undefined) {
+    throw new ApiError('insufficient_credits', `The statement took ${credits} credits, more than the account has.`);
+  }
+  return { ...answerOf(result, format, credits), charged: { credits, balance } };
+}
+
+function answerOf(result: Buffer, format: SqlFormat, credits: number): Answer {
+  if (format === 'json') return { status: 200, body: sqlAnswer(result, credits) };
+  const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet';
+  return { status: 200, body: result, headers: { 'Content-Type': type } };
+}
+
+function answerTo(error: unknown): unknown {
+  if (error instanceof SqlRefused) return invalidRequest([{ field: 'query', message: error.message }]);
+  if (isClickhouseAway(error) || (error as Error).name === 'TimeoutError' || (error as Error).name === 'AbortError') {
+    return unavailable('The archive does not answer. Retry later.');
+  }
+  return error;
+}
+
+function secondsUntilTomorrow(): number {
+  return SECONDS_PER_DAY - (Math.floor(Date.now() / 1_000) % SECONDS_PER_DAY);
+}

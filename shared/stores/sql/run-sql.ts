@@ -1,0 +1,139 @@
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { accountTables, CONTENT_COLUMNS } from './account-tables.ts';
+import { judgePrinted, judgeTree, SqlRefused } from './judge-sql.ts';
+import { sqlFault } from './sql-fault.ts';
+
+/** Where statements of customers run. */
+export interface SqlEngine {
+  /** A client whose database is `sandbox`. */
+  clickhouse: ClickHouseClient;
+  /** A client of the archive, which makes the sandbox. */
+  archiveClickhouse: ClickHouseClient;
+  /** The name of the archive's database. */
+  archive: string;
+  /** An empty database: a name in a statement that the server did not define finds nothing there. */
+  sandbox: string;
+}
+
+export const SQL_LIMITS = {
+  seconds: 10,
+  memoryBytes: 2 ** 30,
+  resultRows: 100_000,
+  resultBytes: 32 * 2 ** 20,
+} as const;
+
+/** Longer than a statement may take, so that the engine's own message is the one that is told. */
+const ANSWER_MS = 15_000;
+
+const FORMATS = { json: 'JSONCompact', csv: 'CSVWithNames', parquet: 'Parquet' } as const;
+export type SqlFormat = keyof typeof FORMATS;
+
+/** All settings of a customer's statement. None comes from its author. */
+const SETTINGS = {
+  readonly: '1',
+  max_execution_time: SQL_LIMITS.seconds,
+  max_memory_usage: String(SQL_LIMITS.memoryBytes),
+  max_temporary_data_on_disk_size_for_query: String(2 ** 30),
+  max_result_rows: String(SQL_LIMITS.resultRows),
+  max_result_bytes: String(SQL_LIMITS.resultBytes),
+  max_rows_to_read: String(1_000_000_000),
+  max_bytes_to_read: String(100 * 2 ** 30),
+  max_threads: 2,
+  result_overflow_mode: 'throw',
+  // Otherwise an error in the middle would come as a part of the result.
+  wait_end_of_query: 1,
+  output_format_json_quote_64bit_integers: 1,
+} as const;
+
+/** A statement that was judged, with the customer's tables before it. */
+export interface PreparedSql {
+  tables: string;
+  /** As the engine printed it. */
+  select: string;
+}
+
+/**
+ * Lets the engine parse the text and judges what it understood.
+ *
+ * @param text as its author wrote it
+ * @param monitorIds the account's monitors
+ * @throws SqlRefused, and the engine's error when it is away
+ */
+export async function prepareSql(
+  engine: SqlEngine,
+  text: string,
+  monitorIds: readonly string[],
+  signal: AbortSignal,
+): Promise<PreparedSql> {
+  const ask = async (query: string, params: Record<string, unknown> = {}): Promise<string> => {
+    const result = await engine.archiveClickhouse.query({
+      query,
+      query_params: params,
+      format: 'JSONEachRow',
+      clickhouse_settings: { max_execution_time: 5 },
+      abort_signal: signal,
+    });
+    const rows = await result.json<Record<string, string>>();
+    return rows.map((row) => Object.values(row)[0] ?? '').join('\n');
+  };
+  try {
+    const select = await ask('SELECT formatQuery({statement: String})', { statement: text });
+    const commonTables = judgePrinted(select);
+    const tree = await ask(`SELECT explain FROM (EXPLAIN AST ${select})`);
+    const { readsContent } = judgeTree(tree, commonTables, CONTENT_COLUMNS);
+    return { tables: accountTables(engine.archive, monitorIds, { readsContent }), select };
+  } catch (error) {
+    throw sqlFault(error, engine);
+  }
+}
+
+/**
+ * Runs a prepared statement. Its values are materialized, so that the limit of the result counts each row's; sorted
+ * rows stay sorted, since nothing else is done with them.
+ *
+ * @returns the whole result in the format
+ * @throws SqlRefused when the statement cannot be run, or is beyond a limit; the engine's error when it is away
+ */
+export async function runSql(engine: SqlEngine, { tables, select }: PreparedSql, format: SqlFormat): Promise<Buffer> {
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  try {
+    const described = await engine.clickhouse.query({
+      query: `DESCRIBE TABLE (${tables}\nSELECT * FROM (\n${select}\n) AS asked)`,
+      format: 'JSONEachRow',
+      clickhouse_settings: SETTINGS,
+      abort_signal: signal,
+    });
+    const columns = (await described.json<{ name: string }>()).map(({ name }) => quoted(name));
+    const selected = columns.map((column) => `materialize(asked.${column}) AS ${column}`).join(', ');
+    const { stream } = await engine.clickhouse.exec({
+      query: `${tables}\nSELECT ${selected} FROM (\n${select}\n) AS asked\nFORMAT ${FORMATS[format]}`,
+      clickhouse_settings: SETTINGS,
+      abort_signal: signal,
+    });
+    return await bytesOf(stream);
+  } catch (error) {
+    throw sqlFault(error, engine);
+  }
+}
+
+const quoted = (name: string): string => `\`${name.replace(/[\\`]/g, '\\$&')}\``;
+
+/** Escaping may make a result some times as large as the engine counts. */
+const MOST_BYTES = 8 * SQL_LIMITS.resultBytes;
+
+async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MOST_BYTES) throw new SqlRefused('has a result of more than 32 MB; add a LIMIT');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Makes the empty database, once a process. */
+export async function prepareSandbox({ archiveClickhouse, sandbox }: SqlEngine): Promise<void> {
+  if (!/^\w+$/.test(sandbox)) throw new Error('the sandbox has an unexpected name');
+  await archiveClickhouse.command({ query: `CREATE DATABASE IF NOT EXISTS ${sandbox}` });
+}

@@ -1,0 +1,45 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What the failed statements of an account may take on a UTC day, in milliseconds. */
+export const FAILED_MS_PER_DAY = 60_000;
+
+/** Longer than any statement is waited for. */
+const LEASE_SECONDS = 30;
+
+export type SqlTurn = 'taken' | 'busy' | 'used_up';
+
+/**
+ * Takes the turn of an account: one at a time, in all processes together. A process that dies keeps it for half a
+ * minute.
+ *
+ * @param token a new UUID
+ * @returns `used_up`: its failed statements took all that they may on this day
+ */
+export async function takeSqlTurn(db: Queryable, accountId: string, token: string): Promise<SqlTurn> {
+  const { rowCount } = await db.query(
+    `INSERT INTO sql_statements AS s (account_id, day, running_token, running_until)
+     SELECT $1, (now AT TIME ZONE 'UTC')::date, $2::uuid, now + make_interval(secs => $3)
+     FROM (SELECT service_now() AS now) AS clock
+     ON CONFLICT (account_id) DO UPDATE
+       SET day = excluded.day, running_token = excluded.running_token, running_until = excluded.running_until,
+         failed_ms = CASE WHEN s.day = excluded.day THEN s.failed_ms ELSE 0 END
+       WHERE (s.running_until IS NULL OR s.running_until < (SELECT service_now()))
+         AND (s.day <> excluded.day OR s.failed_ms < $4)`,
+    [accountId, token, LEASE_SECONDS, FAILED_MS_PER_DAY],
+  );
+  if (rowCount === 1) return 'taken';
+  const { rows } = await db.query<{ running: boolean }>(
+    'SELECT coalesce(running_until >= service_now(), false) AS running FROM sql_statements WHERE account_id = $1',
+    [accountId],
+  );
+  return rows[0]?.running === true ? 'busy' : 'used_up';
+}
+
+/** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */
+export async function endSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
+  await db.query(
+    `UPDATE sql_statements SET running_token = NULL, running_until = NULL, failed_ms = failed_ms + $3
+     WHERE account_id = $1 AND running_token = $2`,
+    [accountId, token, Math.ceil(failedMs)],
+  );
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
+import { FOREIGN_SECRET, startSqlBench } from '../../support/fixtures/sql-bench.ts';
+import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
+import { GREEDY, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
+
+let bench: SqlBench;
+let names: { archive: string; sandbox: string };
+beforeAll(async () => {
+  bench = await startSqlBench();
+  names = sqlDatabases(bench.archive.url);
+});
+afterAll(() => bench.stop());
+
+const named = (statement: string): string =>
+  statement
+    .replaceAll('ARCHIVE', names.archive)
+    .replaceAll('SANDBOX', names.sandbox)
+    .replaceAll('MONITOR', bench.foreignMonitorId);
+
+/** Failed statements use up a daily allowance. */
+const forget = () => bench.db.pool.query('UPDATE sql_statements SET failed_ms = 0');
+
+/** Nothing of another account, of a file, or of the inside of the service. */
+function expectNothingForeign(text: string, statement: string): void {
+  const echoed = text.replaceAll(JSON.stringify(statement).slice(1, -1), '');
+  for (const foreign of [FOREIGN_SECRET, bench.foreignMonitorId, 'root:', 'Stack trace', 'clickhouse-main', '.sql:']) {
+    if (statement.includes(foreign)) continue;
+    expect(echoed, statement).not.toContain(foreign);
+  }
+}
+
+describe('statements of a customer who wants more', () => {
+  test(`at least 100 of them reach nothing (${HOSTILE.length})`, async () => {
+    expect(HOSTILE.length).toBeGreaterThanOrEqual(100);
+    for (const statement of HOSTILE) {
+      const reply = await bench.sql(named(statement));
+      expect([400, 200], `${statement}: ${reply.text}`).toContain(reply.status);
+      expectNothingForeign(reply.text, named(statement));
+      if (reply.status === 400) expect(reply.text, statement).toMatch(/"message":"(?:query|body): /);
+      await forget();
+    }
+    expect(existsSync('/tmp/stolen')).toBe(false);
+  });
+
+  test('those that name other tables, functions or clauses are refused before they run', async () => {
+    // Those of the last part, a literal, and a name that is their own in the end.
+    const allowed =
+      /^(?:SELECT (?:\* FROM (?:matches WHERE|deliveries WHERE|matches FULL)|group|m\.\*|'\\)|WITH a AS \(SELECT \* FROM items\), items)/;
+    const answered: string[] = [];
+    for (const statement of HOSTILE.filter((one) => !allowed.test(one))) {
+      if ((await bench.sql(named(statement))).status !== 400) answered.push(statement);
+      await forget();
+    }
+    expect(answered).toEqual([]);
+  });
+
+  test('greedy ones end within their limits, and the engine goes on', async () => {
+    for (const statement of GREEDY) {
+      const begun = performance.now();
+      const reply = await bench.sql(statement);
+      expect([200, 400, 503], `${statement.slice(0, 100)}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
+      expect(performance.now() - begun, statement.slice(0, 100)).toBeLessThan(60_000);
+      await forget();
+      expect((await bench.sql('SELECT 1')).status).toBe(200);
+    }
+  }, 240_000);
+
+  test('nothing was written', async () => {
+    const { rows } = (await bench.sql('SELECT count() FROM matches')).body as { rows: number[][] };
+    expect(rows).toEqual([[20]]);
+    const result = await bench.archive.client.query({
+      query: 'SELECT count() AS n FROM matches',
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ n: 40 }]);
+  });
+});
+
+test.each(ORDINARY)('works: %s', async (statement) => {
+  const reply = await bench.sql(statement);
+  expect(reply.status, reply.text).toBe(200);
+  expect((reply.body.rows as unknown[]).length).toBeGreaterThan(0);
+  expectNothingForeign(reply.text, statement);
+});
