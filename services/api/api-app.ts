@@ -27,6 +27,9 @@ import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/create-tools.ts';
 import { explainRoutes } from './monitors/explain/explain-routes.ts';
 import { createArchiveSample } from './monitors/archive-sample.ts';
+import { PreviewSlots } from './monitors/preview/preview-slots.ts';
+import { previewRoutes } from './monitors/preview/preview-routes.ts';
+import { createStreamWords } from './monitors/preview/stream-words.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
@@ -92,14 +95,23 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
+  const monitorDeps: MonitorDeps = {
+    ...options,
+    siteUrl: options.forum.siteUrl,
+    archiveSample: createArchiveSample(options.clickhouse, options.logger),
+  };
   const apiRoutes = [
     ...readingRoutes(reading),
     ...explainRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
-    ...monitorRoutes({
-      ...options,
-      siteUrl: options.forum.siteUrl,
-      archiveSample: createArchiveSample(options.clickhouse, options.logger),
+    ...previewRoutes({
+      ...monitorDeps,
+      clickhouse: options.clickhouse,
+      clock: systemClock,
+      logger: options.logger,
+      slots: new PreviewSlots(),
+      streamWords: createStreamWords(options.clickhouse),
     }),
+    ...monitorRoutes(monitorDeps),
     ...feedTokenRoutes(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),

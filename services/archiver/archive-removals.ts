@@ -52,9 +52,10 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, url,
-                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, ver, words, language)
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, ver, words, post_title_words,
+                   language)
             SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]', '', '', '',
-                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2, '', language
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2, '', '', language
               FROM items
              WHERE thing_id IN {ids: Array(String)} AND ver < 2
              LIMIT 1 BY thing_id, toYYYYMMDD(first_seen_at)`,

@@ -45,10 +45,19 @@ export function rejectionReason(
   if (!monitor) return 'monitor_gone';
   if (monitor.status !== 'active') return 'monitor_inactive';
   if (candidate.enteredAtMs < monitor.activeSinceMs - toleranceMs) return 'entered_before_active';
-  const earliest = Math.max(monitor.activeSinceMs - HEAD_START_MS, candidate.enteredAtMs - OLDEST_NEWS_MS);
-  if (!candidate.replay && candidate.createdUtcMs < earliest) return 'created_too_early';
+  const isTooEarly = !candidate.replay && candidate.createdUtcMs < monitor.activeSinceMs - HEAD_START_MS;
+  if (isTooEarly || !isNews(candidate)) return 'created_too_early';
   if (!isOfItsRule(candidate, monitor, nextVersionSinceMs, toleranceMs)) return 'rule_changed';
   return candidate.muted ? 'muted' : undefined;
+}
+
+/** Whether a thing was created recently enough when it entered. What comes from dump files is news at any age. */
+export function isNews({
+  createdUtcMs,
+  enteredAtMs,
+  replay,
+}: Pick<CandidateFacts, 'createdUtcMs' | 'enteredAtMs' | 'replay'>): boolean {
+  return replay || createdUtcMs >= enteredAtMs - OLDEST_NEWS_MS;
 }
 
 /** Whether the rule that the candidate matched was the monitor's when the item entered. */

@@ -2,6 +2,7 @@ import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { backfillTools } from './backfill-tools.ts';
 import { explainTools } from './explain-tools.ts';
+import { previewTools } from './preview-tools.ts';
 import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import type { Tool } from './tool.ts';
@@ -18,5 +19,6 @@ export function createTools(reading: ReadingDeps, routes: readonly Route[]): Too
     ...monitorTools(routeAt),
     ...backfillTools(routeAt),
     ...explainTools(routeAt),
+    ...previewTools(routeAt),
   ];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
 import { patchMonitorBody } from '../../../schemas/api/monitor.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
@@ -20,6 +21,7 @@ import type { MonitorDeps } from './monitor-deps.ts';
 import { changedRefinements } from './check-refinements.ts';
 import type { RefinementsChange } from './check-refinements.ts';
 import { checkRule } from './check-rule.ts';
+import type { CheckedRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { Webhook, WebhookChange } from './webhook-settings.ts';
 
@@ -55,13 +57,29 @@ export async function updateMonitor(
   });
 }
 
+/**
+ * The settings that a monitor would have after a change. Nothing is stored, and the webhook does not count.
+ *
+ * @throws ApiError invalid_request
+ */
+export function settingsAfter(current: StoredMonitor, given: GivenChange): MonitorSettings {
+  const mayBeTerms = given.terms !== undefined || current.refinements?.terms !== undefined;
+  const { rule, faults } = checkRule(given, mayBeTerms);
+  refuseFaults(faults);
+  return changedSettings(current, changeOf({ ...given, webhook_url: undefined, webhook_kind: undefined }, rule));
+}
+
+type GivenChange = z.output<typeof patchMonitorBody>;
+
 async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
-  const { name, posts, comments, nsfw, digest } = given;
   const { rule, faults } = checkRule(given, await mayHaveTerms(deps.pool, accountId, id, given));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
-  const { webhook_url, webhook_kind } = given;
-  const { refinements, ...lists } = rule;
+  return changeOf(given, rule);
+}
+
+function changeOf(given: GivenChange, { refinements, ...lists }: CheckedRule): MonitorChange {
+  const { name, posts, comments, nsfw, digest, webhook_url, webhook_kind } = given;
   const threadOnce = given.thread_once === null ? false : given.thread_once;
   const spikeWebhook = given.spike_webhook === null ? false : given.spike_webhook;
   const plain = { name, posts, comments, nsfw, threadOnce, spikeWebhook, digest, ...lists };
@@ -82,7 +100,10 @@ async function mayHaveTerms(
 }
 
 /** @throws ApiError invalid_request when the settings after the change are beyond a limit or contradict each other */
-function changedSettings(current: StoredMonitor, { refinements: conditions, webhook, ...plain }: MonitorChange) {
+function changedSettings(
+  current: StoredMonitor,
+  { refinements: conditions, webhook, ...plain }: MonitorChange,
+): MonitorSettings {
   const changed = changedWebhook(current, webhook);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const { name, keywords, exclude, subreddits, posts, comments, nsfw, ...options } = { ...current, ...plain };

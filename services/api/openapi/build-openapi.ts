@@ -4,6 +4,7 @@ import { componentSchemas } from './component-schemas.ts';
 import { backfillDocuments } from './documents/backfill-documents.ts';
 import { explainDocuments } from './documents/explain-documents.ts';
 import { feedDocuments } from './documents/feed-documents.ts';
+import { previewDocuments } from './documents/preview-documents.ts';
 import { monitorDocuments } from './documents/monitor-documents.ts';
 import { muteDocuments } from './documents/mute-documents.ts';
 import { coverageDocuments } from './documents/coverage-documents.ts';
@@ -42,6 +43,7 @@ export const routeDocuments = [
   ...monitorDocuments,
   ...explainDocuments,
   ...sqlDocuments,
+  ...previewDocuments,
   ...muteDocuments,
   ...feedDocuments,
   ...backfillDocuments,

@@ -36,6 +36,14 @@ import {
   updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
 import {
+  diffAnswer,
+  diffBody,
+  previewAnswer,
+  previewBody,
+  previewSample,
+  suggestion,
+} from '../../../schemas/api/preview.ts';
+import {
   accountCreated,
   codeSent,
   keyRecovered,
@@ -88,6 +96,10 @@ const ANSWERS = {
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats, delivery: monitorDelivery }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: monitorPaused,
+  Preview: previewAnswer,
+  PreviewSample: previewSample,
+  Suggestion: suggestion,
+  MonitorDiff: diffAnswer,
   ExplainedTerm: explainedTerm,
   RuleExplanation: ruleExplanation,
   ItemExplanation: itemExplanation,
@@ -143,6 +155,8 @@ const BODIES = {
   ParseQuery: parseQueryBody,
   /** The same as in answers. */
   MonitorTerm: monitorTerm,
+  PreviewRequest: previewBody,
+  DiffRequest: diffBody,
   ExplainRule: explainBody,
   StartBackfill: startBackfillBody,
   SqlQuery: sqlBody,

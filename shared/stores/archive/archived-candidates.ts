@@ -1,8 +1,9 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import type { Rule } from '../../matching/rule.ts';
-import { archivedItemOf, ITEM_COLUMNS } from './archived-item.ts';
-import type { ArchivedItem, ItemRow } from './archived-item.ts';
+import { readContents } from './archived-contents.ts';
+import type { PositionRow } from './archived-contents.ts';
+import type { ArchivedItem } from './archived-item.ts';
 import { narrowRule } from './narrow-rule.ts';
 
 /** The place of an item in the archive, which is in the order of (firstSeenAt, thingId). */
@@ -14,6 +15,8 @@ export interface ArchivePosition {
 
 export interface CandidateQuery {
   rule: Rule;
+  /** Items that may match one of these come too. */
+  others?: readonly Rule[] | undefined;
   from: Date;
   /** Exclusive. */
   to: Date;
@@ -23,31 +26,31 @@ export interface CandidateQuery {
   /** At most this many items are read; at least 1, at most MOST_CANDIDATES. */
   limit: number;
   signal: AbortSignal;
+  /** `windowMs` of the previous page; pages of frequent words are read faster with it. */
+  windowMs?: number | undefined;
 }
 
 export interface CandidatePage {
   items: ArchivedItem[];
   /** Where the next page begins; undefined when nothing is left. A page may be empty and have one. */
   next?: ArchivePosition;
+  /** How much time, in milliseconds, the next page should look at first. */
+  windowMs: number;
 }
 
 /** A page of so many items takes some ten megabytes. */
 export const MOST_CANDIDATES = 5_000;
 
-const HOUR_MS = 3_600_000;
-/** The first window of time of a page; each following one is larger while few candidates are found. */
-const FIRST_WINDOW_MS = 6 * HOUR_MS;
-const GROWTH = 4;
+/** The window of time in which a page begins to look; each following one is larger while few candidates are found. */
+const FIRST_WINDOW_MS = 6 * 3_600_000;
 const LEAST_WINDOW_MS = 60_000;
+const GROWTH = 4;
+/** A page ends early, at the edge of a window, when it takes longer. */
+const PAGE_MS = 2_000;
 /** A client that gives up does not end its statement. */
-const STATEMENT_SECONDS = 8;
+const STATEMENT_SECONDS = 4;
 /** Code of ClickHouse for a statement that took longer. */
 const TOO_SLOW = '159';
-
-interface PositionRow {
-  thing_id: string;
-  firstSeenAtMs: number;
-}
 
 /**
  * Reads a page of the items that may match a rule, in the order of (first_seen_at, thing_id), with
@@ -63,47 +66,66 @@ export async function readArchivedCandidates(
   clickhouse: ClickHouseClient,
   query: CandidateQuery,
 ): Promise<CandidatePage> {
-  const positions = await readPositions(clickhouse, query);
-  const last = positions.at(-1);
-  if (last === undefined) return { items: [] };
-  const items = await readContents(clickhouse, positions, query);
-  return positions.length < query.limit ? { items } : { items, next: positionOf(last) };
+  const { positions, next, windowMs } = await readPositions(clickhouse, query);
+  const items = await readContents(clickhouse, positions, query.signal);
+  return { items, windowMs, ...(next && { next }) };
+}
+
+interface PositionPage {
+  positions: PositionRow[];
+  next: ArchivePosition | undefined;
+  windowMs: number;
+}
+
+/** The positions of the page in order, read window by window. */
+async function readPositions(clickhouse: ClickHouseClient, query: CandidateQuery): Promise<PositionPage> {
+  const { order, after, limit, signal } = query;
+  const condition = [query.rule, ...(query.others ?? [])].map(narrowRule).join('\n    OR ');
+  const endsAt = performance.now() + PAGE_MS;
+  const positions: PositionRow[] = [];
+  let [from, to] = [query.from.getTime(), query.to.getTime()];
+  if (after !== undefined && order === 'newest') to = Math.min(to, Date.parse(after.firstSeenAt) + 1);
+  if (after !== undefined && order === 'oldest') from = Math.max(from, Date.parse(after.firstSeenAt));
+  let windowMs = query.windowMs ?? FIRST_WINDOW_MS;
+  while (from < to) {
+    signal.throwIfAborted();
+    const window =
+      order === 'newest' ? { from: Math.max(from, to - windowMs), to } : { from, to: Math.min(to, from + windowMs) };
+    const wanted = limit - positions.length;
+    let found: PositionRow[];
+    try {
+      found = await readWindow(clickhouse, { ...query, ...window, condition, limit: wanted });
+    } catch (error) {
+      if (!hasCode(error, TOO_SLOW) || windowMs <= LEAST_WINDOW_MS) throw error;
+      windowMs = Math.max(LEAST_WINDOW_MS, Math.floor(windowMs / GROWTH));
+      continue;
+    }
+    positions.push(...found);
+    const last = found.at(-1);
+    if (last !== undefined && found.length === wanted) {
+      const coveredMs = Math.abs(last.firstSeenAtMs - (order === 'newest' ? to : from));
+      return { positions, next: positionOf(last), windowMs: Math.max(LEAST_WINDOW_MS, 2 * coveredMs) };
+    }
+    if (order === 'newest') to = window.from;
+    else from = window.to;
+    if (found.length < wanted / GROWTH) windowMs *= GROWTH;
+    if (from < to && performance.now() > endsAt) {
+      return { positions, next: order === 'newest' ? beforeAll(to) : afterAll(from), windowMs };
+    }
+  }
+  return { positions, next: undefined, windowMs };
 }
 
 function positionOf({ thing_id, firstSeenAtMs }: PositionRow): ArchivePosition {
   return { firstSeenAt: new Date(firstSeenAtMs).toISOString(), thingId: thing_id };
 }
 
-/** The positions of the page in order, read window by window. */
-async function readPositions(clickhouse: ClickHouseClient, query: CandidateQuery): Promise<PositionRow[]> {
-  const { order, after, limit, signal } = query;
-  const condition = narrowRule(query.rule);
-  const positions: PositionRow[] = [];
-  let [from, to] = [query.from.getTime(), query.to.getTime()];
-  if (after !== undefined && order === 'newest') to = Math.min(to, Date.parse(after.firstSeenAt) + 1);
-  if (after !== undefined && order === 'oldest') from = Math.max(from, Date.parse(after.firstSeenAt));
-  let windowMs = FIRST_WINDOW_MS;
-  while (from < to && positions.length < limit) {
-    signal.throwIfAborted();
-    const window =
-      order === 'newest' ? { from: Math.max(from, to - windowMs), to } : { from, to: Math.min(to, from + windowMs) };
-    const wanted = limit - positions.length;
-    try {
-      positions.push(...(await readWindow(clickhouse, { ...query, ...window, condition, limit: wanted })));
-    } catch (error) {
-      if (!isTooSlow(error) || windowMs <= LEAST_WINDOW_MS) throw error;
-      windowMs = Math.max(LEAST_WINDOW_MS, Math.floor(windowMs / GROWTH));
-      continue;
-    }
-    if (order === 'newest') to = window.from;
-    else from = window.to;
-    windowMs *= GROWTH;
-  }
-  return positions;
-}
+/** The position before all items of a millisecond, and the one after all items of the millisecond before it. */
+const beforeAll = (ms: number): ArchivePosition => ({ firstSeenAt: new Date(ms).toISOString(), thingId: '' });
+const afterAll = (ms: number): ArchivePosition => ({ firstSeenAt: new Date(ms - 1).toISOString(), thingId: '~' });
 
-function isTooSlow(error: unknown): boolean {
-  return error instanceof ClickHouseError && error.code === TOO_SLOW;
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof ClickHouseError && error.code === code;
 }
 
 interface WindowQuery extends Omit<CandidateQuery, 'from' | 'to'> {
@@ -119,15 +141,16 @@ async function readWindow(
 ): Promise<PositionRow[]> {
   const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
   const result = await clickhouse.query({
-    query: `SELECT DISTINCT thing_id, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
+    query: `SELECT thing_id, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
   FROM items
  WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
    AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
    AND first_seen_at > now64(3) - INTERVAL 30 DAY
    AND ver = 1
-   AND ${condition}
+   AND (${condition})
    ${after === undefined ? '' : `AND (first_seen_at, thing_id) ${comparison} (fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC'), {after_id: String})`}
  ORDER BY first_seen_at ${direction}, thing_id ${direction}
+ LIMIT 1 BY thing_id, first_seen_at
  LIMIT {limit: UInt32}`,
     query_params: {
       from,
@@ -141,29 +164,4 @@ async function readWindow(
     abort_signal: signal,
   });
   return result.json<PositionRow>();
-}
-
-/**
- * The items at these positions, in their order. The newest row of a thing counts: when it is at another position, or
- * blank because the forum removed the thing, the thing is left out here.
- */
-async function readContents(
-  clickhouse: ClickHouseClient,
-  positions: readonly PositionRow[],
-  { signal }: CandidateQuery,
-): Promise<ArchivedItem[]> {
-  const result = await clickhouse.query({
-    // The ids are letters and digits. As a parameter they would be too long for the address of the request.
-    query: `SELECT ${ITEM_COLUMNS} FROM items FINAL
- WHERE thing_id IN (${positions.map(({ thing_id }) => `'${thing_id}'`).join(',')}) AND ver = 1`,
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
-    abort_signal: signal,
-  });
-  const found = new Map<string, ItemRow>();
-  for (const row of await result.json<ItemRow>()) found.set(row.content.thing_id, row);
-  return positions.flatMap(({ thing_id, firstSeenAtMs }) => {
-    const row = found.get(thing_id);
-    return row?.firstSeenAtMs === firstSeenAtMs ? [archivedItemOf(row)] : [];
-  });
 }

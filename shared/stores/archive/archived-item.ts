@@ -19,29 +19,40 @@ export function matchItemOf({ content, language }: ArchivedItem): MatchItem {
   return { kind, title, text: body, subreddit, nsfw, author, language };
 }
 
-/** A row of items, as `ITEM_COLUMNS` selects it. */
-export interface ItemRow {
-  content: Omit<ItemContent, 'created_utc' | 'parent_id' | 'nsfw'> & { parent_id: string; nsfw: boolean };
-  createdUtcMs: number;
+/** A row of item_contents, or of items in the same form. */
+export interface ContentRow {
+  thing_id: string;
   firstSeenAtMs: number;
-  language: string;
-  source: string;
+  /** 2 when the forum removed it. */
+  ver: number;
+  /** A JSON object (schemas/clickhouse/0010_archive_scans.sql); empty for a removed thing. */
+  content: string;
 }
 
-// No alias repeats a column's name: ClickHouse would use the alias in WHERE too.
-export const ITEM_COLUMNS = `tuple(thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw)::Tuple(thing_id String, kind String, post_id String,
-         parent_id String, subreddit String, author String, title String, body String, permalink String, nsfw Bool) AS content,
-       toUnixTimestamp64Milli(created_utc) AS createdUtcMs, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs, language, source`;
+type StoredContent = Omit<ItemContent, 'thing_id' | 'created_utc' | 'parent_id'> & {
+  parent_id: string;
+  created_utc_ms: string;
+  language: string;
+  source: string;
+};
 
-export function archivedItemOf(row: ItemRow): ArchivedItem {
+export function archivedItemOf({ thing_id, firstSeenAtMs, content }: ContentRow): ArchivedItem {
+  const {
+    created_utc_ms: createdMs,
+    parent_id: parent,
+    language,
+    source,
+    ...stored
+  } = JSON.parse(content) as StoredContent;
   return {
     content: {
-      ...row.content,
-      parent_id: row.content.parent_id === '' ? null : row.content.parent_id,
-      created_utc: new Date(row.createdUtcMs).toISOString(),
+      thing_id,
+      ...stored,
+      parent_id: parent === '' ? null : parent,
+      created_utc: new Date(Number(createdMs)).toISOString(),
     },
-    firstSeenAt: new Date(row.firstSeenAtMs).toISOString(),
-    language: row.language === '' ? UNDECIDED_LANGUAGE : row.language,
-    source: row.source,
+    firstSeenAt: new Date(firstSeenAtMs).toISOString(),
+    language: language === '' ? UNDECIDED_LANGUAGE : language,
+    source,
   };
 }

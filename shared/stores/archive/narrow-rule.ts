@@ -16,6 +16,9 @@ const EVERYTHING = 'true';
  * The condition in SQL that every item satisfies which the rule matches; others may satisfy it too. It only uses the
  * words that the archiver wrote, which are those of matching, and comparisons that are at least as wide as matching's.
  * Excluded terms and names never narrow: an item that they reject must not be missed when they change.
+ *
+ * It belongs into WHERE of a SELECT from items: there the engine cuts the columns as their text indexes do. Elsewhere
+ * it would cut words at other characters.
  */
 export function narrowRule(rule: Rule): string {
   const { keywords, terms = [], require = [], matchIn } = rule;
@@ -33,6 +36,7 @@ function textsOf(given: readonly SearchedText[] | undefined, usual: readonly Sea
 
 /** The condition that an item with one of the terms satisfies. */
 function groupCondition(group: readonly (string | RuleTerm)[], usual: readonly SearchedText[]): string {
+  if (group.length === 0) return EVERYTHING;
   const wanted = new Map<string, WantedWords>();
   for (const term of group) {
     const { text, prefix = false, in: texts }: RuleTerm = typeof term === 'string' ? { text: term } : term;

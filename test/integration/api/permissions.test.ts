@@ -83,6 +83,8 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'get /v1/monitors/{id}/matches': 'monitors:read',
   'get /v1/monitors/{id}/stream': 'monitors:read',
   'post /v1/sql': 'monitors:read',
+  'post /v1/monitors/preview': 'monitors:write',
+  'post /v1/monitors/{id}/diff': 'monitors:write',
   'post /v1/monitors/explain': 'monitors:write',
   'get /v1/monitors/{id}/explain': 'monitors:read',
   'get /v1/monitors/{id}/mutes': 'monitors:read',

@@ -31,6 +31,8 @@ function expectRefusal(reply: Reply, status: number, code: string, message: stri
 const ROUTES = [
   ['POST', '/v1/monitors'],
   ['POST', '/v1/monitors/parse'],
+  ['POST', '/v1/monitors/preview'],
+  ['POST', '/v1/monitors/ID/diff'],
   ['POST', '/v1/monitors/explain'],
   ['PATCH', '/v1/monitors/ID'],
 ] as const;

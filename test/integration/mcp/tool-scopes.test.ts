@@ -39,6 +39,7 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   get_backfill: 'monitors:read',
   explain_match: 'monitors:read',
   explain_rule: 'monitors:write',
+  preview_monitor: 'monitors:write',
 };
 
 test('each tool requires its permission, and names it to a key that has only the others', async () => {

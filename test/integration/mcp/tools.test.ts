@@ -94,6 +94,7 @@ const TOOLS = [
   'get_backfill',
   'explain_match',
   'explain_rule',
+  'preview_monitor',
 ];
 
 test('matches of removed items have no text and no author in the answers of the tools', async () => {

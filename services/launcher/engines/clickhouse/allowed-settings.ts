@@ -60,7 +60,7 @@ export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
     wait_for_async_insert
     input_format_defaults_for_omitted_fields input_format_json_read_numbers_as_strings input_format_null_as_default
     input_format_skip_unknown_fields
-    index_granularity merge_with_ttl_timeout non_replicated_deduplication_window old_parts_lifetime ttl_only_drop_parts`),
+    index_granularity max_compress_block_size merge_with_ttl_timeout min_compress_block_size non_replicated_deduplication_window old_parts_lifetime ttl_only_drop_parts`),
 );
 
 /** Set on every write. Inserted values must be literals, because an expression could read a file. */

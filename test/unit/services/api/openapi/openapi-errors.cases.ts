@@ -76,6 +76,8 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'post /v1/monitors/{id}/redeliver', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'post /v1/sql', errors: { ...ALWAYS, ...BODY, 402: ['insufficient_credits'] } },
+  { route: 'post /v1/monitors/preview', errors: { ...ALWAYS, ...BODY } },
+  { route: 'post /v1/monitors/{id}/diff', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'post /v1/monitors/explain', errors: { ...ALWAYS, ...BODY } },
   { route: 'get /v1/monitors/{id}/explain', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/mutes', errors: { ...ALWAYS, ...NOT_FOUND } },

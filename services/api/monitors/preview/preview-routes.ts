@@ -1,0 +1,120 @@
+import { diffBody, previewBody } from '../../../../schemas/api/preview.ts';
+import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
+import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
+import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { StreamedBody } from '../../http/answer-stream.ts';
+import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { findMonitor } from '../find-monitor.ts';
+import { unsavedRule } from '../unsaved-rule.ts';
+import { settingsAfter } from '../update-monitor.ts';
+import { diffMonitor } from './diff-monitor.ts';
+import type { PreviewDeps } from './preview-deps.ts';
+import { previewMonitor } from './preview-monitor.ts';
+import type { PreviewRequest } from './preview-monitor.ts';
+import { PreviewStream } from './preview-stream.ts';
+
+const EVENT_STREAM = 'text/event-stream';
+/** Previews and comparisons together. */
+const PER_MINUTE = 10;
+/** How long the archive is read for an answer, which then takes 10 s at most; and for a stream. */
+const ANSWER_BUDGET_MS = 8_000;
+const STREAM_BUDGET_MS = 60_000;
+
+/** What a rule would have found, and what a change of it would have changed. Free. */
+export function previewRoutes(deps: PreviewDeps): Route[] {
+  return [
+    // Before the routes with an id in its place.
+    {
+      method: 'post',
+      path: '/v1/monitors/preview',
+      scope: 'monitors:write',
+      readsBody: true,
+      produces: ['application/json', EVENT_STREAM],
+      handle: (call) => preview(deps, call),
+    },
+    {
+      method: 'post',
+      path: '/v1/monitors/:id/diff',
+      scope: 'monitors:write',
+      readsBody: true,
+      handle: (call) => diff(deps, call),
+    },
+  ];
+}
+
+async function preview(deps: PreviewDeps, { caller, body, type, signal }: Call): Promise<Answer> {
+  const { settings, days } = parseRequest(previewBody, body === undefined ? {} : body, 'body');
+  const request: Omit<PreviewRequest, 'gone' | 'budgetMs'> = {
+    rule: unsavedRule(settings),
+    threadOnce: settings.thread_once ?? false,
+    days,
+    pack: caller.pack,
+  };
+  if (type === EVENT_STREAM) {
+    return {
+      status: 200,
+      // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
+      headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+      body: new StreamedBody(async () => {
+        const release = await admit(deps, caller.accountId);
+        const run = (gone: AbortSignal) => previewMonitor(deps, { ...request, gone, budgetMs: STREAM_BUDGET_MS });
+        return new PreviewStream({ run, release, logger: deps.logger });
+      }),
+    };
+  }
+  const release = await admit(deps, caller.accountId);
+  try {
+    const run = previewMonitor(deps, { ...request, gone: signal, budgetMs: ANSWER_BUDGET_MS });
+    let step = await run.next();
+    while (!step.done) step = await run.next();
+    return { status: 200, body: step.value };
+  } finally {
+    release();
+  }
+}
+
+async function diff(deps: PreviewDeps, { caller, id, body, signal }: Call): Promise<Answer> {
+  const { changes, days } = parseRequest(diffBody, body === undefined ? {} : body, 'body');
+  const monitor = await findMonitor(deps.pool, caller.accountId, id);
+  const after = ruleOf(belowChanges(() => settingsAfter(monitor, changes)));
+  const mutes = await listMutes(deps.pool, id);
+  const release = await admit(deps, caller.accountId);
+  try {
+    const rules = { before: ruleOf(monitor), after, mutes };
+    return {
+      status: 200,
+      body: await diffMonitor(deps, { ...rules, days, gone: signal, budgetMs: ANSWER_BUDGET_MS }),
+    };
+  } finally {
+    release();
+  }
+}
+
+/** Names the fields of a refusal as they are in the body. */
+function belowChanges<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.faults.length === 0) throw error;
+    throw invalidRequest(error.faults.map(({ field, message }) => ({ field: `changes.${field}`, message })));
+  }
+}
+
+/**
+ * Takes a slot and one use of the account's limit; returns what gives the slot back.
+ *
+ * @throws ApiError service_unavailable, rate_limited
+ */
+async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<() => void> {
+  const release = slots.take();
+  try {
+    const retryAfter = await takeUse(pool, { name: `preview:${accountId}`, maxUses: PER_MINUTE, seconds: 60 });
+    if (retryAfter === 0) return release;
+    throw new ApiError('rate_limited', `Too many previews: ${PER_MINUTE} a minute are possible.`, { retryAfter });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

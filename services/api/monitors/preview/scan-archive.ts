@@ -1,0 +1,115 @@
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { isNews } from '../../../../shared/domain/recording-decision.ts';
+import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
+import type { Rule } from '../../../../shared/matching/rule.ts';
+import { CooperativeYield } from '../../../../shared/runtime/cooperative-yield.ts';
+import { MOST_CANDIDATES, readArchivedCandidates } from '../../../../shared/stores/archive/archived-candidates.ts';
+import type { ArchivePosition, CandidatePage } from '../../../../shared/stores/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../../shared/stores/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
+import { ApiError } from '../../http/api-error.ts';
+
+export interface ArchiveScan {
+  clickhouse: ClickHouseClient;
+  /** The rules that are compared, by name. */
+  rules: Readonly<Record<string, Rule>>;
+  from: Date;
+  to: Date;
+  /** Aborted when the client disconnects. */
+  gone: AbortSignal | undefined;
+  /** How long it may take, in milliseconds. */
+  budgetMs: number;
+}
+
+/** How far a scan has come. */
+export interface ScanExtent {
+  /** Every match that was seen at or after this moment has been visited. */
+  exactFrom: Date;
+  /** Items read so far. */
+  candidates: number;
+  done: boolean;
+}
+
+/** Called for each item that a rule matches, newest first. */
+export type VisitMatch = (item: ArchivedItem, matches: readonly MonitorMatchResult[]) => void;
+
+/** The first page is small, so that progress is seen and rare words are answered soon. */
+const FIRST_PAGE = 500;
+const RETRY_AFTER_S = 5;
+/** Scans of all requests take turns. */
+const turns = new CooperativeYield();
+
+/**
+ * Matches the archive with rules, newest first, page by page; yields after each page. The last extent is `done`, or the
+ * time is up. Items that were old when they were first seen are left out, as the recorder refuses them.
+ *
+ * @throws the engine's error when it is away; ClientGone
+ */
+export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncGenerator<ScanExtent> {
+  const deadline = AbortSignal.timeout(scan.budgetMs);
+  const signal = scan.gone === undefined ? deadline : AbortSignal.any([scan.gone, deadline]);
+  const index = new MonitorIndex();
+  for (const [name, rule] of Object.entries(scan.rules)) index.set(name, rule);
+  const extent = { exactFrom: scan.to, candidates: 0, done: false };
+  let page: CandidatePage | undefined;
+  do {
+    const next = await readPage(scan, page, signal);
+    if (next === undefined) return;
+    page = next;
+    for (const item of page.items) {
+      await turns.pause();
+      visitItem(index, item, visit);
+    }
+    scan.gone?.throwIfAborted();
+    extent.candidates += page.items.length;
+    extent.done = page.next === undefined;
+    extent.exactFrom = page.next === undefined ? scan.from : startOf(page.next);
+    yield { ...extent };
+  } while (!extent.done && !deadline.aborted);
+}
+
+/** The next page; undefined when the time is up. */
+async function readPage(
+  { clickhouse, rules, from, to, gone }: ArchiveScan,
+  previous: CandidatePage | undefined,
+  signal: AbortSignal,
+): Promise<CandidatePage | undefined> {
+  const [rule, ...others] = Object.values(rules);
+  if (rule === undefined) throw new Error('a scan needs a rule');
+  const limit = previous === undefined ? FIRST_PAGE : MOST_CANDIDATES;
+  const { next: after, windowMs } = previous ?? {};
+  try {
+    return await readArchivedCandidates(clickhouse, {
+      ...{ rule, others, from, to, order: 'newest', after, windowMs, limit, signal },
+    });
+  } catch (error) {
+    gone?.throwIfAborted();
+    // Without a single page, the engine did not answer at all.
+    if (signal.aborted && previous !== undefined) return undefined;
+    throw signal.aborted ? archiveBusy() : error;
+  }
+}
+
+function archiveBusy(): ApiError {
+  return new ApiError('service_unavailable', 'The archive does not answer in time. Nothing was charged.', {
+    retryAfter: RETRY_AFTER_S,
+  });
+}
+
+/** The moment from which everything before a position, newest first, has been read. */
+function startOf({ firstSeenAt, thingId }: ArchivePosition): Date {
+  // Other items of the same millisecond may follow, unless the page ended between two milliseconds.
+  return new Date(Date.parse(firstSeenAt) + (thingId === '' ? 0 : 1));
+}
+
+function visitItem(index: MonitorIndex, item: ArchivedItem, visit: VisitMatch): void {
+  const matches = index.match(matchItemOf(item));
+  if (matches.length === 0) return;
+  const facts = {
+    createdUtcMs: Date.parse(item.content.created_utc),
+    enteredAtMs: Date.parse(item.firstSeenAt),
+    replay: item.source === 'replay',
+  };
+  if (isNews(facts)) visit(item, matches);
+}

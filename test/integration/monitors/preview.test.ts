@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/preview.ts';
+import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { EventStreamParser } from '../../support/clients/event-stream-parser.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
+
+const DAY_MS = 86_400_000;
+/** Noon of a day, so that the items of a day stay on it. */
+const NOON = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
+
+let db: TestDatabase;
+let archive: TestArchive;
+let proxy: TcpProxy;
+let clickhouse: ClickHouseClient;
+let api: TestApi;
+let owner: TestAccount;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  proxy = await TcpProxy.start(archive.url);
+  clickhouse = createClickhouse(proxy.url, 'test');
+  api = await startTestApi(db.pool, { clickhouse });
+  owner = await api.account({ credits: 1_000, pack: 0 });
+  await fill();
+});
+
+afterAll(async () => {
+  await api.stop();
+  await clickhouse.close();
+  await proxy.stop();
+  await archive.drop();
+  await db.drop();
+});
+
+/** Three days with zinc: 250 comments of one thread on the first, two posts on the second, one on the third. */
+async function fill(): Promise<void> {
+  const at = (day: number, second = 0) => new Date(NOON - day * DAY_MS + second * 1_000).toISOString();
+  const seen = (first_seen_at: string) => ({ first_seen_at, created_utc: first_seen_at });
+  const many = Array.from({ length: 250 }, (_, number) =>
+    forumItemOf(`t1_many${number}`, {
+      body: number < 30 ? 'zinc of the brewery, again' : 'The zinc of it',
+      post_id: `thread${number % 20}`,
+      ...seen(at(2, number)),
+    }),
+  );
+  const others = [
+    forumItemOf('t3_two', { title: 'Zinc and brass', body: 'none', subreddit: 'brass', ...seen(at(1)) }),
+    forumItemOf('t3_three', { title: 'none', body: 'zinc', subreddit: 'brass', ...seen(at(1, 5)) }),
+    forumItemOf('t1_one', { body: 'I like brass, not zinc', ...seen(at(0)) }),
+    // Old when it was seen: the recorder refuses it.
+    forumItemOf('t1_old', { body: 'zinc', first_seen_at: at(0, 9), created_utc: at(9) }),
+    ...Array.from({ length: 300 }, (_, number) =>
+      forumItemOf(`t1_else${number}`, { body: `nothing ${number}`, ...seen(at(0, number)) }),
+    ),
+  ];
+  await insertItems(db.pool, archive.client, [...many, ...others]);
+}
+
+/** As another account each time, so that no limit is reached. */
+async function preview(settings: object, more: object = {}, key?: string): Promise<Reply> {
+  const apiKey = key ?? (await api.account({ pack: 0 })).apiKey;
+  return api.call(apiKey, 'POST', '/v1/monitors/preview', { settings, ...more });
+}
+
+async function found(settings: object, more: object = {}): Promise<PreviewAnswer> {
+  const reply = await preview(settings, more);
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body as unknown as PreviewAnswer;
+}
+
+const dayOf = (day: number): string => new Date(NOON - day * DAY_MS).toISOString().slice(0, 10);
+
+describe('a preview', () => {
+  test('counts all matches by day, keyword and community, and shows the newest with their places', async () => {
+    const answer = await found({ keywords: ['zinc', 'brass'] });
+    expect(answer).toMatchObject({
+      total: 253,
+      exact: true,
+      by_day: [
+        { day: dayOf(0), count: 1 },
+        { day: dayOf(1), count: 2 },
+        { day: dayOf(2), count: 250 },
+      ],
+      by_keyword: [
+        { keyword: 'zinc', count: 253 },
+        { keyword: 'brass', count: 2 },
+      ],
+      by_subreddit: [
+        { subreddit: 'metals', count: 251 },
+        { subreddit: 'brass', count: 2 },
+      ],
+      credits_per_30_days: 300,
+      warnings: [],
+    });
+    expect(answer.samples).toHaveLength(20);
+    expect(answer.samples.slice(0, 3).map(({ thing_id, highlights }) => [thing_id, highlights])).toEqual([
+      [
+        't1_one',
+        [
+          { field: 'body', start: 18, end: 22 },
+          { field: 'body', start: 7, end: 12 },
+        ],
+      ],
+      ['t3_three', [{ field: 'body', start: 0, end: 4 }]],
+      [
+        't3_two',
+        [
+          { field: 'title', start: 0, end: 4 },
+          { field: 'title', start: 9, end: 14 },
+        ],
+      ],
+    ]);
+    expect(Date.parse(answer.exact_from)).toBeLessThan(Date.now() - 6.9 * DAY_MS);
+    expect(answer.archive_from).toBe(new Date(NOON - 2 * DAY_MS).toISOString());
+  });
+
+  test('counts only the days that were asked for', async () => {
+    expect((await found({ keywords: ['zinc'] }, { days: 1 })).total).toBe(NOON > Date.now() - DAY_MS ? 1 : 0);
+    expect((await found({ keywords: ['zinc'] }, { days: 30 })).total).toBe(253);
+  });
+
+  test('names the days beyond the daily cap; with thread_once a thread counts once', async () => {
+    expect((await found({ keywords: ['zinc'] })).capped_days).toEqual([dayOf(2)]);
+    expect((await found({ keywords: ['zinc'], thread_once: true })).capped_days).toEqual([]);
+  });
+
+  test('gives the warnings of create, and suggestions with their counts', async () => {
+    const { warnings, suggestions } = await found({ keywords: ['zinc', 'zinc OR brass'] });
+    expect(warnings.map(({ code }) => code)).toEqual(['search_operator']);
+    expect(suggestions).toContainEqual(
+      expect.objectContaining({ kind: 'exclude', value: 'brewery', matches: 30, matches_compared: 253 }),
+    );
+  });
+
+  test('changes nothing and costs nothing', async () => {
+    await preview({ keywords: ['zinc'] }, {}, owner.apiKey);
+    const account = await api.call(owner.apiKey, 'GET', '/v1/account');
+    expect(account.body).toMatchObject({ balance: 1_000 });
+    expect((await api.call(owner.apiKey, 'GET', '/v1/monitors')).body).toMatchObject({ items: [] });
+  });
+
+  test.each([
+    [{}, 'settings: '],
+    [{ settings: {} }, 'settings.keywords: '],
+    [{ settings: { keywords: ['x'] } }, 'settings.keywords\\[0\\]: '],
+    [{ settings: { keywords: ['zinc'], terms: [{ text: 'a b', prefix: true }] } }, 'settings.terms\\[0\\]'],
+    [{ settings: { keywords: ['zinc'] }, days: 31 }, 'days: '],
+    [{ settings: { keywords: ['zinc'] }, days: 0 }, 'days: '],
+    [{ settings: { keywords: ['zinc'], nothing: 1 } }, 'settings'],
+  ])('refuses %j', async (body, message) => {
+    const reply = await api.call(owner.apiKey, 'POST', '/v1/monitors/preview', body);
+    expect([reply.status, reply.body]).toMatchObject([
+      400,
+      { error: { code: 'invalid_request', message: expect.stringMatching(new RegExp(`^${message}`)) as string } },
+    ]);
+  });
+
+  test('is possible ten times a minute', async () => {
+    const { apiKey } = await api.account({ pack: 79 });
+    const statuses = [];
+    for (let number = 0; number < 11; number++)
+      statuses.push((await preview({ keywords: ['zinc'] }, { days: 1 }, apiKey)).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
+    const refused = await preview({ keywords: ['zinc'] }, { days: 1 }, apiKey);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('streams its progress and at last the same answer', async () => {
+    const { apiKey } = await api.account({ pack: 0 });
+    const reply = await fetch(`${api.url}/v1/monitors/preview`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify({ settings: { keywords: ['zinc', 'nothing'] } }),
+    });
+    expect(reply.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const parser = new EventStreamParser();
+    parser.push(Buffer.from(await reply.text()));
+    const [progress, ...others] = parser.events.map(({ type, data }) => [type, JSON.parse(data)] as const);
+    const result = others.at(-1) ?? progress;
+    expect(result?.[0]).toBe('result');
+    const { samples, suggestions, exact_from: _f, ...counts } = result?.[1] as PreviewAnswer;
+    const {
+      samples: same,
+      suggestions: proposed,
+      exact_from: _e,
+      ...expected
+    } = await found({ keywords: ['zinc', 'nothing'] });
+    expect(counts).toEqual(expected);
+    expect([samples, suggestions]).toEqual([same, proposed]);
+  });
+
+  test('answers 503 with Retry-After while two others run, and while the archive is away; then works again', async () => {
+    proxy.freeze();
+    const running = [preview({ keywords: ['zinc'] }), preview({ keywords: ['zinc'] })];
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const third = await preview({ keywords: ['zinc'] });
+    expect([third.status, third.body]).toMatchObject([503, { error: { code: 'service_unavailable' } }]);
+    expect(third.headers.get('retry-after')).toBe('5');
+    for (const reply of await Promise.all(running)) expect(reply.status).toBe(503);
+    proxy.thaw();
+    expect((await found({ keywords: ['zinc'] })).total).toBe(253);
+  });
+});
+
+describe('a comparison', () => {
+  async function compared(changes: object): Promise<DiffAnswer> {
+    const { apiKey } = await api.account({ pack: 79 });
+    const { id } = await api.monitor(apiKey, { name: 'mine', keywords: ['zinc'], subreddits: ['brass', 'metals'] });
+    const reply = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes });
+    expect(reply.status, reply.text).toBe(200);
+    const stored = await api.call(apiKey, 'GET', `/v1/monitors/${id}`);
+    expect(stored.body).toMatchObject({ monitor: { keywords: ['zinc'] } });
+    return reply.body as unknown as DiffAnswer;
+  }
+
+  test('counts what a change would gain and lose', async () => {
+    const answer = await compared({ keywords: ['brass', 'nothing'], nsfw: true });
+    expect(answer).toMatchObject({ gained: { total: 300 }, lost: { total: 251 }, kept: { total: 2 }, exact: true });
+    expect(answer.gained.samples[0]).toMatchObject({ thing_id: 't1_else299', matched_terms: ['nothing'] });
+    expect(answer.lost.samples[0]).toMatchObject({ thing_id: 't3_three', matched_terms: ['zinc'] });
+    expect(await compared({ name: 'another' })).toMatchObject({ gained: { total: 0 }, lost: { total: 0 } });
+    expect(await compared({ exclude: ['brewery'] })).toMatchObject({ gained: { total: 0 }, lost: { total: 30 } });
+  });
+
+  test('leaves out what the monitor has muted', async () => {
+    const { apiKey } = await api.account({ pack: 79 });
+    const { id } = await api.monitor(apiKey, { name: 'mine', keywords: ['zinc'] });
+    await api.call(apiKey, 'POST', `/v1/monitors/${id}/mutes`, { kind: 'subreddit', value: 'metals' });
+    const reply = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes: { keywords: ['lead'] } });
+    expect(reply.body).toMatchObject({ lost: { total: 2 } });
+  });
+
+  test('refuses faulty changes by their names, and monitors of others', async () => {
+    const { apiKey } = await api.account({ pack: 79 });
+    const { id } = await api.monitor(apiKey);
+    const faulty = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes: { keywords: ['x'] } });
+    expect(faulty.body).toMatchObject({
+      error: { message: expect.stringMatching(/^changes\.keywords\[0\]: /) as string },
+    });
+    const other = await api.account({ pack: 79 });
+    for (const [key, named] of [
+      [other.apiKey, id],
+      [apiKey, 'mon_000000000000'],
+      [apiKey, 'nothing'],
+    ]) {
+      const reply = await api.call(key, 'POST', `/v1/monitors/${named}/diff`, { changes: { nsfw: true } });
+      expect([reply.status, reply.body]).toEqual([404, other404]);
+    }
+  });
+});
+
+const other404 = { error: { code: 'not_found', message: 'No such monitor.', retryable: false } };
