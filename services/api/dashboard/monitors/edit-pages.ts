@@ -1,5 +1,6 @@
 import { randomText } from '../../../../shared/domain/identifiers.ts';
 import type { Monitor, RuleWarning } from '../../../../schemas/api/monitor.ts';
+import type { PreviewAnswer } from '../../../../schemas/api/preview.ts';
 import type { ParsedQuery } from '../../../../schemas/api/monitor-query.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { html } from '../../../../shared/html/html.ts';
@@ -29,7 +30,7 @@ export function editPages(deps: Deps): PageRoute[] {
 }
 
 /** The state of a form after a button that only changes what the form shows. */
-type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack'>>;
+type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack' | 'preview'>>;
 
 function newPage(visit: Visit, filled: Filled): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
@@ -135,10 +136,12 @@ async function readMonitor({ callApi }: Deps, visit: Visit): Promise<Monitor> {
 
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));
 
-/** What the buttons show that store nothing: the rule in words, and the fields of a rule as text. */
+/** What the buttons show that store nothing: the rule in words, its preview, and the fields of a rule as text. */
 async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined> {
   const { form } = visit;
-  const wanted = form.text('do');
+  const added = form.text('add');
+  const wanted = added === '' ? form.text('do') : 'try';
+  if (wanted === 'try') return tryRule({ callApi }, visit, valuesWith(valuesOfForm(form), added));
   if (wanted !== 'say' && wanted !== 'fill') return undefined;
   const typed = { values: valuesOfForm(form), query: form.text('query') };
   try {
@@ -149,6 +152,33 @@ async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined
   } catch (error) {
     return { ...typed, problems: queryProblems(error) ?? monitorProblems(error, typed.values) };
   }
+}
+
+/** What the rule would have found. A faulty rule is shown as when it is stored. */
+async function tryRule({ callApi }: Deps, visit: Visit, values: MonitorFormValues): Promise<Filled> {
+  const typed = { values, query: visit.form.text('query') };
+  try {
+    const { body } = await callApi(visit, 'post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
+    return { ...typed, preview: body as PreviewAnswer };
+  } catch (error) {
+    return { ...typed, problems: previewProblems(error, values) };
+  }
+}
+
+/** The form stays as it was typed when other previews are under way, or the archive is away. */
+function previewProblems(error: unknown, values: MonitorFormValues): FieldProblems {
+  if (!(error instanceof ApiError)) throw error;
+  if (error.status === 503) return new Map([['', error.message]]);
+  const faults = error.faults.map(({ field, message }) => ({ field: field.replace(/^settings\./, ''), message }));
+  return monitorProblems(faults.length === 0 ? error : new ApiError(error.code, error.message, { faults }), values);
+}
+
+/** The values with a suggestion: the name of a list and what is added to it. */
+function valuesWith(values: MonitorFormValues, added: string): MonitorFormValues {
+  const [, list, entry] = /^(keywords|exclude|exclude_subreddits) (.+)$/.exec(added) ?? [];
+  if (list === undefined || entry === undefined) return values;
+  const name = list as 'keywords' | 'exclude' | 'exclude_subreddits';
+  return { ...values, [name]: `${values[name].trimEnd()}\n${entry}`.trimStart() };
 }
 
 /** The refusal of a rule as text names its position and has a caret under it. */

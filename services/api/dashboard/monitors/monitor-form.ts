@@ -1,3 +1,4 @@
+import type { PreviewAnswer } from '../../../../schemas/api/preview.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-room.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -10,6 +11,7 @@ import { checkbox, field, fieldset, select, textArea } from '../parts/field.ts';
 import { BACKFILL_HOURS } from './matches/backfill-page.ts';
 import { entryOf } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
+import { previewSection } from './preview-section.ts';
 
 export interface MonitorForm {
   values: MonitorFormValues;
@@ -25,6 +27,8 @@ export interface MonitorForm {
   saidBack?: readonly string[] | undefined;
   /** Of a monitor that is created: it may find earlier matches too. */
   isNew?: boolean;
+  /** What the rule in the form would have found. */
+  preview?: PreviewAnswer | undefined;
   /** Sent along with the form. */
   hidden?: HtmlValue;
 }
@@ -98,10 +102,11 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
     ${form.isNew === true && earlierMatches(form)} ${advanced(form)} ${said(form.saidBack)}
     <div class="actions">
       <button>${submit}</button>
+      <button class="quiet" name="do" value="try">Try it</button>
       <button class="quiet" name="do" value="say">Say the rule in words</button>
       <span class="note">${cost}</span>
     </div>
-    ${asText(form)}
+    ${previewSection(form.preview)} ${asText(form)}
   </form>`;
 }
 
