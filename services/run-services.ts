@@ -40,10 +40,7 @@ import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
-import { createReadArchive } from './recorder/backfill/read-archive.ts';
-import { startBackfills } from './recorder/backfill/start-backfills.ts';
-import { LiveLoad } from './recorder/live-load.ts';
-import { startRecorder } from './recorder/start-recorder.ts';
+import { startRecording } from './recorder/start-recording.ts';
 import type { ServiceName } from './service-names.ts';
 
 const FORUM_CALLERS: readonly ServiceName[] = ['api', 'crawler'];
@@ -235,20 +232,9 @@ async function startDelivererService(deps: ServiceDeps): Promise<Started> {
 
 async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   const { suppressedPerDay } = deps.config.recorder;
-  const publisher = await addPublisher(deps);
-  const toleranceMs = clockTolerance(deps);
-  const liveLoad = new LiveLoad();
-  const backfills = startBackfills({
-    ...deps,
-    liveLoad,
-    // Its own, so that live matches do not wait for backfilled ones.
-    publisher: await addPublisher(deps),
-    readArchive: createReadArchive(deps.clickhouse),
-    archiveReady: deps.archiveSchema.ready,
-    toleranceMs,
-  });
-  deps.lifecycle.add('backfills', backfills);
-  return startRecorder({ ...deps, publisher, suppressedPerDay, toleranceMs, liveLoad });
+  const publishers = { live: await addPublisher(deps), backfills: await addPublisher(deps) };
+  const archiveReady = deps.archiveSchema.ready;
+  return startRecording({ ...deps, publishers, suppressedPerDay, archiveReady, toleranceMs: clockTolerance(deps) });
 }
 
 async function startMatcherService(deps: ServiceDeps): Promise<Started> {

@@ -8,7 +8,7 @@ import {
   publishItems,
   seenItem,
   untilArchived,
-} from '../../support/fixtures/backfill-fixture.ts';
+} from '../../support/fixtures/backfill/backfill-fixture.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -285,33 +285,4 @@ test('a run is judged by the rule of its start, also for a monitor that is pause
     ['osmium'],
     ['osmium'],
   ]);
-});
-
-test.each([
-  ['the monitor is deleted', `UPDATE monitors SET status = 'deleted' WHERE account_id = $1`],
-  ['the account is frozen', `UPDATE accounts SET status = 'frozen' WHERE id = $1`],
-  ['the account is deleted', `UPDATE accounts SET status = 'deleted' WHERE id = $1`],
-])('a run is cancelled and records nothing when %s', async (_name, change) => {
-  const { apiKey, accountId } = await pipeline.api.account();
-  const { id } = await pipeline.api.monitor(apiKey, { keywords: ['osmium'] });
-  const { pool } = pipeline.db;
-  await pool.query(
-    `INSERT INTO backfills (id, monitor_id, account_id, version, rule, from_at, to_at, deliver, request_id, route, next_at)
-     SELECT 'bf_' || id, id, account_id, 1, $2, service_now() - interval '1 day', service_now(), false, 'r', 'POST /x',
-       service_now() + interval '1 hour'
-     FROM monitors WHERE id = $1`,
-    [id, { keywords: ['osmium'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false }],
-  );
-  await pool.query(change, [accountId]);
-  await pool.query('UPDATE backfills SET next_at = service_now() WHERE monitor_id = $1', [id]);
-  const state = await eventually('the run ends', async () => {
-    const { rows } = await pool.query<{ state: string }>(
-      `SELECT state FROM backfills WHERE monitor_id = $1 AND state <> 'running'`,
-      [id],
-    );
-    return rows[0]?.state;
-  });
-  expect(state).toBe('cancelled');
-  expect((await pool.query('SELECT FROM matches WHERE monitor_id = $1', [id])).rowCount).toBe(0);
-  expect(await ledgerOf(accountId)).toEqual([]);
 });

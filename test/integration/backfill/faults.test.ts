@@ -13,7 +13,7 @@ import {
   publishItems,
   seenItem,
   untilArchived,
-} from '../../support/fixtures/backfill-fixture.ts';
+} from '../../support/fixtures/backfill/backfill-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -102,4 +102,27 @@ test('an error of ours fails its run after three tries; the runs of others go on
   const healthy = await monitorWithRun('lutetium');
   expect(await endedRun(pipeline, healthy.apiKey, healthy.id)).toMatchObject({ state: 'done', matches: 1 });
   expect(await allMatches(pipeline, broken.apiKey, broken.id)).toEqual([]);
+});
+
+test.each([
+  ['the monitor is deleted', `UPDATE monitors SET status = 'deleted' WHERE account_id = $1`],
+  ['the account is frozen', `UPDATE accounts SET status = 'frozen' WHERE id = $1`],
+  ['the account is deleted', `UPDATE accounts SET status = 'deleted' WHERE id = $1`],
+])('a run is cancelled, records nothing and costs nothing when %s', async (_name, change) => {
+  await publishItems(pipeline, [seenItem('t1_a', 3_600_000, { body: 'some osmium' })]);
+  await untilArchived(pipeline, 1);
+  const { id } = await monitorWithRun('osmium');
+  const { pool } = pipeline.db;
+  const { rows } = await pool.query<{ account: string }>('SELECT account_id AS account FROM monitors WHERE id = $1', [
+    id,
+  ]);
+  await pool.query(change, [rows[0]!.account]);
+  start(() => undefined);
+  const state = await eventually('the run ends', async () => {
+    const ended = await pool.query<{ state: string }>(`SELECT state FROM backfills WHERE state <> 'running'`);
+    return ended.rows[0]?.state;
+  });
+  expect(state).toBe('cancelled');
+  expect((await pool.query('SELECT FROM matches')).rowCount).toBe(0);
+  expect((await pool.query(`SELECT FROM ledger_entries WHERE kind = 'backfill'`)).rowCount).toBe(0);
 });

@@ -8,7 +8,7 @@ import {
   publishItems,
   seenItem,
   untilArchived,
-} from '../../support/fixtures/backfill-fixture.ts';
+} from '../../support/fixtures/backfill/backfill-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 

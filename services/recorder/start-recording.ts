@@ -1,0 +1,32 @@
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { Publisher } from '../../shared/kafka/publisher.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import type { BackfillDeps } from './backfill/backfill-deps.ts';
+import { createReadArchive } from './backfill/read-archive.ts';
+import { startBackfills } from './backfill/start-backfills.ts';
+import { LiveLoad } from './live-load.ts';
+import { startRecorder } from './start-recorder.ts';
+import type { RecorderDeps } from './start-recorder.ts';
+
+export interface RecordingDeps
+  extends Omit<RecorderDeps, 'publisher' | 'liveLoad'>, Pick<BackfillDeps, 'archiveReady' | 'toleranceMs'> {
+  clickhouse: ClickHouseClient;
+  /** Two, so that live matches do not wait for backfilled ones. */
+  publishers: { live: Publisher; backfills: Publisher };
+}
+
+/** Starts the whole service: live matches and backfills. */
+export async function startRecording(deps: RecordingDeps): Promise<Running & { ready(): boolean }> {
+  const { publishers, clickhouse } = deps;
+  const liveLoad = new LiveLoad();
+  const recorder = await startRecorder({ ...deps, publisher: publishers.live, liveLoad });
+  const readArchive = createReadArchive(clickhouse);
+  const backfills = startBackfills({ ...deps, publisher: publishers.backfills, readArchive, liveLoad });
+  return {
+    ready: () => recorder.ready(),
+    async stop() {
+      await backfills.stop();
+      await recorder.stop();
+    },
+  };
+}
