@@ -125,6 +125,11 @@ test('earlier matches are found as written, once', () => {
   expect(deleted).toEqual({ status: 'deleted' });
 });
 
+test('the statement over the account’s matches works as written', () => {
+  const [answer] = documents(walk(['walk-through:1', 'walk-through:19']));
+  expect(answer).toMatchObject({ columns: [{ name: 'subreddit' }, { name: 'found' }], credits_used: 1 });
+});
+
 test('a rule is tried on a text', () => {
   const [explained] = documents(walk(['walk-through:1', 'walk-through:20']));
   expect(explained).toMatchObject({

@@ -16,6 +16,7 @@ import { allMonitorPages } from './monitors/all-monitor-pages.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import type { PageRoute } from './page-route.ts';
 import { programsPages } from './programs/programs-pages.ts';
+import { sqlPages } from './sql/sql-page.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
 
 /** All pages for signed-in people. */
@@ -25,6 +26,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...allMonitorPages(deps),
     ...keysPages(deps),
     ...programsPages(deps),
+    ...sqlPages(deps),
     ...billingPages(deps),
     ...accountPages(deps),
     UNKNOWN_PAGE,

@@ -24,6 +24,7 @@ export interface Viewer {
 const SECTIONS = [
   ['/', 'Overview'],
   ['/monitors', 'Monitors'],
+  ['/sql', 'SQL'],
   ['/keys', 'Keys'],
   ['/programs', 'Programs'],
   ['/billing', 'Billing'],

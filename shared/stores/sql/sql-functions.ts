@@ -9,7 +9,7 @@ const names = (list: string): string[] => list.trim().toLowerCase().split(/\s+/)
 const OPERATORS = names(`
   and or xor not equals notEquals less greater lessOrEquals greaterOrEquals plus minus multiply divide intDiv modulo
   negate concat in notIn like notLike ilike notILike isNull isNotNull if multiIf array tuple map arrayElement
-  tupleElement lambda cast exists isNotDistinctFrom`);
+  tupleElement lambda cast _cast exists isNotDistinctFrom`);
 
 const NUMBERS = names(`
   abs sign round roundBankers floor ceil trunc sqrt exp ln log2 log10 pow greatest least intDivOrZero moduloOrZero

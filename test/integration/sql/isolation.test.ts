@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
+import { LISTED_FUNCTIONS } from '../../../shared/stores/sql/sql-functions.ts';
 import { FOREIGN_SECRET, startSqlBench } from '../../support/fixtures/sql-bench.ts';
 import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
 import { GREEDY, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
@@ -83,4 +84,15 @@ test.each(ORDINARY)('works: %s', async (statement) => {
   expect(reply.status, reply.text).toBe(200);
   expect((reply.body.rows as unknown[]).length).toBeGreaterThan(0);
   expectNothingForeign(reply.text, statement);
+});
+
+test('every listed function is one of the engine', async () => {
+  const result = await bench.archive.client.query({
+    query: 'SELECT lower(name) AS name FROM system.functions',
+    format: 'JSONEachRow',
+  });
+  const known = new Set((await result.json<{ name: string }>()).map(({ name }) => name));
+  // What the parser itself makes.
+  const parsed = new Set(['lambda']);
+  expect(LISTED_FUNCTIONS.filter((name) => !known.has(name) && !parsed.has(name))).toEqual([]);
 });

@@ -23,7 +23,7 @@ export const sqlDocuments: readonly RouteDocument[] = [
           {
             type: 'application/vnd.apache.parquet',
             schema: { type: 'string' },
-            examples: {},
+            examples: { rows: 'PAR1…' },
           },
         ],
         headers: [{ name: 'X-Credits-Used' }],

@@ -1,0 +1,126 @@
+import type { SqlAnswer } from '../../../../schemas/api/sql.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { problemsOf } from '../call-api.ts';
+import type { FieldProblems } from '../call-api.ts';
+import type { DashboardDeps } from '../dashboard-deps.ts';
+import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
+import { textArea } from '../parts/field.ts';
+
+type Deps = Pick<DashboardDeps, 'callApi'>;
+
+const MOST_ROWS = 200;
+const FIRST = `SELECT subreddit, count() AS found, uniqExact(author) AS authors
+FROM matches
+WHERE created_at > now() - INTERVAL 7 DAY
+GROUP BY subreddit
+ORDER BY found DESC
+LIMIT 20`;
+const EXAMPLES: readonly (readonly [name: string, query: string])[] = [
+  ['Communities', FIRST],
+  [
+    'Terms by day',
+    `SELECT toDate(created_at) AS day, arrayJoin(matched_terms) AS term, count() AS found
+FROM matches
+GROUP BY day, term
+ORDER BY day DESC, found DESC
+LIMIT 50`,
+  ],
+  [
+    'Answers of your webhooks',
+    `SELECT host, status, count() AS attempts, round(quantile(0.95)(duration_ms)) AS p95_ms
+FROM deliveries
+GROUP BY host, status
+ORDER BY attempts DESC`,
+  ],
+];
+
+/** A SELECT over the matches of the account: as a table, or as a CSV file. */
+export function sqlPages(deps: Deps): PageRoute[] {
+  return [
+    {
+      method: 'get',
+      path: '/sql',
+      handle: (visit) => Promise.resolve(page(visit, visit.query.text('query') || FIRST)),
+    },
+    { method: 'post', path: '/sql', handle: (visit) => run(deps, visit) },
+  ];
+}
+
+async function run({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
+  const query = visit.form.text('query');
+  const isFile = visit.form.text('format') === 'csv';
+  try {
+    const body = { query, format: isFile ? 'csv' : 'json' };
+    const answer = await callApi(visit, 'post', '/v1/sql', { body });
+    if (!isFile) return page(visit, query, { answer: answer.body as SqlAnswer });
+    return {
+      headers: {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="matches.csv"',
+      },
+      body: answer.body as Uint8Array,
+    };
+  } catch (error) {
+    return page(visit, query, { problems: problemsOf(error) });
+  }
+}
+
+function page(
+  visit: Visit,
+  query: string,
+  { answer, problems }: { answer?: SqlAnswer; problems?: FieldProblems } = {},
+): ShownPage {
+  return {
+    title: 'SQL',
+    status: problems === undefined ? 200 : 400,
+    content: html`<p>
+        One SELECT over your <code>matches</code>, <code>deliveries</code> and <code>monitors</code> of the last 30
+        days, in the
+        <a href="https://clickhouse.com/docs/sql-reference" rel="noopener noreferrer">dialect of ClickHouse</a>. It
+        costs 1 credit for each started second; what fails is free.
+      </p>
+      ${problems?.has('') === true && html`<p class="notice bad" role="alert">${problems.get('')}</p>`}
+      <form method="post" action="${visit.path('/sql')}">
+        ${visit.csrfField}
+        ${textArea({ name: 'query', label: 'Statement', value: query, rows: 8, problem: problems?.get('query') })}
+        <div class="actions">
+          <button name="format" value="json">Run</button>
+          <button class="quiet" name="format" value="csv">Download as CSV</button>
+        </div>
+      </form>
+      <p class="actions">
+        Examples:
+        ${EXAMPLES.map(([name, text]) => html`<a href="${visit.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
+      </p>
+      ${answer !== undefined && table(answer)}`,
+  };
+}
+
+function table({ columns, rows, credits_used: credits }: SqlAnswer): Html {
+  const more = rows.length > MOST_ROWS && `; the first ${MOST_ROWS} are shown`;
+  return html`<h2>Result</h2>
+    <p>${rows.length.toLocaleString('en')} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Result">
+      <table>
+        <thead>
+          <tr>
+            ${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.slice(0, MOST_ROWS).map(
+            (row) =>
+              html`<tr>
+                ${row.map((value) => html`<td>${cell(value)}</td>`)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function cell(value: unknown): HtmlValue {
+  if (value === null) return html`<span class="note">null</span>`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
