@@ -14,6 +14,8 @@ import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
 import { createCallApi } from './dashboard/call-api.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
+import { exportRoute } from './exports/export-route.ts';
+import type { ExportTiming } from './exports/export-route.ts';
 import { createFeedRouter } from './feeds/feed-router.ts';
 import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
@@ -68,6 +70,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   consumerLag: () => Promise<Record<string, number>>;
   /** Default: packs cannot be bought. */
   payments?: { stripe: Stripe; settings: PaymentSettings; clock: Clock } | undefined;
+  /** Overrides how long exports may take; for tests. */
+  exportTiming?: ExportTiming;
   /** Overrides the request limits of the plans; for tests. */
   limits?: LimitsByPack;
 }
@@ -113,6 +117,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     }),
     ...monitorRoutes(monitorDeps),
     ...feedTokenRoutes(options),
+    exportRoute(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     sqlRoute({ ...options, sqlEngine: options.sqlEngine }),

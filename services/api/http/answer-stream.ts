@@ -4,8 +4,8 @@ import { errorCode } from '../../../shared/runtime/errors.ts';
 
 /** A streamed answer. */
 export interface AnswerStream {
-  /** The text of the stream. The next piece is requested once the client has taken the previous one. */
-  pieces(): AsyncIterable<string>;
+  /** The content of the stream. The next piece is requested once the client has taken the previous one. */
+  pieces(): AsyncIterable<string | Uint8Array>;
   /**
    * Aborted when either side ends the stream: no more pieces follow, and a client with unread pieces is disconnected.
    */

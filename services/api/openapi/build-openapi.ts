@@ -3,6 +3,7 @@ import { accountDocuments } from './documents/account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { backfillDocuments } from './documents/backfill-documents.ts';
 import { explainDocuments } from './documents/explain-documents.ts';
+import { exportDocuments } from './documents/export-documents.ts';
 import { feedDocuments } from './documents/feed-documents.ts';
 import { previewDocuments } from './documents/preview-documents.ts';
 import { monitorDocuments } from './documents/monitor-documents.ts';
@@ -45,6 +46,7 @@ export const routeDocuments = [
   ...sqlDocuments,
   ...previewDocuments,
   ...muteDocuments,
+  ...exportDocuments,
   ...feedDocuments,
   ...backfillDocuments,
   ...coverageDocuments,

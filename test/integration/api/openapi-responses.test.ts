@@ -90,6 +90,7 @@ const CALLS: Record<string, string[]> = {
   'get /v1/monitors/{id}/deliveries': [''],
   'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
+  'get /v1/monitors/{id}/matches/export': ['?format=csv', '?format=ndjson', '?format=parquet'],
   'get /v1/monitors/{id}/stream': [''],
   'post /v1/sql': [''],
   'post /v1/monitors/preview': [''],

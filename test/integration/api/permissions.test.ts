@@ -81,6 +81,7 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'post /v1/monitors/{id}/pause': 'monitors:write',
   'post /v1/monitors/{id}/resume': 'monitors:write',
   'get /v1/monitors/{id}/matches': 'monitors:read',
+  'get /v1/monitors/{id}/matches/export': 'monitors:read',
   'get /v1/monitors/{id}/stream': 'monitors:read',
   'post /v1/sql': 'monitors:read',
   'post /v1/monitors/preview': 'monitors:write',

@@ -36,7 +36,7 @@ const open = (path: string, look: Look = DESKTOP): Promise<Page> =>
   openPage(browser, `${bench.api.url}/dashboard${path}`, look, bench.person.cookie);
 
 describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?? ''}`, () => {
-  describe.each(['list', 'new', 'monitor', 'edit', 'webhook', 'deliveries', 'mutes', 'explain', 'match'])(
+  describe.each(['list', 'new', 'monitor', 'edit', 'webhook', 'deliveries', 'mutes', 'export', 'explain', 'match'])(
     'the page %s',
     (name) => {
       test.each(LOOKS)('fits $width px, $colorScheme, scripts $javaScriptEnabled', async (look) => {

@@ -159,7 +159,7 @@ test('another account’s monitor is not found by any page or action', async () 
   const stranger = await bench.api.account();
   const { id } = await bench.api.monitor(stranger.apiKey, { webhook_url: bench.receiver.url });
   await bench.record(id);
-  const pages = ['', '/edit', '/webhook', '/deliveries', '/mutes', '/explain', '/stream', `/matches/${matchId(id, 1)}`];
+  const pages = ['', '/edit', '/webhook', '/deliveries', '/mutes', '/export', '/export/csv', '/explain', '/stream', `/matches/${matchId(id, 1)}`];
   for (const page of pages)
     expect([page, (await bench.person.get(`/monitors/${id}${page}`)).status]).toEqual([page, 404]);
   const actions: [string, Record<string, string>][] = [
@@ -172,6 +172,8 @@ test('another account’s monitor is not found by any page or action', async () 
     ['/redeliver', { status: 'failed' }],
     ['/mutes', { kind: 'author', value: 'ana' }],
     ['/mutes/mute_000000000000/delete', {}],
+    ['/feed', {}],
+    ['/feed/revoke', {}],
   ];
   for (const [action, fields] of actions) {
     expect([action, (await bench.person.post(`/monitors/${id}${action}`, fields)).status]).toEqual([action, 404]);

@@ -55,6 +55,7 @@ const BY_ID = [
   ['GET', '/mutes', undefined],
   ['POST', '/mutes', { kind: 'author', value: 'ana' }],
   ['DELETE', '/mutes/mute_000000000000', undefined],
+  ['GET', '/matches/export?format=csv', undefined],
   ['POST', '/feed-token', undefined],
   ['DELETE', '/feed-token', undefined],
 ] as const;

@@ -4,6 +4,7 @@ import { backfillPages } from './matches/backfill-page.ts';
 import { deliveryPages } from './deliveries-page.ts';
 import { editPages } from './edit-pages.ts';
 import { explanationPages } from './matches/explanation-page.ts';
+import { exportPages } from './export-page.ts';
 import { listPages } from './list-page.ts';
 import { streamPages } from './matches/match-stream.ts';
 import { actionPages } from './monitor-actions.ts';
@@ -22,6 +23,7 @@ export function allMonitorPages(deps: DashboardDeps): PageRoute[] {
     ...deliveryPages(deps),
     ...webhookPages(deps),
     ...mutePages(deps),
+    ...exportPages(deps),
     ...backfillPages(deps),
     ...actionPages(deps),
   ];

@@ -8,6 +8,7 @@ const PAGES = [
   ['/webhook', 'Webhook'],
   ['/deliveries', 'Deliveries'],
   ['/mutes', 'Mutes'],
+  ['/export', 'Export'],
   ['/earlier', 'Earlier'],
   ['/explain', 'Why?'],
 ] as const;

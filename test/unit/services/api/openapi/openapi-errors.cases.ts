@@ -98,6 +98,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'delete /v1/monitors/{id}/feed-token', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /feeds/{token}.atom', errors: FEED },
   { route: 'get /feeds/{token}.json', errors: FEED },
+  { route: 'get /v1/monitors/{id}/matches/export', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/coverage', errors: { ...ALWAYS, 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },

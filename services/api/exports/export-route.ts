@@ -1,0 +1,133 @@
+import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches/match-export.ts';
+import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { readSeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
+import { StreamedBody } from '../http/answer-stream.ts';
+import type { AnswerStream } from '../http/answer-stream.ts';
+import { ApiError, ClientGone } from '../http/api-error.ts';
+import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { findMonitor } from '../monitors/find-monitor.ts';
+import { FILE_FORMATS } from './export-formats.ts';
+import { ExportSlots } from './export-slots.ts';
+import { readMatchesOf } from './match-reader.ts';
+
+/** Of an account, in any 24 hours. */
+const EXPORTS = { maxUses: 10, seconds: 86_400 };
+
+/** How long an export may take. */
+export interface ExportTiming {
+  /** A client that takes nothing for so long is disconnected. */
+  stallMs: number;
+  /** A client that has not taken everything by then is disconnected. */
+  wholeMs: number;
+}
+
+const TIMING: ExportTiming = { stallMs: 30_000, wholeMs: 900_000 };
+
+interface ExportDeps {
+  pool: Pool;
+  /** Default: those of the service. */
+  exportTiming?: ExportTiming;
+}
+
+interface Export {
+  accountId: string;
+  monitorId: string;
+  format: ExportFormat;
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+/**
+ * GET /v1/monitors/{id}/matches/export: the matches of a monitor as one file, oldest first. Those that are recorded
+ * after the request are not in it. It is read in short statements, as the client takes it; a file that breaks off ends
+ * without the end that HTTP and Parquet require, so it is never taken for a complete one.
+ */
+export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route {
+  const slots = new ExportSlots();
+  return {
+    method: 'get',
+    path: '/v1/monitors/:id/matches/export',
+    scope: 'monitors:read',
+    readsQuery: true,
+    produces: EXPORT_FORMATS.map((format) => FILE_FORMATS[format].type.split(';')[0]!) as [string, ...string[]],
+    handle: (call) => exportMatches({ pool, slots, timing: exportTiming }, call),
+  };
+}
+
+interface Exporting {
+  pool: Pool;
+  slots: ExportSlots;
+  timing: ExportTiming;
+}
+
+async function exportMatches(exporting: Exporting, { caller, id, query }: Call): Promise<Answer> {
+  const { format, ...times } = parseRequest(matchExportQuery, query, 'query');
+  const [from, to] = [times.from, times.to].map((time) => (time === undefined ? undefined : new Date(time)));
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
+  }
+  await findMonitor(exporting.pool, caller.accountId, id);
+  const asked = { accountId: caller.accountId, monitorId: id, format, from, to };
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': FILE_FORMATS[format].type,
+      'Content-Disposition': `attachment; filename="matches-${id}.${format}"`,
+      'Cache-Control': 'no-store',
+    },
+    body: new StreamedBody(() => openExport(exporting, asked)),
+  };
+}
+
+/** @throws ApiError rate_limited, daily_limit_reached, service_unavailable */
+async function openExport({ pool, slots, timing }: Exporting, asked: Export): Promise<AnswerStream> {
+  const release = slots.take(asked.accountId);
+  try {
+    const retryAfter = await takeUse(pool, { name: `export:${asked.accountId}`, ...EXPORTS });
+    if (retryAfter > 0) {
+      const message = `Matches can be exported ${EXPORTS.maxUses} times in 24 hours.`;
+      throw new ApiError('daily_limit_reached', message, { retryAfter });
+    }
+    const range = await readSeqRange(pool, asked.monitorId, { since: asked.from, until: asked.to });
+    const batches = readMatchesOf(pool, asked.monitorId, range);
+    return exportStream(FILE_FORMATS[asked.format].pieces(asked.monitorId, batches), timing, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function exportStream(
+  pieces: AsyncIterable<string | Uint8Array>,
+  { stallMs, wholeMs }: ExportTiming,
+  release: () => void,
+): AnswerStream {
+  const ending = new AbortController();
+  const deadline = setTimeout(() => {
+    ending.abort();
+  }, wholeMs);
+  return {
+    pieces: () => untilEnded(pieces, ending.signal),
+    ended: ending.signal,
+    end: () => {
+      ending.abort();
+    },
+    close: () => {
+      clearTimeout(deadline);
+      release();
+      return Promise.resolve();
+    },
+    stallMs,
+  };
+}
+
+/** Breaks the answer off when it is ended before its time, so that it does not look complete. */
+async function* untilEnded<T>(pieces: AsyncIterable<T>, ended: AbortSignal): AsyncGenerator<T> {
+  for await (const piece of pieces) {
+    if (ended.aborted) throw new ClientGone();
+    yield piece;
+  }
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const WHOLE_MS = 3_000;
+const MATCHES = 3_000;
+const BODY = 10_000;
+
+let db: TestDatabase;
+let api: TestApi;
+let sockets: Socket[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { exportTiming: { stallMs: 60_000, wholeMs: WHOLE_MS } });
+});
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+/** An account with a monitor whose matches take 30 MB. */
+async function largeMonitor(): Promise<TestAccount & { path: string }> {
+  const owner = await api.account();
+  const { id } = await api.monitor(owner.apiKey);
+  await db.pool.query(
+    `WITH numbers AS (SELECT n, 't1_' || substr(md5($1 || n), 1, 10) AS thing FROM generate_series(1, $2::int) AS n),
+     items AS (
+       INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
+       SELECT thing, 'comment', 'x', 'rust', 'ada', 'a title', repeat('x', $3), '/r/rust/x', false, service_now(),
+         service_now() + interval '1 day' FROM numbers
+     )
+     INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+       first_delivery, delivery_status)
+     SELECT $1, n, thing, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'pending', 'delivered'
+     FROM numbers`,
+    [id, MATCHES, BODY],
+  );
+  return { ...owner, path: `/v1/monitors/${id}/matches/export?format=ndjson` };
+}
+
+/** Asks for an export, and reads nothing after the beginning of the answer. */
+async function stalled({ apiKey, path }: { apiKey: string; path: string }): Promise<Socket> {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`);
+  sockets.push(socket);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+  return socket;
+}
+
+const ask = ({ apiKey, path }: { apiKey: string; path: string }, query = '&to=2000-01-01T00:00:00Z') =>
+  api.call(apiKey, 'GET', path + query);
+const codeOf = async (owner: { apiKey: string; path: string }) => {
+  const { status, body } = await ask(owner);
+  return status === 200 ? 'exported' : (body.error as { code: string }).code;
+};
+
+test('an account has one export at a time, four accounts all; readers that stall give theirs back', async () => {
+  const owners = await Promise.all(Array.from({ length: 5 }, largeMonitor));
+  const before = process.memoryUsage().arrayBuffers;
+  await Promise.all(owners.slice(0, 4).map(stalled));
+  expect(await codeOf(owners[4]!)).toBe('service_unavailable');
+  expect(await codeOf(owners[0]!)).toBe('rate_limited');
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60_000_000);
+  await eventually('the stalled readers are cut', async () => (await codeOf(owners[4]!)) === 'exported', 20_000);
+  expect(await codeOf(owners[0]!)).toBe('exported');
+});
+
+test('a reader that leaves gives its export back at once', async () => {
+  const owner = await largeMonitor();
+  const socket = await stalled(owner);
+  expect(await codeOf(owner)).toBe('rate_limited');
+  socket.destroy();
+  await eventually('it is given back', async () => (await codeOf(owner)) === 'exported', WHOLE_MS - 1_000);
+});
+
+test('an export that takes too long breaks off, so that it never looks complete', async () => {
+  const owner = await largeMonitor();
+  const response = await fetch(api.url + owner.path, { headers: { authorization: `Bearer ${owner.apiKey}` } });
+  const reader = response.body!.getReader();
+  const slowly = async () => {
+    for (let bytes = 0; ;) {
+      const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
+      if (done) return bytes;
+      bytes += value!.length;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  await expect(slowly()).rejects.toThrow();
+});
