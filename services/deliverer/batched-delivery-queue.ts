@@ -27,14 +27,14 @@ export interface BatchedQueueDeps {
  * claimed match. A claim commits a lease of `leaseMs` and uses up no attempt: after a crash the lease ends and another
  * process claims the match.
  */
-export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue {
+export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue<ClaimedDelivery> {
   const targets = new CallBatcher<string, DeliveryTarget>({
     run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
   });
   const claims = <Request extends { monitorId: string }>(
     claim: (requests: readonly Request[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
   ) =>
-    new CallBatcher<Request, Claim>({
+    new CallBatcher<Request, Claim<ClaimedDelivery>>({
       async run(requests) {
         const claimedAt = monotonic();
         const claimed = await claim(requests, { token: randomUUID(), lengthMs: leaseMs });

@@ -3,16 +3,16 @@ import { decideOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts'
 import type { DeliveryOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
-import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
-import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
+import { buildWebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-request.ts';
+import type { EgressClient } from '../../shared/http/egress-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
+import { callReceiver } from './call-receiver.ts';
+import type { AttemptAnswer } from './call-receiver.ts';
 import type { AttemptResult } from './dispatcher-deps.ts';
 import type { FailurePhases } from './failure-phases.ts';
 
@@ -73,7 +73,7 @@ export async function attemptDelivery(
   }
   options.metrics.deliveriesInFlight.inc();
   try {
-    const result = await callReceiver(delivery, options);
+    const result = await callReceiver(delivery, () => buildMessage(delivery, options), options);
     if (result.error === 'local') {
       options.metrics.deliveryLocalFaults.inc({ code: result.code });
       await options.release(delivery);
@@ -91,33 +91,6 @@ export async function attemptDelivery(
   } finally {
     options.metrics.deliveriesInFlight.dec();
   }
-}
-
-type AttemptAnswer = EgressResult | { error: 'secret_unreadable'; status: 0; detail: string };
-
-async function callReceiver(delivery: ClaimedDelivery, options: AttemptDeps): Promise<AttemptAnswer> {
-  let message: WebhookMessage;
-  try {
-    message = buildMessage(delivery, options);
-  } catch (error) {
-    // SECRET_KEY changed since the secret was stored. The retry schedule gives the operator time to restore the key.
-    return { error: 'secret_unreadable', status: 0, detail: errorMessage(error) };
-  }
-  const answer = await options.egress.send({
-    url: webhookRequestUrl(delivery.webhookKind, delivery.webhookUrl),
-    method: 'POST',
-    headers: message.headers,
-    body: message.body,
-    deadlineMs: options.deadlineMs,
-  });
-  return delivery.webhookKind === 'discord' ? withBodyRetryAfter(answer) : answer;
-}
-
-/** Discord also gives the wait of a 429 in the body, with more precision; the longer of the two counts. */
-function withBodyRetryAfter(answer: EgressResult): EgressResult {
-  if (answer.status !== 429) return answer;
-  const asked = parseRetryAfterBody(answer.bodyExcerpt);
-  return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
 }
 
 function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptDeps): WebhookMessage {

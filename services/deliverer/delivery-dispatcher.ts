@@ -1,4 +1,3 @@
-import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPermits } from './attempt-permits.ts';
 import type { Responsiveness } from './attempt-permits.ts';
@@ -8,7 +7,7 @@ import { EndpointResponsiveness } from './endpoint-responsiveness.ts';
 import type { Endpoint } from './endpoint-slots.ts';
 import { LocalOutage } from './local-outage.ts';
 import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
-import type { Claim, DispatcherLimits, DispatcherDeps } from './dispatcher-deps.ts';
+import type { Claim, DispatcherLimits, DispatcherDeps, QueuedDelivery } from './dispatcher-deps.ts';
 
 /** Permission for `count` attempts at an endpoint: that many slots of the endpoint and permits of the process. */
 interface Grant {
@@ -33,8 +32,8 @@ const MAX_TARGETS = 20_000;
  * After: `attemptDelivery` sends the request and stores the outcome. All state here is in memory: after a crash the
  * leases end and the poller of any process finds the pending rows.
  */
-export class DeliveryDispatcher {
-  private readonly options: DispatcherDeps;
+export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
+  private readonly options: DispatcherDeps<Delivery>;
   private readonly limits: DispatcherLimits;
   private readonly slots: EndpointSlots;
   private readonly permits: AttemptPermits;
@@ -46,7 +45,7 @@ export class DeliveryDispatcher {
   private hintCount = 0;
   private isStopping = false;
 
-  constructor(options: DispatcherDeps) {
+  constructor(options: DispatcherDeps<Delivery>) {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.slots = new EndpointSlots(this.limits.perUrl, this.limits.perOrigin);
@@ -164,7 +163,7 @@ export class DeliveryDispatcher {
     }
   }
 
-  private async claim(backlog: MonitorBacklog, taken: number): Promise<Claim> {
+  private async claim(backlog: MonitorBacklog, taken: number): Promise<Claim<Delivery>> {
     const { queue } = this.options;
     if (!backlog.isDue) return queue.claimNew(backlog.monitorId, this.takeHints(backlog, taken));
     backlog.isDue = false;
@@ -177,7 +176,7 @@ export class DeliveryDispatcher {
     return claim;
   }
 
-  private async run(delivery: ClaimedDelivery, claimedAt: number, grant: Grant): Promise<void> {
+  private async run(delivery: Delivery, claimedAt: number, grant: Grant): Promise<void> {
     const { endpoint } = grant;
     let { responsiveness } = grant;
     const silentTimer = setTimeout(() => {

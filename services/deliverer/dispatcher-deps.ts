@@ -1,13 +1,21 @@
-import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { LocalOutageDeps } from './local-outage.ts';
 
+/** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
+export interface QueuedDelivery {
+  /** Order within the monitor. */
+  seq: number;
+  /** Attempts made so far. */
+  attempt: number;
+  webhookUrl: string;
+}
+
 /** The dispatcher's view of the pending matches in the database. Each claim is committed when its promise resolves. */
-export interface DeliveryQueue {
+export interface DeliveryQueue<Delivery extends QueuedDelivery> {
   target(monitorId: string): Promise<DeliveryTarget>;
-  claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim>;
-  claimDue(monitorId: string, limit: number): Promise<Claim>;
-  release(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim<Delivery>>;
+  claimDue(monitorId: string, limit: number): Promise<Claim<Delivery>>;
+  release(deliveries: readonly Delivery[]): Promise<void>;
   /**
    * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns
    * whether there may be more.
@@ -15,8 +23,8 @@ export interface DeliveryQueue {
   skipUndeliverable(monitorId: string): Promise<boolean>;
 }
 
-export interface Claim {
-  deliveries: ClaimedDelivery[];
+export interface Claim<Delivery> {
+  deliveries: Delivery[];
   /** Monotonic time just before the claim was sent. The leases end no earlier than `claimedAt` plus their length. */
   claimedAt: number;
 }
@@ -31,13 +39,13 @@ export type AttemptResult =
   | { kind: 'unanswered' | 'not started' }
   | { kind: 'local fault'; code: string };
 
-export interface DispatcherDeps {
-  queue: DeliveryQueue;
+export interface DispatcherDeps<Delivery extends QueuedDelivery> {
+  queue: DeliveryQueue<Delivery>;
   /**
    * Makes one attempt, from the first byte to the stored outcome. Called in match order; must start its request before
    * it returns.
    */
-  attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptResult>;
+  attempt: (delivery: Delivery, claimedAt: number) => Promise<AttemptResult>;
   /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
   /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */

@@ -23,6 +23,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import { releaseLeases } from '../../shared/stores/deliveries/deliveries.ts';
+import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import {
@@ -32,6 +33,7 @@ import {
 import { readDueMonitors } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
+import { startEventDeliveries } from './events/start-event-deliveries.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
@@ -76,8 +78,8 @@ const OUTCOME_RETRIES = 15;
 const STOP_TIMEOUT_MS = 9_000;
 
 /**
- * Delivers pending matches to their webhooks and publishes each attempt to monitor.deliveries. See README.md of this
- * folder for its guarantees.
+ * Delivers pending matches to their webhooks and publishes each attempt to monitor.deliveries; delivers events of
+ * monitors beside them. See README.md of this folder for its guarantees.
  *
  * Before: the recorder stored the matches as pending and published them to monitor.matches. After: the archiver
  * consumes monitor.deliveries. The pending rows are the source of truth, so a crash at any point only delays a delivery
@@ -91,6 +93,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   attempts.sweep();
   const dispatcher = createDispatcher(deps, { attempts, clock });
   const consumer = await startHintConsumer(deps, { dispatcher, clock });
+  const events = startEvents(deps, clock);
   const pollerOutage = createOutageLog(deps, 'looking for due matches');
   const poller = startDuePoller({
     read: async (after) => {
@@ -108,7 +111,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     async stop() {
       // The dispatcher first, so that it claims nothing more while the others stop.
       const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'webhook attempts in flight did not end in time');
-      const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop()]);
+      const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop(), events.stop()]);
       await attempts.stop();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
@@ -118,7 +121,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 /** A message is only a hint of a pending row, so its offset is committed even when the hint is dropped. */
 async function startHintConsumer(
   deps: DelivererDeps,
-  { dispatcher, clock }: { dispatcher: DeliveryDispatcher; clock: Clock },
+  { dispatcher, clock }: { dispatcher: DeliveryDispatcher<ClaimedDelivery>; clock: Clock },
 ): Promise<BatchConsumer> {
   const { publisher, metrics, logger } = deps;
   return startBatchConsumer({
@@ -141,7 +144,7 @@ async function startHintConsumer(
 function createDispatcher(
   deps: DelivererDeps,
   collaborators: { attempts: AttemptPublisher; clock: Clock },
-): DeliveryDispatcher {
+): DeliveryDispatcher<ClaimedDelivery> {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
   const outage = createOutageLog(deps, 'delivering');
@@ -183,6 +186,20 @@ function createDispatcher(
           collaborators.attempts.add(attempt);
         },
       }),
+  });
+}
+
+function startEvents(deps: DelivererDeps, clock: Clock): Running {
+  const outage = createOutageLog(deps, 'delivering events');
+  return startEventDeliveries({
+    ...deps,
+    clock,
+    monotonic: deps.monotonic ?? (() => performance.now()),
+    random: deps.random ?? Math.random,
+    deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
+    leaseMs: LEASE_MS,
+    outage,
+    onError: errorHandler(deps, outage),
   });
 }
 

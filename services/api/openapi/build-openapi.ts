@@ -32,7 +32,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Compression.** Answers over 1 KiB are sent with brotli or gzip when \`Accept-Encoding\` names it; event streams never are.
 
-**Webhooks.** Matches are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
+**Webhooks.** Matches, and with the options \`spike_webhook\` and \`digest\` spikes and digests, are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
 
 **Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused on every route, so that a typo is not silently ignored. \`HEAD\` is refused (405) where \`GET\` costs credits. New fields may be added to answers within this version.
 

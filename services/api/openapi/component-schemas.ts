@@ -56,6 +56,7 @@ import {
 import { sqlAnswer, sqlBody } from '../../../schemas/api/sql.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
+import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
@@ -146,7 +147,7 @@ const ANSWERS = {
 };
 
 /** Bodies that this service sends. */
-const WEBHOOKS = { WebhookEvent: webhookEvent };
+const WEBHOOKS = { WebhookEvent: webhookEvent, SpikeEvent: spikeEvent, DigestEvent: digestEvent };
 
 /** Schemas of requests. They are described from the client's side, so fields with a default are optional. */
 const BODIES = {

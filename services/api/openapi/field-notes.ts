@@ -54,6 +54,16 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     match: 'The match. A repeated delivery has the same `id`.',
     sent_at: 'The time of the attempt in Unix seconds.',
   },
+  SpikeEvent: {
+    spike:
+      '`at`: the beginning of the hour. `count`: its matches. `expected`: what that hour of the day usually has. `score`: how far above that it is, in scales of the usual differences. `keyword`: absent when all keywords are meant together.',
+    sent_at: 'The time of the attempt in Unix seconds.',
+  },
+  DigestEvent: {
+    digest:
+      '`count`: all matches of this digest. `matches`: the first of them, oldest first, as they are now; what the forum removed is blank. `more`: how many are not among them. `url`: the page with all of them, for people who are signed in.',
+    sent_at: 'The time of the attempt in Unix seconds.',
+  },
   ...forumNotes,
   ...previewNotes,
   Monitor: {

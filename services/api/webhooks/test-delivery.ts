@@ -5,7 +5,7 @@ import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

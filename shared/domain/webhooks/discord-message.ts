@@ -32,7 +32,10 @@ export function discordMessage(monitor: { name: string }, match: MonitorMatch): 
   const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
   const url = linkTarget(match.permalink, lengthOf);
   const embed = {
-    title: escapeLine(isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`, TITLE_LIMIT),
+    title: escapeDiscordLine(
+      isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`,
+      TITLE_LIMIT,
+    ),
     ...(url === undefined ? {} : { url }),
     ...(excerpt ? { description: descriptionOf(excerpt) } : {}),
     fields: [
@@ -67,14 +70,15 @@ function descriptionOf({ before, hit, after }: MatchExcerpt): string {
 }
 
 function fieldValue(text: string): string {
-  return isVisible(plainLine(text)) ? escapeLine(text, VALUE_LIMIT) : '–';
+  return isVisible(plainLine(text)) ? escapeDiscordLine(text, VALUE_LIMIT) : '–';
 }
 
 function nameLine(text: string): string {
   return headOf(plainLine(text).trim(), NAME_LIMIT, lengthOf);
 }
 
-function escapeLine(text: string, limit: number): string {
+/** A text in one line, escaped and cut to `limit`. */
+export function escapeDiscordLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
 

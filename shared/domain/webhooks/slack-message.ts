@@ -39,7 +39,7 @@ const ZERO_WIDTH_SPACE = '\u200b';
 export function slackMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, EXCERPT_LIMIT - EXCERPT_MARKUP, measure);
   const target = linkTarget(match.permalink, measure);
-  const title = escapeLine(titleOf(match), TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
+  const title = escapeSlackLine(titleOf(match), TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
   return {
     text: fallbackText(match, excerpt, target),
     blocks: [
@@ -63,7 +63,7 @@ function titleOf(match: MonitorMatch): string {
 function fallbackText(match: MonitorMatch, excerpt: MatchExcerpt | undefined, target: string | undefined): string {
   const own = match.kind === 'comment' && excerpt ? excerpt.before + excerpt.hit + excerpt.after : titleOf(match);
   const link = target === undefined ? '' : `\n<${escapeEntities(target)}>`;
-  return `${keywordOf(match)} in ${communityOf(match)}: ${escapeLine(own, EXCERPT_LIMIT)}${link}`;
+  return `${keywordOf(match)} in ${communityOf(match)}: ${escapeSlackLine(own, EXCERPT_LIMIT)}${link}`;
 }
 
 function excerptText({ before, hit, after }: MatchExcerpt): string {
@@ -77,14 +77,15 @@ function excerptText({ before, hit, after }: MatchExcerpt): string {
 function contextLine(monitor: { name: string }, match: MonitorMatch): string {
   const seconds = Math.floor(Date.parse(match.created_utc) / 1000);
   const time = `<!date^${seconds}^{date_short_pretty} {time}|${match.created_utc}>`;
-  const author = `u/${escapeLine(match.author, NAME_LIMIT)}`;
-  return [keywordOf(match), communityOf(match), author, time, escapeLine(monitor.name, NAME_LIMIT)].join(' · ');
+  const author = `u/${escapeSlackLine(match.author, NAME_LIMIT)}`;
+  return [keywordOf(match), communityOf(match), author, time, escapeSlackLine(monitor.name, NAME_LIMIT)].join(' · ');
 }
 
-const keywordOf = (match: MonitorMatch) => escapeLine(match.matched_terms[0] ?? '', NAME_LIMIT);
-const communityOf = (match: MonitorMatch) => `r/${escapeLine(match.subreddit, NAME_LIMIT)}`;
+const keywordOf = (match: MonitorMatch) => escapeSlackLine(match.matched_terms[0] ?? '', NAME_LIMIT);
+const communityOf = (match: MonitorMatch) => `r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`;
 
-function escapeLine(text: string, limit: number): string {
+/** A text in one line, escaped and cut to `limit`. */
+export function escapeSlackLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
 
@@ -108,6 +109,6 @@ function escapeSlack(text: string): string {
 }
 
 /** Escapes the three characters that begin and end links, mentions and entities. */
-function escapeEntities(text: string): string {
+export function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

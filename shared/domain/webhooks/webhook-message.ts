@@ -3,7 +3,8 @@ import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { WebhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { discordMessage, discordRequestUrl } from './discord-message.ts';
 import { slackMessage } from './slack-message.ts';
-import { signatureHeaders } from './webhook-signature.ts';
+import { chatRequest, signedRequest } from './webhook-request.ts';
+import type { WebhookMessage } from './webhook-request.ts';
 
 export interface WebhookMessageInput {
   kind: WebhookKind;
@@ -15,20 +16,15 @@ export interface WebhookMessageInput {
   now: number;
 }
 
-export interface WebhookMessage {
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
 /** Builds the HTTP request for one match: a JSON event for a generic endpoint, a message for a chat product. */
 export function buildWebhookMessage(input: WebhookMessageInput): WebhookMessage {
   switch (input.kind) {
     case 'generic':
       return genericMessage(input);
     case 'slack':
-      return chatMessage(slackMessage(input.monitor, input.match));
+      return chatRequest(slackMessage(input.monitor, input.match));
     case 'discord':
-      return chatMessage(discordMessage(input.monitor, input.match));
+      return chatRequest(discordMessage(input.monitor, input.match));
   }
 }
 
@@ -45,17 +41,5 @@ function genericMessage({ monitor, match, secrets, now }: WebhookMessageInput): 
     match,
     sent_at: sentAt,
   };
-  const body = Buffer.from(JSON.stringify(event));
-  const headers = {
-    ...COMMON_HEADERS,
-    'X-Service-Delivery': match.id,
-    ...signatureHeaders({ id: match.id, body, sentAt, secrets }),
-  };
-  return { headers, body };
-}
-
-const COMMON_HEADERS = { 'Content-Type': 'application/json', 'User-Agent': 'service-webhooks/1' };
-
-function chatMessage(content: Record<string, unknown>): WebhookMessage {
-  return { headers: COMMON_HEADERS, body: Buffer.from(JSON.stringify(content)) };
+  return signedRequest(event, { id: match.id, sentAt, secrets });
 }

@@ -3,7 +3,7 @@ import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 
 /** The monitor becomes webhook_failing after this many failed matches in a row. */
-const FAILURES_UNTIL_FAILING = 50;
+export const FAILURES_UNTIL_FAILING = 50;
 
 export interface FinishedAttempt {
   monitorId: string;

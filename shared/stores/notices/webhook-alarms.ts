@@ -27,7 +27,7 @@ export interface DueAlarm extends RecoveredWebhook {
 
 /**
  * Lists alarms that were not looked at for a minute, the longest first, and what has become of their webhooks. A
- * webhook has recovered when a match was delivered after its owner was told, and none has failed since.
+ * webhook has recovered when a match or an event was delivered after its owner was told, and none has failed since.
  *
  * @param keptDays how long attempts are stored
  */
@@ -49,6 +49,9 @@ export async function listDueAlarms(db: Queryable, keptDays: number, limit: numb
                WHEN coalesce(h.failures, 0) = 0 AND EXISTS (
                  SELECT FROM delivery_attempts a
                  WHERE a.monitor_id = due.monitor_id AND a.delivery_status = 'delivered' AND a.started_at > due.told_at
+               ) THEN 'recovered'
+               WHEN coalesce(h.failures, 0) = 0 AND EXISTS (
+                 SELECT FROM monitor_events e WHERE e.monitor_id = due.monitor_id AND e.delivered_at > due.told_at
                ) THEN 'recovered'
                ELSE 'failing'
              END AS state

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { rotateSecret } from '../../../services/api/webhooks/rotate-secret.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -4,6 +4,7 @@ import type { OpenApiDocument, Parameter } from '../openapi-shape.ts';
 
 const [match] = monitorExamples.page.items;
 const SENT_AT = 1_772_619_667;
+const EVENT_ID = 'evt_7t2m9qk4x1c8v5n3b6d0';
 const HMAC = '4c8e3d5f0e5c7b1fd21a0f9b6f7cbb2e2a5d1c6f0b8e4a9d7c3f2e1d0c9b8a76';
 
 const header = (name: string, required: boolean, description: string, example: string): Parameter => ({
@@ -45,32 +46,72 @@ const HEADERS = [
   header('X-Service-Test', false, '`1` on sample matches, which `POST /v1/monitors/{id}/test` sends.', '1'),
 ];
 
+/** Events that are no single match have an id of their own, and cannot be asked for as a test. */
+const EVENT_HEADERS = HEADERS.filter(({ name }) => name !== 'X-Service-Test').map((given): Parameter => {
+  if (given.name !== 'X-Service-Delivery' && given.name !== 'webhook-id') return given;
+  const description = 'The id of the event. Retries have the same id, so drop ids that you have seen.';
+  return { ...given, description, example: EVENT_ID };
+});
+
 /** The requests that generic webhooks get. Slack and Discord get messages in their own layouts. */
 export function webhookDocuments(): OpenApiDocument['webhooks'] {
   return {
-    monitorMatch: {
-      post: {
-        operationId: 'receiveMatch',
-        tags: ['Monitors'],
-        summary: 'Receive a match',
-        description:
-          'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
-        parameters: HEADERS,
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: refTo('WebhookEvent'),
-              examples: { match: { value: eventExample() } },
-            },
-          },
-        },
-        responses: {
-          '2XX': { description: 'The match is delivered.' },
-          '429': { description: 'It is sent again, not before `Retry-After` (at most 2 hours).' },
-          '5XX': { description: 'It is sent again after 30 s, 2 min, 10 min, 30 min and 2 h.' },
-          default: { description: 'The delivery has failed; redirects are not followed. It can be resent later.' },
-        },
+    monitorMatch: received({
+      operationId: 'receiveMatch',
+      what: 'match',
+      description:
+        'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
+      parameters: HEADERS,
+      schema: 'WebhookEvent',
+      example: eventExample(),
+    }),
+    monitorSpike: received({
+      operationId: 'receiveSpike',
+      what: 'spike',
+      description:
+        'Sent to `webhook_url` when a monitor with `spike_webhook` had far more matches in an hour than that hour of the day usually has: one event a spike. Signed and retried as matches are; failures count for `webhook_failing`.',
+      parameters: EVENT_HEADERS,
+      schema: 'SpikeEvent',
+      example: spikeExample(),
+    }),
+    monitorDigest: received({
+      operationId: 'receiveDigest',
+      what: 'digest',
+      description:
+        'Sent to `webhook_url` of a monitor with `digest`, each full hour or each midnight (UTC) with matches since the digest before: the first 100, oldest first, as they are then, and about a megabyte at most. Each match is in one digest. While a digest waits for a retry, later matches wait for the next one. Signed and retried as matches are; failures count for `webhook_failing`. Without a webhook the digest is mailed to the address of the account.',
+      parameters: EVENT_HEADERS,
+      schema: 'DigestEvent',
+      example: digestExample(),
+    }),
+  };
+}
+
+function received(event: {
+  operationId: string;
+  what: string;
+  description: string;
+  parameters: Parameter[];
+  schema: 'WebhookEvent' | 'SpikeEvent' | 'DigestEvent';
+  example: object;
+}): OpenApiDocument['webhooks'][string] {
+  const { operationId, what, description, parameters, schema, example } = event;
+  const resent = what === 'match' ? ' It can be resent later.' : '';
+  return {
+    post: {
+      operationId,
+      tags: ['Monitors'],
+      summary: `Receive a ${what}`,
+      description,
+      parameters,
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: refTo(schema), examples: { [what]: { value: example } } } },
+      },
+      responses: {
+        '2XX': { description: `The ${what} is delivered.` },
+        '429': { description: 'It is sent again, not before `Retry-After` (at most 2 hours).' },
+        '5XX': { description: 'It is sent again after 30 s, 2 min, 10 min, 30 min and 2 h.' },
+        default: { description: `The delivery has failed; redirects are not followed.${resent}` },
       },
     },
   };
@@ -80,4 +121,18 @@ function eventExample(): object {
   const { id, name } = monitorExamples.monitor.monitor;
   const sent = { ...match, delivery_status: 'pending', delivered_at: null };
   return { type: 'monitor.match', monitor: { id, name }, match: sent, sent_at: SENT_AT };
+}
+
+function spikeExample(): object {
+  const { id, name } = monitorExamples.monitor.monitor;
+  const spike = { at: '2026-03-04T09:00:00.000Z', interval: 'hour', count: 57, expected: 4, score: 11.2 };
+  return { type: 'monitor.spike', monitor: { id, name }, spike, sent_at: SENT_AT };
+}
+
+function digestExample(): object {
+  const { id, name } = monitorExamples.monitor.monitor;
+  const matches = [{ ...match, delivery_status: 'none', delivered_at: null }];
+  const url = `https://forum.example.com/dashboard/monitors/${id}`;
+  const digest = { interval: 'hourly', count: 1, matches, more: 0, url };
+  return { type: 'monitor.digest', monitor: { id, name }, digest, sent_at: SENT_AT };
 }

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { monitorMatch } from './monitor-match.ts';
+import { timestamp } from './forum-item.ts';
+
+const monitor = z.strictObject({ id: z.string(), name: z.string() });
+/** Unix seconds. */
+const sentAt = z.number().int().min(0);
+
+/** An hour with far more matches than the same hour usually has. */
+export const spike = z.strictObject({
+  /** The beginning of the hour. */
+  at: timestamp,
+  interval: z.literal('hour'),
+  count: z.number().int().min(0),
+  /** The median of the same hour of the day on earlier days. */
+  expected: z.number().min(0),
+  /** How far above it is, in scales of the usual differences. */
+  score: z.number(),
+  /** Absent: of all keywords together. */
+  keyword: z.string().optional(),
+});
+
+export type Spike = z.infer<typeof spike>;
+
+/** Body of a webhook about a spike, to a generic endpoint. A repeated delivery has the same event id in its headers. */
+export const spikeEvent = z.strictObject({ type: z.literal('monitor.spike'), monitor, spike, sent_at: sentAt });
+
+export type SpikeEvent = z.infer<typeof spikeEvent>;
+
+/** Matches that are sent together. */
+export const digest = z.strictObject({
+  interval: z.enum(['hourly', 'daily']),
+  /** All matches of this digest. */
+  count: z.number().int().min(1),
+  /** The first of them, oldest first; at most 100. */
+  matches: z.array(monitorMatch).max(100),
+  /** How many are not in `matches`. */
+  more: z.number().int().min(0),
+  /** The page with all of them. */
+  url: z.string(),
+});
+
+export type Digest = z.infer<typeof digest>;
+
+/** Body of a webhook with a digest, to a generic endpoint. */
+export const digestEvent = z.strictObject({ type: z.literal('monitor.digest'), monitor, digest, sent_at: sentAt });
+
+export type DigestEvent = z.infer<typeof digestEvent>;

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { OutageLog } from '../../../shared/outages/outage-log.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
+import {
+  claimDueEvents,
+  readDueEventMonitors,
+  readEventTarget,
+  releaseEvents,
+  skipUndeliverableEvents,
+} from '../../../shared/stores/events/event-deliveries.ts';
+import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
+import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
+import { DeliveryDispatcher } from '../delivery-dispatcher.ts';
+import type { DeliveryQueue, DispatcherLimits } from '../dispatcher-deps.ts';
+import { startDuePoller } from '../due-poller.ts';
+import { attemptEvent } from './event-attempt.ts';
+import type { EventAttemptDeps } from './event-attempt.ts';
+import { readEventContent } from './read-event-content.ts';
+
+export type EventDeliveryDeps = Omit<EventAttemptDeps, 'contentOf' | 'record' | 'release'> & {
+  pool: Pool;
+  outage: OutageLog;
+  onError: (error: unknown) => void;
+};
+
+/**
+ * Events are few and may be large: 32 at a time hold at most some 60 MB. One at a time goes to a URL, beside the
+ * matches.
+ */
+const LIMITS: Partial<DispatcherLimits> = { total: 32, perUrl: 1, perOrigin: 8 };
+const MONITORS_PER_STEP = 500;
+/** Storing an outcome is retried for about as long as its lease lasts; then the event is attempted again. */
+const OUTCOME_RETRIES = 15;
+
+/**
+ * Delivers the events of monitors that are no single match, by the same dispatcher as matches, with limits of its own.
+ * The pending rows are the source of truth: a crash at any point delays an event or repeats it with the same id.
+ *
+ * Before: the biller stored the events.
+ */
+export function startEventDeliveries(deps: EventDeliveryDeps): Running {
+  const { pool, logger, outage, onError } = deps;
+  const dispatcher = new DeliveryDispatcher<ClaimedEvent>({
+    queue: eventQueue(deps),
+    monotonic: deps.monotonic,
+    onError,
+    onOutage: ({ isPaused, code }) => {
+      if (isPaused) logger.error({ code }, 'events cannot be sent because of a local fault; they wait');
+      else logger.info('events can be sent again');
+    },
+    limits: LIMITS,
+    attempt: (event, claimedAt) =>
+      attemptEvent(event, claimedAt, {
+        ...deps,
+        contentOf: (claimed) => readEventContent(pool, claimed),
+        release: (claimed) => releaseEvents(pool, [claimed]),
+        record: (attempt) =>
+          retry(() => recordEventOutcome(pool, attempt), {
+            what: 'storing the outcome of an event attempt',
+            logger,
+            outage,
+            retries: OUTCOME_RETRIES,
+            maxMs: 1_000,
+            isRetryable: isPostgresAway,
+          }),
+      }),
+  });
+  const poller = startDuePoller({
+    read: async (after) => {
+      const page = await readDueEventMonitors(pool, after, MONITORS_PER_STEP);
+      outage.recovered();
+      return page;
+    },
+    onDue: (target) => {
+      dispatcher.markDue(target);
+    },
+    onError,
+  });
+  return {
+    async stop() {
+      await Promise.all([dispatcher.stop(), poller.stop()]);
+    },
+  };
+}
+
+/** Events have no hints: what is new is due at once, and the poller finds it within a second. */
+function eventQueue({ pool, monotonic, leaseMs }: EventDeliveryDeps): DeliveryQueue<ClaimedEvent> {
+  const claim = async (monitorId: string, limit: number) => {
+    const claimedAt = monotonic();
+    const lease = { token: randomUUID(), lengthMs: leaseMs };
+    return { claimedAt, deliveries: await claimDueEvents(pool, { monitorId, limit }, lease) };
+  };
+  return {
+    target: (monitorId) => readEventTarget(pool, monitorId),
+    claimNew: (monitorId, seqs) => claim(monitorId, seqs.length),
+    claimDue: claim,
+    release: (events) => releaseEvents(pool, events),
+    async skipUndeliverable(monitorId) {
+      await skipUndeliverableEvents(pool, monitorId);
+      return false;
+    },
+  };
+}
