@@ -13,6 +13,8 @@ export interface RecordedFact {
   createdAt: string;
   suppressed: boolean;
   suppressedReason: SuppressedReason | undefined;
+  /** Found in the archive by a backfill, whose rule judged it, whichever was in force when it entered. */
+  backfill: boolean;
 }
 
 /** What is known about an item and a monitor. Times in milliseconds since the epoch. */
@@ -64,7 +66,8 @@ export function itemHistory(facts: HistoryFacts): HistoryEvent[] {
   const enteredMs = recorded === undefined ? item!.firstSeenMs : Date.parse(recorded.enteredAt);
   const judged = facts.versions.findLast(({ sinceMs }) => sinceMs <= enteredMs);
   const matchedThen = judged && facts.matchedThen(judged.version);
-  if (judged !== undefined) events.push(judgedEvent(judged, enteredMs, recorded === undefined ? matchedThen : true));
+  if (judged !== undefined && recorded?.backfill !== true)
+    events.push(judgedEvent(judged, enteredMs, recorded === undefined ? matchedThen : true));
   events.push(
     recorded === undefined ? refusedEvent(refusal(facts, enteredMs, judged, matchedThen)) : recordedEvent(recorded),
   );
@@ -84,13 +87,14 @@ function judgedEvent(
   return { event: 'judged', at: iso(enteredMs), version, message };
 }
 
-function recordedEvent({ matchId, createdAt, suppressed, suppressedReason }: RecordedFact): HistoryEvent {
+function recordedEvent({ matchId, createdAt, suppressed, suppressedReason, backfill }: RecordedFact): HistoryEvent {
+  const plainly = backfill ? 'Found by a backfill and recorded as a match.' : 'Recorded as a match.';
   const why = suppressedReason === 'thread_once' ? 'its thread had a match that day' : 'it was over the daily cap';
   return {
     event: 'recorded',
     at: createdAt,
     match_id: matchId,
-    message: suppressed ? `Recorded, but not sent: ${why}.` : 'Recorded as a match.',
+    message: suppressed ? `Recorded, but not sent: ${why}.` : plainly,
   };
 }
 

@@ -33,6 +33,7 @@ export interface ThingInMonitor {
         createdAt: Date;
         suppressed: boolean;
         suppressedReason: SuppressedReason | null;
+        backfill: boolean;
       }
     | undefined;
   /** As it was first matched, by any monitor. */
@@ -45,7 +46,7 @@ export interface ThingInMonitor {
 export async function readThingInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ThingInMonitor> {
   const { rows: matches } = await db.query<NonNullable<ThingInMonitor['match']>>(
     `SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
-            suppressed_reason AS "suppressedReason"
+            suppressed_reason AS "suppressedReason", backfill
      FROM matches WHERE monitor_id = $1 AND thing_id = $2`,
     [monitorId, thingId],
   );

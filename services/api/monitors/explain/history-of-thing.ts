@@ -34,6 +34,7 @@ export async function historyOf(
       createdAt: match.createdAt.toISOString(),
       suppressed: match.suppressed,
       suppressedReason: match.suppressedReason ?? undefined,
+      backfill: match.backfill,
     },
     monitorCreatedMs: monitor.createdAt.getTime(),
     versions: versions.map(({ version, since }) => ({ version, sinceMs: since.getTime() })),

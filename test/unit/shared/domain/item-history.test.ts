@@ -27,6 +27,7 @@ const RECORDED = {
   createdAt: '2026-03-04T12:00:00.200Z',
   suppressed: false,
   suppressedReason: undefined,
+  backfill: false,
 };
 const paused = [
   { atMs: day(1), status: 'active' },
@@ -105,6 +106,12 @@ test.each([
 ])('says why a match was not sent (%s)', (suppressedReason, message) => {
   const recorded = { ...RECORDED, suppressed: true, suppressedReason };
   expect(itemHistory({ ...FACTS, recorded }).at(-1)?.message).toBe(message);
+});
+
+test('what a backfill found was judged by the rule of the backfill, whichever was in force when it entered', () => {
+  const history = itemHistory({ ...FACTS, recorded: { ...RECORDED, backfill: true } });
+  expect(history.map(({ event }) => event)).toEqual(['created', 'seen', 'recorded']);
+  expect(history.at(-1)?.message).toBe('Found by a backfill and recorded as a match.');
 });
 
 test('a match whose item is not archived any more keeps its record, and a removal comes last', () => {
