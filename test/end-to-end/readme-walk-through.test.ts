@@ -174,6 +174,15 @@ test('the receiver of the README verifies and prints a match within seconds', as
   console.log(`first webhook verified ${Date.now() - begun} ms after the monitor was created`);
 });
 
+test('the export and the feed work as written', () => {
+  const [feed, revoked] = documents(walk(['walk-through:1', 'walk-through:18']));
+  expect(feed).toMatchObject({ version: 'https://jsonfeed.org/version/1.1', title: 'to my receiver' });
+  expect((feed!.items as unknown[]).length).toBeGreaterThan(0);
+  expect(revoked).toEqual({ status: 'revoked' });
+  const [names, first] = readFileSync(join(installation.dataDir, 'matches.csv'), 'utf8').split('\r\n');
+  expect([names, first]).toEqual([expect.stringMatching(/^id,monitor_id,/), expect.stringMatching(/^mat_/)]);
+});
+
 test('the chart of matches works as written and names the monitor', async () => {
   // The copy of the monitor follows within seconds.
   await eventually('the name of the monitor in the chart', () => {

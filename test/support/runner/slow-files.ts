@@ -36,6 +36,8 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/archiver/faults.test.ts': 26,
   'test/integration/signup/limits.test.ts': 24,
   'test/integration/reading/hostile.test.ts': 22,
+  'test/integration/exports/slow-readers.test.ts': 15,
+  'test/integration/feeds/feed-readers.test.ts': 12,
   'test/integration/api/generated-clients.test.ts': 14,
   'test/integration/deliveries/bound.test.ts': 21,
   'test/integration/matching/listener.test.ts': 21,
