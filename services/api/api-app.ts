@@ -32,6 +32,7 @@ import { createArchiveSample } from './monitors/archive-sample.ts';
 import { PreviewSlots } from './monitors/preview/preview-slots.ts';
 import { previewRoutes } from './monitors/preview/preview-routes.ts';
 import { createStreamWords } from './monitors/preview/stream-words.ts';
+import { trendRoutes } from './monitors/trends/trend-routes.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
@@ -114,6 +115,11 @@ export function createApiApp(options: ApiAppDeps): Express {
       logger: options.logger,
       slots: new PreviewSlots(),
       streamWords: createStreamWords(options.clickhouse),
+    ...trendRoutes({ ...options, clock: systemClock }),
+    ...monitorRoutes({
+      ...options,
+      siteUrl: options.forum.siteUrl,
+      archiveSample: createArchiveSample(options.clickhouse, options.logger),
     }),
     ...monitorRoutes(monitorDeps),
     ...feedTokenRoutes(options),

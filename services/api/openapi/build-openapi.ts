@@ -16,6 +16,7 @@ import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
 import { sqlDocuments } from './documents/sql-documents.ts';
 import { signupDocuments } from './documents/signup-documents.ts';
+import { trendDocuments } from './documents/trend-documents.ts';
 import { webhookDocuments } from './documents/webhook-documents.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
@@ -49,6 +50,7 @@ export const routeDocuments = [
   ...exportDocuments,
   ...feedDocuments,
   ...backfillDocuments,
+  ...trendDocuments,
   ...coverageDocuments,
   ...accountDocuments,
   ...signupDocuments,

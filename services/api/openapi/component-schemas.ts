@@ -57,6 +57,7 @@ import { sqlAnswer, sqlBody } from '../../../schemas/api/sql.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
+import { spike, timeseries, timeseriesItem } from '../../../schemas/api/trends.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
@@ -104,6 +105,9 @@ const ANSWERS = {
   ExplainedTerm: explainedTerm,
   RuleExplanation: ruleExplanation,
   ItemExplanation: itemExplanation,
+  Timeseries: timeseries,
+  TimeseriesItem: timeseriesItem,
+  Spike: spike,
   Backfill: backfill,
   BackfillAnswer: backfillAnswer,
   BackfillList: backfillList,

@@ -1,0 +1,26 @@
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
+import type { Route } from '../../http/route.ts';
+import { ArchiveTurns } from './archive-turns.ts';
+import { showTimeseries } from './timeseries.ts';
+
+export interface TrendDeps {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  clock: Clock;
+}
+
+/** What a monitor found over time, and how fast. Free, so what they ask of the archive is bounded. */
+export function trendRoutes(deps: TrendDeps): Route[] {
+  const turns = new ArchiveTurns();
+  return [
+    {
+      method: 'get',
+      path: '/v1/monitors/:id/timeseries',
+      scope: 'monitors:read',
+      readsQuery: true,
+      handle: (call) => showTimeseries(deps, turns, call),
+    },
+  ];
+}

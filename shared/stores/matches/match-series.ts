@@ -1,0 +1,101 @@
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+
+/** A client that gives up does not end its statement. */
+const STATEMENT_SECONDS = 5;
+/** A match can be recorded so much before it was first seen, by the clocks of two machines. */
+const SKEW_MS = 60_000;
+
+export interface SeriesQuery {
+  monitorId: string;
+  /** Whole intervals in milliseconds since 1970; `to` is exclusive. */
+  from: number;
+  to: number;
+  interval: 'hour' | 'day';
+  byKeyword: boolean;
+  bySubreddit: boolean;
+  /** At most this many keywords and communities have rows of their own: those with the most matches. */
+  groups: number;
+  /** At most this many rows are read: the newest. */
+  rows: number;
+  signal: AbortSignal;
+}
+
+export interface SeriesRow {
+  /** Start of the interval in milliseconds since 1970. */
+  at: number;
+  /** null: all keywords, or all others. */
+  keyword: string | null;
+  /** null: all communities, or all others. */
+  subreddit: string | null;
+  count: number;
+}
+
+const MATCHES = `(SELECT first_seen_at, subreddit, matched_terms FROM matches FINAL
+         WHERE monitor_id = {monitor_id: String}
+           AND created_at > now64(3) - INTERVAL 30 DAY
+           AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
+           AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+           AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC'))`;
+
+/**
+ * Counts the matches of a monitor by the interval in which their item was first seen, newest intervals first, without
+ * empty ones. With keywords, a match counts for each of its terms, and once for all those without rows of their own.
+ */
+export async function countMatchSeries(
+  clickhouse: ClickHouseClient,
+  { monitorId, from, to, interval, byKeyword, bySubreddit, groups, rows, signal }: SeriesQuery,
+): Promise<SeriesRow[]> {
+  // Neither terms nor names of communities are empty.
+  const keywords = byKeyword
+    ? `arrayJoin(arrayDistinct(arrayMap(term -> if(has((
+         SELECT groupArray(top_term) FROM (
+           SELECT arrayJoin(matched_terms) AS top_term FROM ${MATCHES}
+            GROUP BY top_term ORDER BY count() DESC, top_term LIMIT {groups: UInt32})), term), term, ''), matched_terms)))`
+    : `''`;
+  const communities = bySubreddit
+    ? `if(subreddit IN (SELECT subreddit FROM ${MATCHES} GROUP BY subreddit ORDER BY count() DESC, subreddit
+         LIMIT {groups: UInt32}), toString(subreddit), '')`
+    : `''`;
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp(toStartOfInterval(first_seen_at, INTERVAL 1 ${interval === 'hour' ? 'HOUR' : 'DAY'}, 'UTC')) * 1000 AS at,
+       nullIf(${keywords}, '') AS keyword, nullIf(${communities}, '') AS community, count() AS count
+  FROM ${MATCHES}
+ GROUP BY at, keyword, community
+ ORDER BY at DESC, count DESC, keyword, community
+ LIMIT {rows: UInt32}`,
+    query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS, groups, rows },
+    format: 'JSONEachRow',
+    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
+    abort_signal: signal,
+  });
+  const read = await result.json<Omit<SeriesRow, 'subreddit'> & { community: string | null }>();
+  return read.map(({ community, ...row }) => ({ ...row, subreddit: community }));
+}
+
+/**
+ * Counts the matches of a monitor by the hour in which their item was first seen, by the start of the hour in
+ * milliseconds since 1970; without those of backfills.
+ *
+ * @param from start of the first hour, `to` end of the last one, in milliseconds since 1970
+ */
+export async function countMatchesByHour(
+  clickhouse: ClickHouseClient,
+  { monitorId, from, to, signal }: Pick<SeriesQuery, 'monitorId' | 'from' | 'to' | 'signal'>,
+): Promise<Map<number, number>> {
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
+  FROM matches FINAL
+ WHERE monitor_id = {monitor_id: String} AND NOT backfill
+   AND created_at > now64(3) - INTERVAL 30 DAY
+   AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
+   AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+   AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+ GROUP BY hour`,
+    query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS },
+    format: 'JSONEachRow',
+    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
+    abort_signal: signal,
+  });
+  const rows = await result.json<{ hour: number; count: number }>();
+  return new Map(rows.map(({ hour, count }) => [hour, count]));
+}

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Timeseries } from '../../../schemas/api/trends.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Within an hour that has ended, whenever the test runs. */
+const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
+
+let db: TestDatabase;
+let archive: TestArchive;
+let proxy: TcpProxy;
+let clickhouse: ClickHouseClient;
+let api: TestApi;
+let owner: TestAccount;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  proxy = await TcpProxy.start(archive.url);
+  clickhouse = createClickhouse(proxy.url, 'test');
+  api = await startTestApi(db.pool, { clickhouse });
+  owner = await api.account({ credits: 1_000, pack: 79 });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await clickhouse.close();
+  await proxy.stop();
+  await archive.drop();
+  await db.drop();
+});
+
+async function series(id: string, query = ''): Promise<Timeseries> {
+  const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/timeseries${query}`);
+  expect(reply.status).toBe(200);
+  // Free.
+  expect(reply.headers.get('x-credits-used') ?? '0').toBe('0');
+  return reply.body as unknown as Timeseries;
+}
+
+const rowsOf = ({ items }: Timeseries) =>
+  items.map(({ at, keyword, subreddit, count }) => [(Date.parse(at) - AT) / HOUR, keyword, subreddit, count]);
+
+describe('counts', () => {
+  test('by hour, keyword and community, each match once for each of its terms', async () => {
+    const { id } = await api.monitor(owner.apiKey, { keywords: ['rust', 'iron'] });
+    const other = await api.monitor(owner.apiKey, {});
+    const both = ['rust', 'iron'];
+    const groups = [
+      { monitorId: id, seq: 1, count: 3, seenAt: AT },
+      { monitorId: id, seq: 4, count: 2, seenAt: AT + HOUR - 1, terms: both, subreddit: 'cars' },
+      { monitorId: id, seq: 6, count: 1, seenAt: AT - 3 * HOUR, terms: ['iron'], backfill: true },
+      { monitorId: other.id, seq: 1, count: 50, seenAt: AT },
+    ];
+    await archiveMatches(clickhouse, groups);
+    // Rows that were written twice count once.
+    await archiveMatches(clickhouse, groups);
+    expect(rowsOf(await series(id, '?interval=hour'))).toEqual([
+      [-3, 'iron', 'metals', 1],
+      [0, 'rust', 'metals', 3],
+      [0, 'iron', 'cars', 2],
+      [0, 'rust', 'cars', 2],
+    ]);
+    expect(rowsOf(await series(id, '?interval=hour&by=keyword'))).toEqual([
+      [-3, 'iron', null, 1],
+      [0, 'rust', null, 5],
+      [0, 'iron', null, 2],
+    ]);
+    expect(rowsOf(await series(id, '?interval=hour&by=subreddit'))).toEqual([
+      [-3, null, 'metals', 1],
+      [0, null, 'metals', 3],
+      [0, null, 'cars', 2],
+    ]);
+    const times = `from=${new Date(AT).toISOString()}&to=${new Date(AT + HOUR).toISOString()}`;
+    const total = await series(id, `?interval=hour&by=total&${times}`);
+    expect(rowsOf(total)).toEqual([[0, null, null, 5]]);
+    expect(total).toMatchObject({ from: new Date(AT).toISOString(), to: new Date(AT + HOUR).toISOString() });
+    const daily = await series(id, '?by=total');
+    expect(daily.items.reduce((sum, { count }) => sum + count, 0)).toBe(6);
+    expect(daily.items.every(({ at }) => at.endsWith('T00:00:00.000Z'))).toBe(true);
+  });
+
+  test('those beyond the 20 largest communities and keywords share items', async () => {
+    const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+    await archiveMatches(
+      clickhouse,
+      Array.from({ length: 25 }, (_, at) => ({
+        monitorId: id,
+        seq: at * 10 + 1,
+        count: at < 20 ? 2 : 1,
+        seenAt: AT,
+        subreddit: `sub${at}`,
+        // The last ones have two terms without items of their own.
+        terms: at < 20 ? [`term ${at}`] : [`term ${at}`, `term ${at + 100}`],
+      })),
+    );
+    const communities = rowsOf(await series(id, '?interval=hour&by=subreddit'));
+    expect(communities).toHaveLength(21);
+    expect(communities).toContainEqual([0, null, null, 5]);
+    const keywords = rowsOf(await series(id, '?interval=hour&by=keyword'));
+    expect(keywords).toHaveLength(21);
+    expect(keywords).toContainEqual([0, null, null, 5]);
+  });
+
+  test('beyond 10,000 items the oldest intervals are left out, and can be asked for', async () => {
+    const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+    const terms = Array.from({ length: 20 }, (_, at) => `term ${at}`);
+    // 400 items an hour.
+    await archiveMatches(
+      clickhouse,
+      Array.from({ length: 26 * 20 }, (_, at) => ({
+        monitorId: id,
+        seq: at + 1,
+        count: 1,
+        seenAt: AT - Math.floor(at / 20) * HOUR,
+        subreddit: `sub${at % 20}`,
+        terms,
+      })),
+    );
+    const newest = await series(id, '?interval=hour');
+    expect(newest).toMatchObject({ truncated: true, from: new Date(AT - 24 * HOUR).toISOString() });
+    expect(newest.items).toHaveLength(10_000);
+    const rest = await series(id, `?interval=hour&to=${newest.from}`);
+    expect(rest).toMatchObject({ truncated: false, to: newest.from });
+    expect(rest.items).toHaveLength(400);
+  });
+});
+
+describe('spikes', () => {
+  async function watched(days: number): Promise<string> {
+    const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+    await ageMonitor(db.pool, id, days);
+    const usual = Array.from({ length: 27 }, (_, at) => ({
+      monitorId: id,
+      seq: at * 10 + 1,
+      count: 4,
+      seenAt: AT - (at + 1) * DAY,
+    }));
+    await archiveMatches(clickhouse, [...usual, { monitorId: id, seq: 1_000, count: 30, seenAt: AT }]);
+    return id;
+  }
+
+  test('an hour far above the same hour of the days before, in both intervals', async () => {
+    const id = await watched(40);
+    const expected = { at: new Date(AT).toISOString(), count: 30, median: 4, scale: 2, score: 13 };
+    for (const query of ['?interval=hour', '?interval=day&by=total']) {
+      const { spikes } = await series(id, query);
+      expect(spikes).toMatchObject([expected]);
+      expect(spikes[0]?.days).toBeGreaterThanOrEqual(27);
+    }
+    const before = `?interval=hour&to=${new Date(AT).toISOString()}`;
+    expect((await series(id, before)).spikes).toEqual([]);
+  });
+
+  test('none before the monitor, or its rule, is 14 days old, nor when it was paused at that hour', async () => {
+    expect((await series(await watched(13))).spikes).toEqual([]);
+    const changed = await watched(40);
+    await api.call(owner.apiKey, 'PATCH', `/v1/monitors/${changed}`, { keywords: ['rust', 'iron'] });
+    await db.pool.query(
+      `UPDATE monitor_versions SET since = since - interval '13 days' WHERE monitor_id = $1 AND version = 2`,
+      [changed],
+    );
+    expect((await series(changed)).spikes).toEqual([]);
+    const paused = await watched(40);
+    await db.pool.query(
+      `INSERT INTO monitor_states (monitor_id, at, status)
+       VALUES ($1, now() - interval '27 days', 'paused'), ($1, now() - interval '12 days', 'active')`,
+      [paused],
+    );
+    expect((await series(paused)).spikes).toEqual([]);
+  });
+
+  test('a backfill makes none', async () => {
+    const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+    await ageMonitor(db.pool, id, 40);
+    await archiveMatches(clickhouse, [{ monitorId: id, seq: 1, count: 200, seenAt: AT, backfill: true }]);
+    const { items, spikes } = await series(id, '?by=total');
+    expect(items.map(({ count }) => count)).toEqual([200]);
+    expect(spikes).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['?interval=week', 'interval: '],
+    ['?by=author', 'by: '],
+    ['?from=yesterday', 'from: '],
+    ['?to=2026-03-04', 'to: '],
+    ['?from=2026-03-04T10:00:00Z&to=2026-03-04T10:00:00Z', 'from: must be before'],
+    ['?from=2026-01-01T00:00:00Z&to=2026-03-04T10:00:00Z', 'from: must be at most 31 days'],
+    ['?limit=5', 'limit: '],
+  ])('refuses %s', async (query, message) => {
+    const { id } = await api.monitor(owner.apiKey, {});
+    const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/timeseries${query}`);
+    expect(reply.status).toBe(400);
+    expect(JSON.stringify(reply.body)).toContain(message);
+  });
+
+  test("unknown, deleted and other accounts' monitors are not found", async () => {
+    const { id } = await api.monitor(owner.apiKey, {});
+    const stranger = await api.account({ pack: 79 });
+    const foreign = await api.call(stranger.apiKey, 'GET', `/v1/monitors/${id}/timeseries`);
+    await api.call(owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
+    const deleted = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/timeseries`);
+    const unknown = await api.call(owner.apiKey, 'GET', '/v1/monitors/mon_nosuch/timeseries');
+    expect([foreign.status, deleted.status, unknown.status]).toEqual([404, 404, 404]);
+    expect([deleted.body, unknown.body]).toEqual([foreign.body, foreign.body]);
+  });
+
+  test('an archive that hangs is unavailable within seconds', async () => {
+    const { id } = await api.monitor(owner.apiKey, {});
+    proxy.freeze();
+    try {
+      const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/timeseries`);
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
+    } finally {
+      proxy.thaw();
+    }
+  });
+});

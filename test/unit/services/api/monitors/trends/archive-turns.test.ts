@@ -1,0 +1,95 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { ArchiveTurns } from '../../../../../../services/api/monitors/trends/archive-turns.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** An archive that answers when the test says so. */
+function slowArchive() {
+  const answers: ((value: string) => void)[] = [];
+  const ask = (signal: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      answers.push(resolve);
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  return { answers, ask };
+}
+
+const settled = async () => {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+};
+
+test('four at once, the others in the order of arrival', async () => {
+  const turns = new ArchiveTurns();
+  const { answers, ask } = slowArchive();
+  const asked = Array.from({ length: 6 }, (_, at) => turns.ask(`account ${at}`, undefined, ask));
+  await settled();
+  expect(answers).toHaveLength(4);
+  answers[2]!('third');
+  expect(await asked[2]).toBe('third');
+  await settled();
+  expect(answers).toHaveLength(5);
+  for (const at of [0, 1, 3, 4]) answers[at]!('rest');
+  await settled();
+  answers[5]!('last');
+  expect(await Promise.all(asked)).toEqual(['rest', 'rest', 'third', 'rest', 'rest', 'last']);
+});
+
+test('an account waits for two answers', async () => {
+  const turns = new ArchiveTurns();
+  const { answers, ask } = slowArchive();
+  const first = [turns.ask('one', undefined, ask), turns.ask('one', undefined, ask)];
+  await expect(turns.ask('one', undefined, ask)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 1 });
+  answers.forEach((answer) => {
+    answer('done');
+  });
+  await Promise.all(first);
+  const again = turns.ask('one', undefined, ask);
+  await settled();
+  answers.at(-1)!('again');
+  expect(await again).toBe('again');
+});
+
+test('those whose clients leave give up their place', async () => {
+  const turns = new ArchiveTurns();
+  const { answers, ask } = slowArchive();
+  const running = Array.from({ length: 4 }, (_, at) => turns.ask(`account ${at}`, undefined, ask));
+  const leaving = new AbortController();
+  const left = turns.ask('left', leaving.signal, ask);
+  const stays = turns.ask('stays', undefined, ask);
+  leaving.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  answers.forEach((answer) => {
+    answer('done');
+  });
+  await Promise.all(running);
+  await settled();
+  expect(answers).toHaveLength(5);
+  answers[4]!('stayed');
+  expect(await stays).toBe('stayed');
+});
+
+test('an archive that hangs is unavailable after five seconds, for those who wait for a turn too', async () => {
+  const timeout = new AbortController();
+  const waits = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
+  const turns = new ArchiveTurns();
+  const { ask } = slowArchive();
+  const asked = Array.from({ length: 6 }, (_, at) => turns.ask(`account ${at}`, undefined, ask));
+  const outcomes = Promise.allSettled(asked);
+  timeout.abort(new Error('timeout'));
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ reason: { code: 'service_unavailable', retryAfter: 5 } });
+  }
+  expect(waits).toHaveBeenCalledWith(5_000);
+});
+
+test('other errors are passed on, and free the turn', async () => {
+  const turns = new ArchiveTurns();
+  for (let at = 0; at < 6; at += 1) {
+    const fault = new TypeError('a mistake');
+    await expect(turns.ask('one', undefined, () => Promise.reject(fault))).rejects.toBe(fault);
+  }
+});
