@@ -58,6 +58,7 @@ import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { spike, timeseries, timeseriesItem } from '../../../schemas/api/trends.ts';
+import { latency, latencyDay, spike, timeseries, timeseriesItem } from '../../../schemas/api/trends.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
@@ -108,6 +109,8 @@ const ANSWERS = {
   Timeseries: timeseries,
   TimeseriesItem: timeseriesItem,
   Spike: spike,
+  Latency: latency,
+  LatencyDay: latencyDay,
   Backfill: backfill,
   BackfillAnswer: backfillAnswer,
   BackfillList: backfillList,

@@ -1,6 +1,7 @@
 import { forumNotes } from './forum-notes.ts';
 import { previewNotes } from './preview-notes.ts';
 import type { JsonSchema } from './openapi-shape.ts';
+import { trendNotes } from './trend-notes.ts';
 
 const TERMS = { items: { minLength: 2, maxLength: 100 }, maxItems: 20 };
 
@@ -66,6 +67,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   ...forumNotes,
   ...previewNotes,
+  ...trendNotes,
   Monitor: {
     keywords: 'An item matches when it contains one of these or of `terms`, and none of `exclude`.',
     subreddits: 'Without `r/`; empty: the whole forum.',
@@ -284,31 +286,6 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   KeyRecovered: { api_key: 'A key with all permissions. Shown only this once.' },
   DeleteAccount: { email: 'The address of the account, as `GET /v1/account` shows it.' },
-  Timeseries: {
-    from: 'Start of the first interval that is answered; later than asked for when `truncated`.',
-    to: 'End of the last interval.',
-    as_of: 'When it was computed. Matches are counted a few seconds after they were recorded.',
-    items: 'Counts by interval, ascending, then by count; those of 0 are left out.',
-    truncated:
-      'Whether the oldest intervals were left out because of the limit of 10,000 items. Ask for them with `to` set to the `from` of this answer.',
-    spikes: 'Hours of the range with unusually many matches, ascending.',
-  },
-  TimeseriesItem: {
-    at: 'Start of the interval.',
-    keyword:
-      'Keyword or term as it is written in the monitor; null: all of them, or all that have no items of their own.',
-    subreddit: 'Community; null: all of them, or all that have no items of their own.',
-    count:
-      'Matches. A match counts for each of its keywords, so sums over keywords can be larger than the number of matches.',
-  },
-  Spike: {
-    at: 'Start of the hour.',
-    count: 'Matches of the hour, without those of backfills.',
-    median: 'Median of the same hour on the days before.',
-    scale: 'How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.',
-    score: '(count − median) / scale; at least 5.',
-    days: 'How many days it was compared with.',
-  },
   RuleSettings: {
     keywords: keywords.description,
     exclude: exclude.description,

@@ -101,6 +101,7 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/mutes': [''],
   'delete /v1/monitors/{id}/mutes/{mute_id}': [''],
   'get /v1/monitors/{id}/timeseries': ['', '?interval=hour&by=total'],
+  'get /v1/monitors/{id}/latency': ['', '?days=30'],
   'get /v1/monitors/{id}/backfill': [''],
   'post /v1/monitors/{id}/backfill': [''],
   'post /v1/monitors/{id}/feed-token': [''],

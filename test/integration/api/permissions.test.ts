@@ -92,6 +92,7 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'post /v1/monitors/{id}/mutes': 'monitors:write',
   'delete /v1/monitors/{id}/mutes/{mute_id}': 'monitors:write',
   'get /v1/monitors/{id}/timeseries': 'monitors:read',
+  'get /v1/monitors/{id}/latency': 'monitors:read',
   'get /v1/monitors/{id}/backfill': 'monitors:read',
   'post /v1/monitors/{id}/backfill': 'monitors:write',
   'post /v1/monitors/{id}/feed-token': 'monitors:write',

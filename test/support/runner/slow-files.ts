@@ -19,6 +19,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/backfill/backfill.test.ts': 40,
   'test/integration/backfill/faults.test.ts': 20,
   'test/integration/trends/timeseries.test.ts': 21,
+  'test/integration/trends/latency.test.ts': 12,
   'test/integration/crawler/killed-crawlers.test.ts': 80,
   'test/integration/crawler/threads.test.ts': 75,
   'test/integration/crawler/rechecks.test.ts': 36,

@@ -10,6 +10,7 @@ import { streamPages } from './matches/match-stream.ts';
 import { actionPages } from './monitor-actions.ts';
 import { monitorPages } from './monitor-page.ts';
 import { mutePages } from './mutes-page.ts';
+import { trendPages } from './trends-page.ts';
 import { webhookPages } from './webhook-page.ts';
 
 /** The pages about monitors. Those with a name come before `/monitors/:id`. */
@@ -25,6 +26,7 @@ export function allMonitorPages(deps: DashboardDeps): PageRoute[] {
     ...mutePages(deps),
     ...exportPages(deps),
     ...backfillPages(deps),
+    ...trendPages(deps),
     ...actionPages(deps),
   ];
 }

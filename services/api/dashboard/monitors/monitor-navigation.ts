@@ -10,6 +10,7 @@ const PAGES = [
   ['/mutes', 'Mutes'],
   ['/export', 'Export'],
   ['/earlier', 'Earlier'],
+  ['/trends', 'Trends'],
   ['/explain', 'Why?'],
 ] as const;
 

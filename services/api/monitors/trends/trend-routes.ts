@@ -3,6 +3,7 @@ import type { Pool } from '../../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import type { Route } from '../../http/route.ts';
 import { ArchiveTurns } from './archive-turns.ts';
+import { showLatency } from './latency.ts';
 import { showTimeseries } from './timeseries.ts';
 
 export interface TrendDeps {
@@ -21,6 +22,13 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       scope: 'monitors:read',
       readsQuery: true,
       handle: (call) => showTimeseries(deps, turns, call),
+    },
+    {
+      method: 'get',
+      path: '/v1/monitors/:id/latency',
+      scope: 'monitors:read',
+      readsQuery: true,
+      handle: (call) => showLatency(deps, turns, call),
     },
   ];
 }

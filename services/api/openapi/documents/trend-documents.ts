@@ -1,4 +1,4 @@
-import { timeseriesQuery } from '../../../../schemas/api/trends.ts';
+import { latencyQuery, timeseriesQuery } from '../../../../schemas/api/trends.ts';
 import { monitorExamples } from '../examples/monitor-examples.ts';
 import { trendExamples as examples } from '../examples/trend-examples.ts';
 import type { RouteDocument } from '../route-document.ts';
@@ -23,6 +23,26 @@ export const trendDocuments: readonly RouteDocument[] = [
         status: 200,
         description: 'The counts.',
         content: [{ schema: 'Timeseries', examples: { hours: examples.hours, empty: examples.empty } }],
+      },
+    ],
+    errors: ['invalid_request', 'not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/monitors/:id/latency',
+    operationId: 'getLatency',
+    tag: 'Monitors',
+    id: ID,
+    query: latencyQuery,
+    example: { days: 7 },
+    summary: "Show how fast a monitor's matches arrive",
+    description:
+      'For each UTC day, the newest first, how long the steps of a match took: from its creation on the forum to its first sight, to the recorded match, to the delivery; and how long the receiver took to answer. Medians, 90th and 99th percentiles in milliseconds; null where nothing was measured. Backfilled matches are left out; days without any measurement have no item. Free.',
+    answers: [
+      {
+        status: 200,
+        description: 'The days.',
+        content: [{ schema: 'Latency', examples: { days: examples.latency } }],
       },
     ],
     errors: ['invalid_request', 'not_found'],

@@ -84,6 +84,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'post /v1/monitors/{id}/mutes', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'delete /v1/monitors/{id}/mutes/{mute_id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/timeseries', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/latency', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/backfill', errors: { ...ALWAYS, ...NOT_FOUND } },
   {
     route: 'post /v1/monitors/{id}/backfill',
