@@ -3,6 +3,7 @@ import type { Route } from '../http/route.ts';
 import { backfillTools } from './backfill-tools.ts';
 import { explainTools } from './explain-tools.ts';
 import { previewTools } from './preview-tools.ts';
+import { trendTools } from './trend-tools.ts';
 import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import type { Tool } from './tool.ts';
@@ -20,5 +21,6 @@ export function createTools(reading: ReadingDeps, routes: readonly Route[]): Too
     ...backfillTools(routeAt),
     ...explainTools(routeAt),
     ...previewTools(routeAt),
+    ...trendTools(routeAt),
   ];
 }

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 
 /** A client that gives up does not end its statement. */
 const STATEMENT_SECONDS = 4;
-/** Only matches that are at least so much older than their sight are asked for in `items`: is a dump file the source? */
+/** Only matches seen so long after their creation are looked up in `items`: is a dump file their source? */
 const LIKELY_REPLAY_MS = 600_000;
 
 export interface LatencyQuery {
@@ -60,8 +60,8 @@ const STEPS = `
     FROM (${ATTEMPTS}) WHERE status > 0`;
 
 /**
- * Measures how long the matches of a monitor took from their creation to the answer of its receiver, by the day on which
- * they were recorded; the receiver's answers by the day of their attempt. Without matches of backfills; the first step
+ * Measures how long the matches of a monitor took from their creation to the answer of its receiver, by the day on
+ * which they were recorded; the receiver's answers by the day of their attempt. Without matches of backfills; the first step
  * without items of dump files.
  */
 export async function measureLatency(

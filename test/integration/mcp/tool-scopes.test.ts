@@ -40,6 +40,7 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   explain_match: 'monitors:read',
   explain_rule: 'monitors:write',
   preview_monitor: 'monitors:write',
+  get_monitor_timeseries: 'monitors:read',
 };
 
 test('each tool requires its permission, and names it to a key that has only the others', async () => {

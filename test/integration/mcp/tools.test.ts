@@ -95,6 +95,7 @@ const TOOLS = [
   'explain_match',
   'explain_rule',
   'preview_monitor',
+  'get_monitor_timeseries',
 ];
 
 test('matches of removed items have no text and no author in the answers of the tools', async () => {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { timeseriesQuery } from '../../../../schemas/api/trends.ts';
-import type { SpikeResource, Timeseries } from '../../../../schemas/api/trends.ts';
+import type { Timeseries } from '../../../../schemas/api/trends.ts';
 import { comparableHours } from '../../../../shared/domain/spikes/comparable-hours.ts';
 import { findSpikes } from '../../../../shared/domain/spikes/find-spikes.ts';
-import type { Spike } from '../../../../shared/domain/spikes/find-spikes.ts';
+import { spikeResource } from '../../../../shared/domain/spikes/spike-resource.ts';
 import { countMatchesByHour, countMatchSeries } from '../../../../shared/stores/matches/match-series.ts';
 import type { SeriesRow } from '../../../../shared/stores/matches/match-series.ts';
 import { readMonitorHistory } from '../../../../shared/stores/monitors/monitor-history.ts';
@@ -65,9 +65,4 @@ function series(
       .map(({ at, keyword, subreddit, count }) => ({ at: new Date(at).toISOString(), keyword, subreddit, count })),
     truncated: cut !== undefined,
   };
-}
-
-function spikeResource({ hour, count, median, scale, score, days }: Spike): SpikeResource {
-  const rounded = (value: number) => Math.round(value * 100) / 100;
-  return { at: new Date(hour).toISOString(), count, median, scale: rounded(scale), score: rounded(score), days };
 }
