@@ -115,12 +115,8 @@ export function createApiApp(options: ApiAppDeps): Express {
       logger: options.logger,
       slots: new PreviewSlots(),
       streamWords: createStreamWords(options.clickhouse),
-    ...trendRoutes({ ...options, clock: systemClock }),
-    ...monitorRoutes({
-      ...options,
-      siteUrl: options.forum.siteUrl,
-      archiveSample: createArchiveSample(options.clickhouse, options.logger),
     }),
+    ...trendRoutes({ ...options, clock: systemClock }),
     ...monitorRoutes(monitorDeps),
     ...feedTokenRoutes(options),
     exportRoute(options),

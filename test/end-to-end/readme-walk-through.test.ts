@@ -128,6 +128,8 @@ test('earlier matches are found as written, once', () => {
 test('the statement over the account’s matches works as written', () => {
   const [answer] = documents(walk(['walk-through:1', 'walk-through:19']));
   expect(answer).toMatchObject({ columns: [{ name: 'subreddit' }, { name: 'found' }], credits_used: 1 });
+});
+
 test('matches are counted over time as written', () => {
   const [series, latency, deleted] = documents(walk(['walk-through:1', 'walk-through:17']));
   expect(series).toMatchObject({ interval: 'hour', truncated: false, spikes: [] });
