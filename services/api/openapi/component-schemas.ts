@@ -57,7 +57,6 @@ import { sqlAnswer, sqlBody } from '../../../schemas/api/sql.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
-import { spike, timeseries, timeseriesItem } from '../../../schemas/api/trends.ts';
 import { latency, latencyDay, spike, timeseries, timeseriesItem } from '../../../schemas/api/trends.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { fieldNotes } from './field-notes.ts';

@@ -1,4 +1,4 @@
-import { coverageFigures } from './coverage-notes.ts';
+import { coverageNotes } from './coverage-notes.ts';
 import { forumNotes } from './forum-notes.ts';
 import { previewNotes } from './preview-notes.ts';
 import type { JsonSchema } from './openapi-shape.ts';
@@ -55,6 +55,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     sent_at: 'The time of the attempt in Unix seconds.',
   },
   ...forumNotes,
+  ...coverageNotes,
   ...previewNotes,
   ...trendNotes,
   Monitor: {
@@ -159,35 +160,11 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     response_excerpt: 'The first 500 characters of the answer.',
     delivery_status: "The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`.",
   },
-  Coverage: {
-    from: 'Start of the first hour.',
-    to: 'End of the last hour.',
-    hours: 'Every hour of the range, oldest first.',
-    total: 'All hours together.',
-    gaps: 'The newest 200 gaps that were open at some time of the range, newest first.',
-    gap_count: 'The number of all gaps that were open at some time of the range.',
-  },
   ServiceStatus: {
     status: '`down` when a part is down, else `degraded` when one is not `ok`.',
     checked_at: 'When it was measured.',
     parts:
       '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many.',
-  },
-  CoverageHour: {
-    hour: 'Start of the hour.',
-    measured_at: 'When the figures last changed; null: nothing was measured, and the figures mean nothing.',
-    ...coverageFigures,
-  },
-  CoverageTotal: coverageFigures,
-  CoverageGap: {
-    source: 'The source that may have missed something.',
-    reason: 'The reason, as one word.',
-    outcome: '`filled`: all that can be found was found. `given_up`: no longer searched for. null: still open.',
-    created_from: 'Earliest creation of what is missing; null: not known.',
-    created_to: 'Latest creation of what is missing; null: not known.',
-    after: 'The last thing seen before the gap; null: not known.',
-    before: 'The first thing seen after the gap; null: not known.',
-    found: 'Things of the gap that were found since.',
   },
   DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
   Redeliver: {
