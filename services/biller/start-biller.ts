@@ -15,6 +15,7 @@ import { mailNotices } from './notices/mail-notices.ts';
 import { createNoticeRound } from './notices/notice-round.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
+import { createSpikeRound } from './spikes/spike-round.ts';
 import { startLoop } from './start-loop.ts';
 
 const RENEWAL_INTERVAL_MS = 1_000;
@@ -32,8 +33,8 @@ const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 /**
  * Renews monitors and mails notices and digests in every process that runs this. In one process at a time (`Lease`) it
  * also deletes rows past their retention, erases deleted accounts, copies monitors and gaps into ClickHouse, looks for
- * notices, makes digests, compares payments with the payment provider every hour, and once a day the balances with the
- * ledger.
+ * notices and spikes, makes digests, compares payments with the payment provider every hour, and once a day the
+ * balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -50,6 +51,7 @@ export function startBiller(deps: BillerDeps): Running {
     reconciliation: new Lease(deps.pool, 'payment-reconciliation'),
     notices: new Lease(deps.pool, 'notices'),
     digests: new Lease(deps.pool, 'digests'),
+    spikes: new Lease(deps.pool, 'spikes'),
   };
   const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
@@ -63,6 +65,7 @@ export function startBiller(deps: BillerDeps): Running {
     'voiding purchases without money': voidingRound(roundDeps, leases.voiding),
     'comparing payments': reconciliationRound(roundDeps, leases.reconciliation),
     'looking for notices': createNoticeRound(roundDeps, leases.notices),
+    'looking for spikes': createSpikeRound(roundDeps, leases.spikes),
     'mailing notices': () => mail(roundDeps),
     'making digests': createDigestRound(roundDeps, leases.digests),
     'mailing digests': () => mailAllDigests(roundDeps),

@@ -61,8 +61,8 @@ const STEPS = `
 
 /**
  * Measures how long the matches of a monitor took from their creation to the answer of its receiver, by the day on
- * which they were recorded; the receiver's answers by the day of their attempt. Without matches of backfills; the first step
- * without items of dump files.
+ * which they were recorded; the receiver's answers by the day of their attempt. Without matches of backfills; the
+ * first step without items of dump files.
  */
 export async function measureLatency(
   clickhouse: ClickHouseClient,

@@ -99,3 +99,32 @@ export async function countMatchesByHour(
   const rows = await result.json<{ hour: number; count: number }>();
   return new Map(rows.map(({ hour, count }) => [hour, count]));
 }
+
+/**
+ * Which of these monitors had at least `least` matches in an hour from `from` (the start of an hour) until `to`, both
+ * in milliseconds since 1970; without those of backfills.
+ *
+ * @param ids ids of monitors, as they are stored: letters, digits and underscores
+ */
+export async function listBusyMonitors(
+  clickhouse: ClickHouseClient,
+  ids: readonly string[],
+  { from, to, least, signal }: { from: number; to: number; least: number; signal: AbortSignal },
+): Promise<string[]> {
+  const result = await clickhouse.query({
+    // As a parameter the ids would be too long for the address of the request.
+    query: `SELECT DISTINCT monitor_id FROM (
+  SELECT monitor_id, toStartOfHour(first_seen_at) AS hour FROM matches FINAL
+   WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill
+     AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
+     AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+     AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+   GROUP BY monitor_id, hour HAVING count() >= {least: UInt32}
+) ORDER BY monitor_id`,
+    query_params: { from, to, skew: SKEW_MS, least },
+    format: 'JSONEachRow',
+    clickhouse_settings: { max_execution_time: 15 },
+    abort_signal: signal,
+  });
+  return (await result.json<{ monitor_id: string }>()).map(({ monitor_id }) => monitor_id);
+}

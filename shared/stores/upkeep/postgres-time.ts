@@ -7,3 +7,11 @@ export async function readPostgresTime(db: Queryable): Promise<number> {
   );
   return Math.floor(rows[0]?.now ?? 0);
 }
+
+/** The time of the service (service_now) in milliseconds since 1970. */
+export async function readServiceTime(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(
+    'SELECT floor(extract(epoch FROM service_now()) * 1000)::float8 AS now',
+  );
+  return rows[0]!.now;
+}

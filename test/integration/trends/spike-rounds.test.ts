@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Lease } from '../../../services/biller/lease.ts';
+import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
+import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
+import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Start of an hour that has ended. */
+const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
+
+let db: TestDatabase;
+let archive: TestArchive;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+});
+
+afterAll(async () => {
+  await archive.drop();
+  await db.drop();
+});
+
+beforeEach(async () => {
+  await db.setShift('0');
+  await db.pool.query('TRUNCATE leases, monitor_events, monitors CASCADE');
+});
+
+/** A monitor that wants to hear of spikes and has always been silent. */
+async function watcher(days = 40): Promise<string> {
+  const [id = ''] = await insertMonitors(db.pool, 1, { webhookUrl: 'https://example.com/hook' });
+  await db.pool.query('UPDATE monitors SET spike_webhook = true WHERE id = $1', [id]);
+  await ageMonitor(db.pool, id, days);
+  return id;
+}
+
+const found = (monitorId: string, count: number, seenAt: number) =>
+  archiveMatches(archive.client, [
+    { monitorId, seq: Math.floor((seenAt - AT) / HOUR) * 1_000 + 100_000, count, seenAt },
+  ]);
+
+/** A round as one process makes it. */
+const createRound = (): (() => Promise<number>) => {
+  const { signal } = new AbortController();
+  return createSpikeRound({ pool: db.pool, clickhouse: archive.client, signal }, new Lease(db.pool, 'spikes'));
+};
+
+async function events(): Promise<[string, string, unknown][]> {
+  const { rows } = await db.pool.query<{ monitor_id: string; key: string; payload: unknown }>(
+    `SELECT monitor_id, key, payload FROM monitor_events WHERE kind = 'monitor.spike' ORDER BY monitor_id, key`,
+  );
+  return rows.map(({ monitor_id, key, payload }) => [monitor_id, key, payload]);
+}
+
+test('a spike is one event, however often and by however many processes it is found', async () => {
+  const id = await watcher();
+  await found(id, 12, AT);
+  await found(id, 9, AT - HOUR);
+  const processes = [createRound(), createRound(), createRound()];
+  await Promise.all(processes.map((round) => round()));
+  const at = new Date(AT).toISOString();
+  expect(await events()).toEqual([[id, at, { at, interval: 'hour', count: 12, expected: 0, score: 12 }]]);
+  // After a restart, the lease has ended.
+  await db.pool.query('TRUNCATE leases');
+  await createRound()();
+  expect(await events()).toHaveLength(1);
+});
+
+test('an hour is judged after its end, and again for what the archive got late', async () => {
+  const id = await watcher();
+  const now = Math.floor(Date.now() / HOUR) * HOUR;
+  await found(id, 40, now);
+  const round = createRound();
+  await round();
+  expect(await events()).toEqual([]);
+  await found(id, 15, AT);
+  await round();
+  expect(await events()).toEqual([]);
+  await db.setShift('1 hour');
+  await round();
+  expect((await events()).map(([, key]) => key)).toContain(new Date(AT).toISOString());
+});
+
+test('only active monitors that ask for it and have a webhook, and none that are too young', async () => {
+  const ids = [await watcher(), await watcher(), await watcher(), await watcher(13)];
+  await db.pool.query('UPDATE monitors SET spike_webhook = false WHERE id = $1', [ids[0]]);
+  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [ids[1]]);
+  await db.pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [ids[2]]);
+  const heard = await watcher();
+  for (const id of [...ids, heard]) await found(id, 50, AT - DAY / 12);
+  await createRound()();
+  expect((await events()).map(([monitor]) => monitor)).toEqual([heard]);
+});
