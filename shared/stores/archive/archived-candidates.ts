@@ -116,8 +116,8 @@ async function readPositions(clickhouse: ClickHouseClient, query: CandidateQuery
   return { positions, next: undefined, windowMs };
 }
 
-function positionOf({ thing_id, firstSeenAtMs }: PositionRow): ArchivePosition {
-  return { firstSeenAt: new Date(firstSeenAtMs).toISOString(), thingId: thing_id };
+function positionOf({ thingId, firstSeenAtMs }: PositionRow): ArchivePosition {
+  return { firstSeenAt: new Date(firstSeenAtMs).toISOString(), thingId };
 }
 
 /** The position before all items of a millisecond, and the one after all items of the millisecond before it. */
@@ -141,7 +141,7 @@ async function readWindow(
 ): Promise<PositionRow[]> {
   const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
   const result = await clickhouse.query({
-    query: `SELECT thing_id, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
+    query: `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
   FROM items
  WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
    AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')

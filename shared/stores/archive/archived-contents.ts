@@ -5,7 +5,7 @@ import type { ArchivedItem, ContentRow } from './archived-item.ts';
 
 /** Where a candidate stands in the archive. */
 export interface PositionRow {
-  thing_id: string;
+  thingId: string;
   firstSeenAtMs: number;
 }
 
@@ -16,7 +16,7 @@ const MOST_RESULT_BYTES = 16 * 2 ** 20;
 /** Code of ClickHouse for a larger result. */
 const TOO_LARGE = '396';
 
-const COLUMNS = 'thing_id, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs, ver, content';
+const COLUMNS = 'thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs, ver, content';
 /** Rows of items in the form of item_contents. */
 const ITEMS_AS_CONTENTS = `(SELECT thing_id, first_seen_at, ver,
          toJSONString(CAST(tuple(kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, toString(toUnixTimestamp64Milli(created_utc)),
@@ -37,11 +37,11 @@ export async function readContents(
 ): Promise<ArchivedItem[]> {
   const rows = await readRows(clickhouse, 'item_contents', positions, signal);
   // Archived before item_contents was there, or a moment ago.
-  const missing = positions.filter(({ thing_id }) => !rows.has(thing_id));
+  const missing = positions.filter(({ thingId }) => !rows.has(thingId));
   if (missing.length > 0)
     for (const [id, row] of await readRows(clickhouse, ITEMS_AS_CONTENTS, missing, signal)) rows.set(id, row);
-  return positions.flatMap(({ thing_id, firstSeenAtMs }) => {
-    const row = rows.get(thing_id);
+  return positions.flatMap(({ thingId, firstSeenAtMs }) => {
+    const row = rows.get(thingId);
     return row?.ver === 1 && row.firstSeenAtMs === firstSeenAtMs ? [archivedItemOf(row)] : [];
   });
 }
@@ -57,15 +57,15 @@ async function readRows(
   try {
     const result = await clickhouse.query({
       // The ids are letters and digits. As a parameter they would be too long for the address of the request.
-      query: `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${positions.map(({ thing_id }) => `'${thing_id}'`).join(',')})`,
+      query: `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${positions.map(({ thingId }) => `'${thingId}'`).join(',')})`,
       format: 'JSONEachRow',
       clickhouse_settings: { max_execution_time: STATEMENT_SECONDS, max_result_bytes: String(MOST_RESULT_BYTES) },
       abort_signal: signal,
     });
     const rows = new Map<string, ContentRow>();
     for (const row of await result.json<ContentRow>()) {
-      const other = rows.get(row.thing_id);
-      if (other === undefined || isAfter(row, other)) rows.set(row.thing_id, row);
+      const other = rows.get(row.thingId);
+      if (other === undefined || isAfter(row, other)) rows.set(row.thingId, row);
     }
     return rows;
   } catch (error) {

@@ -21,7 +21,7 @@ export function matchItemOf({ content, language }: ArchivedItem): MatchItem {
 
 /** A row of item_contents, or of items in the same form. */
 export interface ContentRow {
-  thing_id: string;
+  thingId: string;
   firstSeenAtMs: number;
   /** 2 when the forum removed it. */
   ver: number;
@@ -36,7 +36,7 @@ type StoredContent = Omit<ItemContent, 'thing_id' | 'created_utc' | 'parent_id'>
   source: string;
 };
 
-export function archivedItemOf({ thing_id, firstSeenAtMs, content }: ContentRow): ArchivedItem {
+export function archivedItemOf({ thingId, firstSeenAtMs, content }: ContentRow): ArchivedItem {
   const {
     created_utc_ms: createdMs,
     parent_id: parent,
@@ -46,7 +46,7 @@ export function archivedItemOf({ thing_id, firstSeenAtMs, content }: ContentRow)
   } = JSON.parse(content) as StoredContent;
   return {
     content: {
-      thing_id,
+      thing_id: thingId,
       ...stored,
       parent_id: parent === '' ? null : parent,
       created_utc: new Date(Number(createdMs)).toISOString(),

@@ -41,6 +41,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/exports/slow-readers.test.ts': 15,
   'test/integration/feeds/feed-readers.test.ts': 12,
   'test/integration/api/generated-clients.test.ts': 14,
+  'test/integration/archive/candidates.test.ts': 29,
   'test/integration/deliveries/bound.test.ts': 21,
   'test/integration/matching/listener.test.ts': 21,
   'test/integration/deliveries/receiver-examples.test.ts': 21,

@@ -1,0 +1,166 @@
+/**
+ * `[--items N] [--archive URL]`: previews over an archive of N items (10,000,000) of the last 19 hours, in an engine of
+ * its own, whose folder (6 GB for 10 million items) is removed at the end; or over an archive that this benchmark
+ * filled before. The items are those of the corpus, again and again with other ids and times, so words are as frequent
+ * as there. A group has the rules with at most 20,000 candidates; rules of very common words are reported with how far
+ * back they were exact within the 8 s of an answer. Beside each group is the time of a bare count() of the same words.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { PreviewCounts } from '../../../services/api/monitors/preview/preview-counts.ts';
+import { scanArchive } from '../../../services/api/monitors/preview/scan-archive.ts';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import type { Rule } from '../../../shared/matching/rule.ts';
+import { narrowRule } from '../../../shared/stores/archive/narrow-rule.ts';
+import type { Report } from '../main.ts';
+import { readCorpus } from '../shared/corpus.ts';
+import type { CorpusItem } from '../shared/corpus.ts';
+import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
+import { percentiles } from '../shared/percentiles.ts';
+import { fillArchive } from './filled-archive.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '../../../schemas/clickhouse');
+const DAY_MS = 86_400_000;
+const BUDGET_MS = 8_000;
+const MOST_CANDIDATES = 20_000;
+const RULES = 20;
+const CJK = ['手机', '東京', '한국', '日本語'];
+
+export default async function benchPreview(report: Report, args: string[]): Promise<void> {
+  const options = { items: { type: 'string', default: '10000000' }, archive: { type: 'string' } } as const;
+  const { values } = parseArgs({ args, options });
+  const corpus = readCorpus();
+  if (values.archive !== undefined) {
+    await withArchive(values.archive, (clickhouse) => measure(report, clickhouse, corpus.items));
+    return;
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-preview-'));
+  const engines = await startEngines({ dataDir, env: process.env, engines: ['clickhouse'] });
+  try {
+    await withArchive(engines.urls.clickhouse, async (clickhouse) => {
+      await createTables(clickhouse);
+      const begun = performance.now();
+      const { items, distinct } = await fillArchive(clickhouse, corpus.items, Number(values.items));
+      report({ filled: items, distinct, corpus: corpus.name, seconds: seconds(begun) });
+      await measure(report, clickhouse, corpus.items);
+    });
+  } finally {
+    await engines.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function withArchive(url: string, work: (clickhouse: ClickHouseClient) => Promise<void>): Promise<void> {
+  const clickhouse = createClickhouse(url, 'bench');
+  try {
+    await work(clickhouse);
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+const seconds = (begun: number): number => Math.round((performance.now() - begun) / 100) / 10;
+
+/** The migrations, without the lock in Postgres: nobody else uses this engine. */
+async function createTables(clickhouse: ClickHouseClient): Promise<void> {
+  await clickhouse.command({
+    query: `CREATE TABLE schema_migrations (name String, applied_at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY name`,
+  });
+  for (const file of readdirSync(MIGRATIONS).sort()) {
+    if (!file.endsWith('.sql')) continue;
+    for (const query of statementsOf(readFileSync(join(MIGRATIONS, file), 'utf8'))) await clickhouse.command({ query });
+  }
+}
+
+async function measure(report: Report, clickhouse: ClickHouseClient, corpus: readonly CorpusItem[]): Promise<void> {
+  const vocabulary = readVocabulary(corpus.map(({ text }) => plainText(text)));
+  const { words, counts, phrases } = vocabulary;
+  const between = (least: number, most: number) =>
+    words.filter((word) => (counts.get(word) ?? 0) >= least && (counts.get(word) ?? 0) < most);
+  const rare = spread(between(20, 180), RULES);
+  // A phrase is narrowed by its words, so those of frequent words have many candidates.
+  const rarePhrases = phrases.filter((phrase) => phrase.split(' ').some((word) => (counts.get(word) ?? 0) < 20));
+  const many = Array.from({ length: RULES }, (_, rule) => [
+    ...spread(between(3, 10).slice(rule), 10),
+    ...spread(rarePhrases.slice(rule), 6),
+    ...CJK,
+  ]);
+  const groups: Record<string, string[][]> = {
+    'one keyword': rare.map((word) => [word]),
+    '20 keywords with phrases and CJK': many,
+    'very common words': words.slice(0, 5).map((word) => [word]),
+  };
+  for (const [group, rules] of Object.entries(groups)) report(await measureGroup(clickhouse, group, rules));
+}
+
+/** `count` of a list, evenly spread over it. */
+function spread<T>(list: readonly T[], count: number): T[] {
+  return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)]!);
+}
+
+async function measureGroup(clickhouse: ClickHouseClient, group: string, rules: readonly string[][]): Promise<object> {
+  const runs = [];
+  for (const keywords of rules) runs.push(await measureRule(clickhouse, keywords));
+  const narrow = runs.filter(({ candidates }) => candidates <= MOST_CANDIDATES);
+  const measured = group.startsWith('very') ? runs : narrow;
+  const times = (list: number[]) => ({
+    ...percentiles(list),
+    p95: list.toSorted((a, b) => a - b)[Math.floor(list.length * 0.95)],
+  });
+  return {
+    group,
+    rules: measured.length,
+    candidates: percentiles(measured.map(({ candidates }) => candidates)),
+    matches: percentiles(measured.map(({ matches }) => matches)),
+    preview_ms: times(measured.map(({ ms }) => Math.round(ms))),
+    bare_count_ms: times(measured.map(({ bareMs }) => Math.round(bareMs))),
+    exact_hours: percentiles(measured.map(({ hours }) => hours)),
+    exact: measured.filter(({ done }) => done).length,
+  };
+}
+
+interface Run {
+  /** In the whole archive. */
+  candidates: number;
+  matches: number;
+  ms: number;
+  bareMs: number;
+  /** How far back the answer was exact. */
+  hours: number;
+  done: boolean;
+}
+
+async function measureRule(clickhouse: ClickHouseClient, keywords: string[]): Promise<Run> {
+  const rule: Rule = { keywords, exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+  const to = new Date();
+  const asked = performance.now();
+  const result = await clickhouse.query({
+    query: `SELECT count() AS counted FROM items WHERE ${narrowRule(rule)}`,
+    format: 'JSONEachRow',
+  });
+  const [{ counted: candidates } = { counted: 0 }] = await result.json<{ counted: number }>();
+  const bareMs = performance.now() - asked;
+  const counts = new PreviewCounts(false);
+  const begun = performance.now();
+  const scan = scanArchive(
+    {
+      clickhouse,
+      rules: { rule },
+      from: new Date(to.getTime() - 7 * DAY_MS),
+      to,
+      gone: undefined,
+      budgetMs: BUDGET_MS,
+    },
+    (item, [match]) => match !== undefined && counts.add(item, match),
+  );
+  let last = { exactFrom: to, candidates: 0, done: false };
+  for await (const extent of scan) last = extent;
+  const hours = (to.getTime() - last.exactFrom.getTime()) / 3_600_000;
+  const ms = performance.now() - begun;
+  return { candidates, matches: counts.total, ms, bareMs, hours, done: last.done };
+}
