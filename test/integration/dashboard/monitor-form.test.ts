@@ -30,6 +30,8 @@ test('creates a monitor of all fields, and shows its secret and its rule in word
     thread_once: 'on',
     webhook_url: bench.receiver.url,
     webhook_kind: 'generic',
+    digest: 'daily',
+    spike_webhook: 'on',
   });
   expect(page.status).toBe(200);
   expect(page.html).toMatch(/id="secret">whsec_/);
@@ -55,6 +57,8 @@ test('creates a monitor of all fields, and shows its secret and its rule in word
     thread_once: true,
     webhook_url: bench.receiver.url,
     webhook_kind: 'generic',
+    digest: 'daily',
+    spike_webhook: true,
   });
 });
 

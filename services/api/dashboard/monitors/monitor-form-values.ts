@@ -17,9 +17,10 @@ const TEXTS = [
   'languages',
   'webhook_url',
   'webhook_kind',
+  'digest',
   'backfill_hours',
 ] as const;
-const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once'] as const;
+const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once', 'spike_webhook'] as const;
 
 /** What is in the form of a monitor, by the names of the API: as stored, or as it was typed. */
 export type MonitorFormValues = Record<(typeof TEXTS)[number], string> &
@@ -31,6 +32,7 @@ export const EMPTY_VALUES: MonitorFormValues = {
   comments: true,
   nsfw: false,
   thread_once: false,
+  spike_webhook: false,
   match_in: [],
 };
 
@@ -46,13 +48,15 @@ export function valuesOfForm(form: FormFields): MonitorFormValues {
 export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
   const { name, webhook_url: url, webhook_kind: kind, include_posts: posts, include_comments: comments } = monitor;
   const rule = valuesOfRule({ ...monitor, posts, comments });
-  return { ...EMPTY_VALUES, ...rule, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
+  const options = { spike_webhook: monitor.spike_webhook ?? false, digest: monitor.digest ?? '' };
+  return { ...EMPTY_VALUES, ...rule, ...options, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
 }
 
+/** Fields that are no part of the rule. */
+type OtherField = 'name' | 'backfill_hours' | 'digest' | 'spike_webhook' | `webhook_${string}`;
+
 /** The fields of a rule; those that are absent have their usual value. */
-export function valuesOfRule(
-  settings: RuleSettingsResource,
-): Omit<MonitorFormValues, 'name' | 'backfill_hours' | `webhook_${string}`> {
+export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormValues, OtherField> {
   const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
   const lists = LISTS.map((list) => [list, joined(settings[list] ?? [])] as const);
   const { terms = [], require = [] } = ruleOfMonitor(monitorFields(settings));
@@ -109,6 +113,8 @@ export function createBody(values: MonitorFormValues): object {
     ...ruleOfValues(values),
     ...(url !== '' && { webhook_url: url }),
     ...(kind !== '' && { webhook_kind: kind }),
+    ...(values.spike_webhook && { spike_webhook: true }),
+    ...(values.digest !== '' && { digest: values.digest }),
     ...(hours !== '' && { backfill_hours: Number(hours) }),
   };
 }
@@ -116,7 +122,9 @@ export function createBody(values: MonitorFormValues): object {
 /** The body of PATCH /v1/monitors/{id}. An empty URL removes the webhook; without a kind it is detected again. */
 export function changeBody(values: MonitorFormValues): object {
   const { name, webhook_url: url, webhook_kind: kind } = values;
-  return { name, ...ruleOfValues(values), webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
+  const webhook = { webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
+  const options = { spike_webhook: values.spike_webhook, digest: values.digest === '' ? null : values.digest };
+  return { name, ...ruleOfValues(values), ...webhook, ...options };
 }
 
 /** One entry a line. A term that was stored with a line break matches the same with a space. */

@@ -99,7 +99,7 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
         ['discord', 'Discord'],
       ],
     })}
-    ${form.isNew === true && earlierMatches(form)} ${advanced(form)} ${said(form.saidBack)}
+    ${options(form)} ${form.isNew === true && earlierMatches(form)} ${advanced(form)} ${said(form.saidBack)}
     <div class="actions">
       <button>${submit}</button>
       <button class="quiet" name="do" value="try">Try it</button>
@@ -117,6 +117,26 @@ function earlierMatches(form: MonitorForm): Html {
     hint: `Finding them costs 1 credit for each started ${MATCHES_PER_CREDIT}.`,
     options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
   });
+}
+
+/** What is sent, and when. */
+function options(form: MonitorForm): Html {
+  const { values, problems } = form;
+  return html`${select({
+    ...of(form, 'digest'),
+    label: 'When matches are sent',
+    options: [
+      ['', 'Each at once, to the webhook'],
+      ['hourly', 'Together, each hour: to the webhook, or by mail without one'],
+      ['daily', 'Together, each midnight (UTC): to the webhook, or by mail without one'],
+    ],
+  })}
+  ${checkbox({
+    name: 'spike_webhook',
+    label: 'Tell the webhook of an hour with unusually many matches',
+    checked: values.spike_webhook,
+  })}
+  ${problems.has('spike_webhook') && html`<p class="problem">${problems.get('spike_webhook')}</p>`}`;
 }
 
 /** What creating or resuming costs this account. */

@@ -71,7 +71,11 @@ describe('the values of the form', () => {
   test('make a request that creates, and one that changes everything', () => {
     const values = { ...EMPTY_VALUES, name: 'A', keywords: 'rust\n\n  go ' };
     expect(createBody(values)).toEqual({ name: 'A', ...USUAL, keywords: ['rust', 'go'] });
-    expect(changeBody(values)).toEqual({ ...createBody(values), webhook_url: '', webhook_kind: null });
+    const unused = { webhook_url: '', webhook_kind: null, spike_webhook: false, digest: null };
+    expect(changeBody(values)).toEqual({ ...createBody(values), ...unused });
+    const options = { spike_webhook: true, digest: 'hourly' };
+    expect(createBody({ ...values, ...options })).toEqual({ ...createBody(values), ...options });
+    expect(changeBody({ ...values, ...options })).toMatchObject(options);
     const hooked = { ...values, webhook_url: 'https://a.example', webhook_kind: 'generic' };
     const webhook = { webhook_url: 'https://a.example', webhook_kind: 'generic' };
     expect(createBody(hooked)).toMatchObject(webhook);
