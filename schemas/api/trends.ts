@@ -32,8 +32,6 @@ export const timeseriesItem = z.strictObject({
   count: z.number().int().min(1),
 });
 
-export type TimeseriesItem = z.infer<typeof timeseriesItem>;
-
 export const spike = z.strictObject({
   at: timestamp,
   count,

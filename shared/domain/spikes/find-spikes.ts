@@ -2,13 +2,13 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** With fewer comparable days nothing is called a spike. */
-export const LEAST_DAYS = 14;
+const LEAST_DAYS = 14;
 /** An hour is compared with the same hour of at most this many days before. */
-export const MOST_DAYS = 28;
+const MOST_DAYS = 28;
 /** Smaller numbers are never spikes. */
 export const LEAST_MATCHES = 10;
 /** How many scales above the median a spike begins. */
-export const LEAST_SCORE = 5;
+const LEAST_SCORE = 5;
 /** The deviation of a normal distribution is so many times its median absolute deviation. */
 const NORMAL_MAD = 1.4826;
 
