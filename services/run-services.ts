@@ -2,9 +2,6 @@ import { join } from 'node:path';
 import * as groups from '../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../schemas/messages/topics.ts';
 import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../schemas/messages/topics.ts';
-import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
-import { sqlDatabases } from '../shared/clickhouse/sql-databases.ts';
-import type { SqlEngine } from '../shared/stores/sql/run-sql.ts';
 import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
@@ -31,6 +28,7 @@ import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
 import { connectEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
+import { connectSqlEngine } from './connect-sql-engine.ts';
 import { connectUpstream } from './connect-upstream.ts';
 import { listenForThings } from './crawler/seen-elsewhere.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
@@ -169,7 +167,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     ready: () => readiness.answer(),
     consumerLag: () => readGroupLags({ ...deps, subscriptions: SUBSCRIPTIONS }),
     payments: connectPayments(deps),
-    sqlEngine: createSqlEngine(deps),
+    sqlEngine: connectSqlEngine(deps),
     liveTail: { wakeUps: lifecycle.add('live tail', startMatchWakeUps(deps)) },
   });
 }
@@ -179,14 +177,6 @@ function startBillerService(deps: ServiceDeps): Started {
   const mailer = createServiceMailer(deps);
   const payments = connectPayments(deps);
   return startBiller({ ...deps, mailer, dashboardUrl: http.dashboardUrl, hasSimulatedForum, payments });
-}
-
-/** Where the statements of POST /v1/sql run: in a database that is empty. */
-function createSqlEngine({ clickhouse: archiveClickhouse, clickhouseUrl, lifecycle }: ServiceDeps): SqlEngine {
-  const { archive, sandbox, sandboxUrl } = sqlDatabases(clickhouseUrl);
-  const clickhouse = createClickhouse(sandboxUrl, 'forum-monitor sql');
-  lifecycle.onStop('clickhouse for sql', () => clickhouse.close());
-  return { clickhouse, archiveClickhouse, archive, sandbox };
 }
 
 function createServiceMailer({ config }: Installation): Mailer {

@@ -86,7 +86,7 @@ export function judgeTree(
     if (kind === 'TableIdentifier') judgeTable(name, commonTables);
     if (kind === 'Identifier' && parent !== undefined) {
       if (isMembership(parent.parent) && parent.children.indexOf(node) === 1) {
-        throw new SqlRefused(`must name the values of IN or select them: IN (SELECT … FROM ${name})`);
+        throw new SqlRefused(`must list the values of IN or select them, but IN names ${name}`);
       }
       readsContent ||= contentColumns.has(name.toLowerCase().split('.').at(-1) ?? '');
     }

@@ -35,6 +35,12 @@ ORDER BY attempts DESC`,
   ],
 ];
 
+const INTRODUCTION = html`<p>
+  One SELECT over your <code>matches</code>, <code>deliveries</code> and <code>monitors</code> of the last 30 days, in
+  the <a href="https://clickhouse.com/docs/sql-reference" rel="noopener noreferrer">dialect of ClickHouse</a>. It costs
+  1 credit for each started second; what fails is free.
+</p>`;
+
 /** A SELECT over the matches of the account: as a table, or as a CSV file. */
 export function sqlPages(deps: Deps): PageRoute[] {
   return [
@@ -74,12 +80,7 @@ function page(
   return {
     title: 'SQL',
     status: problems === undefined ? 200 : 400,
-    content: html`<p>
-        One SELECT over your <code>matches</code>, <code>deliveries</code> and <code>monitors</code> of the last 30
-        days, in the
-        <a href="https://clickhouse.com/docs/sql-reference" rel="noopener noreferrer">dialect of ClickHouse</a>. It
-        costs 1 credit for each started second; what fails is free.
-      </p>
+    content: html`${INTRODUCTION}
       ${problems?.has('') === true && html`<p class="notice bad" role="alert">${problems.get('')}</p>`}
       <form method="post" action="${visit.path('/sql')}">
         ${visit.csrfField}

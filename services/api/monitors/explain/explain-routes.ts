@@ -1,9 +1,6 @@
 import { explainBody, explainQuery } from '../../../../schemas/api/explain.ts';
-import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
-import type { Pool } from '../../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
@@ -11,17 +8,10 @@ import { PacedTurns } from '../../http/paced-turns.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
 import { unsavedRule } from '../unsaved-rule.ts';
+import type { ExplainDeps } from './explain-deps.ts';
 import { explanationResource } from './explanation-resource.ts';
 import { findThing, itemResource } from './find-thing.ts';
 import { historyOf } from './history-of-thing.ts';
-
-export interface ExplainDeps {
-  pool: Pool;
-  clickhouse: ClickHouseClient;
-  clock: Clock;
-  /** The forum's public address, which URLs of posts begin with. */
-  siteUrl: string;
-}
 
 /**
  * Why something matches a rule or does not, and what happened to it in a monitor. Free, so the long texts of many

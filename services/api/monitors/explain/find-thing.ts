@@ -8,7 +8,7 @@ import type { ArchivedThing } from '../../../../shared/stores/matches/archived-i
 import { readThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { ExplainDeps } from './explain-routes.ts';
+import type { ExplainDeps } from './explain-deps.ts';
 
 /** How long an answer waits for the archive, in milliseconds. */
 const ARCHIVE_TIMEOUT_MS = 5_000;

@@ -5,7 +5,7 @@ import type { Explanation } from '../../../../shared/matching/explain.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { hasUnstoredMatches, readMonitorHistory } from '../../../../shared/stores/monitors/monitor-history.ts';
 import type { StoredMonitor } from '../../../../shared/stores/monitors/monitors.ts';
-import type { ExplainDeps } from './explain-routes.ts';
+import type { ExplainDeps } from './explain-deps.ts';
 import type { FoundThing } from './find-thing.ts';
 
 /** What happened to a thing in a monitor, oldest first. */

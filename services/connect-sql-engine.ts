@@ -1,0 +1,12 @@
+import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
+import { sqlDatabases } from '../shared/clickhouse/sql-databases.ts';
+import type { SqlEngine } from '../shared/stores/sql/run-sql.ts';
+import type { Installation } from './connect-engines.ts';
+
+/** Where the statements of POST /v1/sql run: in a database that is empty. */
+export function connectSqlEngine({ clickhouse: archiveClickhouse, clickhouseUrl, lifecycle }: Installation): SqlEngine {
+  const { archive, sandbox, sandboxUrl } = sqlDatabases(clickhouseUrl);
+  const clickhouse = createClickhouse(sandboxUrl, 'forum-monitor sql');
+  lifecycle.onStop('clickhouse for sql', () => clickhouse.close());
+  return { clickhouse, archiveClickhouse, archive, sandbox };
+}
