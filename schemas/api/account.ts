@@ -29,7 +29,17 @@ export type Account = z.infer<typeof account>;
 export const ledgerEntry = z.strictObject({
   id: z.string(),
   created_at: timestamp,
-  kind: z.enum(['grant', 'pack', 'refund', 'monitor_create', 'monitor_resume', 'monitor_renewal', 'backfill', 'read', 'sql']),
+  kind: z.enum([
+    'grant',
+    'pack',
+    'refund',
+    'monitor_create',
+    'monitor_resume',
+    'monitor_renewal',
+    'backfill',
+    'read',
+    'sql',
+  ]),
   /** Credits: positive for a grant, negative for a charge. */
   amount: z.number().int(),
   balance_after: z.number().int().min(0),

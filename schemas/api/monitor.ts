@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
-import { backfill, backfillHours } from './backfill.ts';
+import { backfill, backfillHours } from './monitors/backfill.ts';
 import { givenName, storableString } from './given-name.ts';
-import { optionChanges, optionFields } from './monitor-options.ts';
-import { refinementChanges, refinementFields } from './monitor-refinements.ts';
+import { optionChanges, optionFields } from './monitors/monitor-options.ts';
+import { refinementChanges, refinementFields } from './monitors/monitor-refinements.ts';
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
 export type WebhookKind = z.infer<typeof webhookKind>;

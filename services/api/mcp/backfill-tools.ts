@@ -1,5 +1,5 @@
-import type { Backfill } from '../../../schemas/api/backfill.ts';
-import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfill.ts';
+import type { Backfill } from '../../../schemas/api/monitors/backfill.ts';
+import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/monitors/backfill.ts';
 import type { Route } from '../http/route.ts';
 import { objectSchemaOf, routeTool } from './tool.ts';
 import type { Tool } from './tool.ts';

@@ -1,4 +1,4 @@
-import type { ExplainedTerm, ItemExplanation, RuleExplanation } from '../../../schemas/api/explain.ts';
+import type { ExplainedTerm, ItemExplanation, RuleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 
 /** An explanation in few lines: the verdict, the terms, what filters reject, and the history. */

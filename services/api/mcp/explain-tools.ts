@@ -1,4 +1,4 @@
-import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/explain.ts';
+import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import type { Route } from '../http/route.ts';
 import { explanationText } from './explain-texts.ts';
 import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';

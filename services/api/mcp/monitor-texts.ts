@@ -1,6 +1,6 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
-import type { MonitorTerm } from '../../../schemas/api/monitor-refinements.ts';
+import type { MonitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 import { excerptOf } from './excerpt.ts';
 

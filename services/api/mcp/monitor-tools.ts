@@ -9,7 +9,7 @@ import {
   patchMonitorBody,
   updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
-import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitor-mutes.ts';
+import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import type { Route } from '../http/route.ts';
 import { createdText, matchesText, monitorsText, monitorText, pausedText, updatedText } from './monitor-texts.ts';
 import { muteRemovedText, mutesText, muteText } from './mute-texts.ts';

@@ -1,4 +1,4 @@
-import type { MonitorMute } from '../../../schemas/api/monitor-mutes.ts';
+import type { MonitorMute } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 
 export function mutesText({ items, limit }: { items: MonitorMute[]; limit: number }): string {

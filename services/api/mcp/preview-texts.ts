@@ -1,4 +1,4 @@
-import type { PreviewAnswer } from '../../../schemas/api/preview.ts';
+import type { PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 
 /** Samples shown as text; the structured answer has all. */

@@ -1,4 +1,4 @@
-import { previewAnswer, previewBody } from '../../../schemas/api/preview.ts';
+import { previewAnswer, previewBody } from '../../../schemas/api/monitors/preview.ts';
 import type { Route } from '../http/route.ts';
 import { previewText } from './preview-texts.ts';
 import { objectSchemaOf, routeTool } from './tool.ts';

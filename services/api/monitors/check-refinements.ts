@@ -1,4 +1,4 @@
-import type { MonitorTerm, RefinementChanges } from '../../../schemas/api/monitor-refinements.ts';
+import type { MonitorTerm, RefinementChanges } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import type { RuleRefinements } from '../../../shared/matching/rule.ts';
 import {

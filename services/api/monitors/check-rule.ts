@@ -1,4 +1,4 @@
-import type { RefinementChanges } from '../../../schemas/api/monitor-refinements.ts';
+import type { RefinementChanges } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import type { RuleRefinements } from '../../../shared/matching/rule.ts';
 import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { validateTerms } from '../../../shared/matching/validate-rule.ts';

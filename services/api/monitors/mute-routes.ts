@@ -1,5 +1,5 @@
-import { createMuteBody } from '../../../schemas/api/monitor-mutes.ts';
-import type { MonitorMute, MuteKind } from '../../../schemas/api/monitor-mutes.ts';
+import { createMuteBody } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
 import { muteValue } from '../../../shared/domain/mute-value.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { backfill, backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfill.ts';
+import { backfill, backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/monitors/backfill.ts';
 import {
   account,
   accountGrant,
@@ -13,15 +13,15 @@ import {
 } from '../../../schemas/api/account.ts';
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
-import { explainBody, explainedTerm, itemExplanation, ruleExplanation } from '../../../schemas/api/explain.ts';
+import { explainBody, explainedTerm, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import { feedAddresses, feedRevoked, jsonFeed } from '../../../schemas/api/matches/feed.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
-import { parsedQuery, parseQueryBody, ruleSettings } from '../../../schemas/api/monitor-query.ts';
+import { parsedQuery, parseQueryBody, ruleSettings } from '../../../schemas/api/monitors/monitor-query.ts';
 import { matchPage, monitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { createMuteBody, monitorMute, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitor-mutes.ts';
-import { monitorTerm } from '../../../schemas/api/monitor-refinements.ts';
+import { createMuteBody, monitorMute, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import { monitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import {
   createdMonitor,
   createMonitorBody,
@@ -42,7 +42,7 @@ import {
   previewBody,
   previewSample,
   suggestion,
-} from '../../../schemas/api/preview.ts';
+} from '../../../schemas/api/monitors/preview.ts';
 import {
   accountCreated,
   codeSent,

@@ -1,4 +1,4 @@
-import type { Suggestion } from '../../../schemas/api/preview.ts';
+import type { Suggestion } from '../../../schemas/api/monitors/preview.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { searchableWords } from '../../matching/searchable-words.ts';
 import { variantsOf } from './variants-of.ts';

@@ -1,4 +1,4 @@
-import type { DigestPeriod } from '../../../schemas/api/monitor-options.ts';
+import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A range of a monitor's matches that belongs into a digest now. */

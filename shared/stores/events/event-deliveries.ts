@@ -1,4 +1,4 @@
-import type { DigestPeriod } from '../../../schemas/api/monitor-options.ts';
+import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { Queryable } from '../../postgres/pool.ts';

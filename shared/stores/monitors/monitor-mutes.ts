@@ -1,4 +1,4 @@
-import type { MuteKind } from '../../../schemas/api/monitor-mutes.ts';
+import type { MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 export interface StoredMute {

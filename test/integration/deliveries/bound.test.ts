@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newAccountId, newMonitorId } from '../../../shared/domain/identifiers.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
-import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 

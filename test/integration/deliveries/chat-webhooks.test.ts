@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../support/samples/chat-matches.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { answerAsDiscord, readDiscordMarkdown } from '../../support/fakes/strict-discord.ts';
 import type { DiscordPayload } from '../../support/fakes/strict-discord.ts';
 import { answerAsSlack, readMrkdwn, textsOf } from '../../support/fakes/strict-slack.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 
 let bench: DeliveryBench;

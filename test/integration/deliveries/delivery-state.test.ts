@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { MonitorDelivery } from '../../../schemas/api/monitor.ts';
 import { inIndexOrder } from '../../../shared/postgres/index-order.ts';
 import { DELIVERY_HEALTH, readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

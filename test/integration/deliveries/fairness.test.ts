@@ -8,7 +8,7 @@ import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { recordedMatch } from '../../support/samples/recorded-match.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';

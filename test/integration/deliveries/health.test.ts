@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { passDeliveryTime } from '../../support/fixtures/delivery-clock.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { passDeliveryTime } from '../../support/fixtures/deliveries/delivery-clock.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
 import type { ScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
-import type { TestReceiver } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
+import type { TestReceiver } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 

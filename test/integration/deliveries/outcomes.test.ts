@@ -5,7 +5,7 @@ import { claimDueMatches, claimNewMatches } from '../../../shared/stores/deliver
 import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { FinishedAttempt } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 
 /** Outcome of an attempt of a claimed match; `lost`: it failed, and another process had claimed the match by then. */
 type Ending = 'delivered' | 'failed' | 'again' | 'resent failed' | 'lost';

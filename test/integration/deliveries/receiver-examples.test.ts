@@ -10,7 +10,7 @@ import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
-import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 

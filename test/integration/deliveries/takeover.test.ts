@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 
 let bench: DeliveryBench;

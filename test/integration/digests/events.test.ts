@@ -7,8 +7,8 @@ import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 import { answerAsDiscord } from '../../support/fakes/strict-discord.ts';
 import { answerAsSlack } from '../../support/fakes/strict-slack.ts';
-import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
-import { recordMatches } from '../../support/fixtures/digest-rounds.ts';
+import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
+import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
 

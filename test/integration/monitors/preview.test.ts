@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/preview.ts';
+import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
 import { insertItems } from '../../../services/archiver/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

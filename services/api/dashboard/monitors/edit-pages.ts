@@ -1,7 +1,7 @@
 import { randomText } from '../../../../shared/domain/identifiers.ts';
 import type { Monitor, RuleWarning } from '../../../../schemas/api/monitor.ts';
-import type { PreviewAnswer } from '../../../../schemas/api/preview.ts';
-import type { ParsedQuery } from '../../../../schemas/api/monitor-query.ts';
+import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
+import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

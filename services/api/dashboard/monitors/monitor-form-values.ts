@@ -1,4 +1,4 @@
-import type { RuleSettingsResource } from '../../../../schemas/api/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';

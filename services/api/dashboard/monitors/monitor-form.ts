@@ -1,4 +1,4 @@
-import type { PreviewAnswer } from '../../../../schemas/api/preview.ts';
+import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-room.ts';
 import { ApiError } from '../../http/api-error.ts';

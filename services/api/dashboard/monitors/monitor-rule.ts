@@ -1,5 +1,5 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import type { MonitorTerm } from '../../../../schemas/api/monitor-refinements.ts';
+import type { MonitorTerm } from '../../../../schemas/api/monitors/monitor-refinements.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 

@@ -1,4 +1,4 @@
-import type { MonitorMute } from '../../../../schemas/api/monitor-mutes.ts';
+import type { MonitorMute } from '../../../../schemas/api/monitors/monitor-mutes.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';

@@ -1,4 +1,4 @@
-import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/preview.ts';
+import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/monitors/preview.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { markedExcerpt, markedText } from './matches/marked-text.ts';

@@ -1,4 +1,4 @@
-import type { Backfill } from '../../../../schemas/api/backfill.ts';
+import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
 import type { StoredBackfill } from '../../../../shared/stores/backfills/backfill-runs.ts';
 
 /** A run in the form the API returns. */

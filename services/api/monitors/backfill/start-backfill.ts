@@ -1,4 +1,4 @@
-import { backfillHours, startBackfillBody } from '../../../../schemas/api/backfill.ts';
+import { backfillHours, startBackfillBody } from '../../../../schemas/api/monitors/backfill.ts';
 import { newBackfillId } from '../../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import {

@@ -1,4 +1,4 @@
-import { explainBody, explainQuery } from '../../../../schemas/api/explain.ts';
+import { explainBody, explainQuery } from '../../../../schemas/api/monitors/explain.ts';
 import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';

@@ -1,4 +1,4 @@
-import type { ExplainedTerm, RuleExplanation } from '../../../../schemas/api/explain.ts';
+import type { ExplainedTerm, RuleExplanation } from '../../../../schemas/api/monitors/explain.ts';
 import type { Explanation, TermExplanation } from '../../../../shared/matching/explain.ts';
 import type { NearMiss } from '../../../../shared/matching/near-miss.ts';
 import type { MatchPosition } from '../../../../shared/matching/rule.ts';

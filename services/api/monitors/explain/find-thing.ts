@@ -1,4 +1,4 @@
-import type { ItemExplanation } from '../../../../schemas/api/explain.ts';
+import type { ItemExplanation } from '../../../../schemas/api/monitors/explain.ts';
 import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
 import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { blankedContent } from '../../../../shared/domain/blanked-content.ts';

@@ -1,4 +1,4 @@
-import type { HistoryEvent } from '../../../../schemas/api/explain.ts';
+import type { HistoryEvent } from '../../../../schemas/api/monitors/explain.ts';
 import { matchId } from '../../../../shared/domain/identifiers.ts';
 import { itemHistory } from '../../../../shared/domain/item-history.ts';
 import type { Explanation } from '../../../../shared/matching/explain.ts';

@@ -1,4 +1,4 @@
-import type { DiffAnswer, PreviewSample } from '../../../../schemas/api/preview.ts';
+import type { DiffAnswer, PreviewSample } from '../../../../schemas/api/monitors/preview.ts';
 import { muteOf } from '../../../../shared/matching/mutes.ts';
 import type { Mute, Rule } from '../../../../shared/matching/rule.ts';
 import { readArchiveStart } from '../../../../shared/stores/archive/archived-words.ts';

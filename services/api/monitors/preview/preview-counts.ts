@@ -1,4 +1,4 @@
-import type { PreviewAnswer, PreviewSample } from '../../../../schemas/api/preview.ts';
+import type { PreviewAnswer, PreviewSample } from '../../../../schemas/api/monitors/preview.ts';
 import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
 import { MatchWords } from '../../../../shared/domain/suggestions/match-words.ts';

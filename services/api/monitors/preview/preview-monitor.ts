@@ -1,4 +1,4 @@
-import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/preview.ts';
+import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/monitors/preview.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
 import { suggest } from '../../../../shared/domain/suggestions/suggest.ts';

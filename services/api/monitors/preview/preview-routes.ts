@@ -1,4 +1,4 @@
-import { diffBody, previewBody } from '../../../../schemas/api/preview.ts';
+import { diffBody, previewBody } from '../../../../schemas/api/monitors/preview.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';

@@ -1,4 +1,4 @@
-import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/preview.ts';
+import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/monitors/preview.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
 import type { AnswerStream } from '../../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../../http/api-error.ts';

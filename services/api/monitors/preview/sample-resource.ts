@@ -1,4 +1,4 @@
-import type { PreviewSample } from '../../../../schemas/api/preview.ts';
+import type { PreviewSample } from '../../../../schemas/api/monitors/preview.ts';
 import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
 

@@ -1,4 +1,4 @@
-import { parseQueryBody } from '../../../../schemas/api/monitor-query.ts';
+import { parseQueryBody } from '../../../../schemas/api/monitors/monitor-query.ts';
 import { describeRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { parseRequest } from '../../http/invalid-request.ts';

@@ -1,4 +1,4 @@
-import type { RuleSettingsResource } from '../../../../schemas/api/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
 

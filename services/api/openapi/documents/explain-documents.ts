@@ -1,4 +1,4 @@
-import { explainQuery } from '../../../../schemas/api/explain.ts';
+import { explainQuery } from '../../../../schemas/api/monitors/explain.ts';
 import { explainExamples as examples } from '../examples/explain-examples.ts';
 import { monitorExamples } from '../examples/monitor-examples.ts';
 import type { RouteDocument } from '../route-document.ts';

@@ -1,5 +1,5 @@
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import type { ParsedQuery } from '../../../../schemas/api/monitor-query.ts';
+import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { parseQuery } from '../../monitors/query/parse-query.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttemptResult } from '../../../../services/deliverer/dispatcher-deps.ts';
-import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
+import { DispatcherBench as Bench, range } from '../../../support/fixtures/deliveries/dispatcher-fixture.ts';
 
 describe('the limit of concurrent attempts', () => {
   afterEach(() => {

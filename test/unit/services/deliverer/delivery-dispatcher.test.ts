@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
+import { DispatcherBench as Bench, range } from '../../../support/fixtures/deliveries/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
   test('has at most four attempts in flight per URL and starts each once, in match order', async () => {

@@ -1,4 +1,4 @@
-import type { Backfill } from '../../../../../schemas/api/backfill.ts';
+import type { Backfill } from '../../../../../schemas/api/monitors/backfill.ts';
 import type { Monitor } from '../../../../../schemas/api/monitor.ts';
 import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../../shared/domain/backfill-room.ts';
 import { html } from '../../../../../shared/html/html.ts';

@@ -1,4 +1,4 @@
-import type { ExplainedTerm, ItemExplanation } from '../../../../../schemas/api/explain.ts';
+import type { ExplainedTerm, ItemExplanation } from '../../../../../schemas/api/monitors/explain.ts';
 import { html } from '../../../../../shared/html/html.ts';
 import type { Html } from '../../../../../shared/html/html.ts';
 

@@ -1,4 +1,4 @@
-import type { ItemExplanation } from '../../../../../schemas/api/explain.ts';
+import type { ItemExplanation } from '../../../../../schemas/api/monitors/explain.ts';
 import type { Monitor } from '../../../../../schemas/api/monitor.ts';
 import type { MatchPage, MonitorMatch } from '../../../../../schemas/messages/monitor-match.ts';
 import { matchId, parseMatchId } from '../../../../../shared/domain/identifiers.ts';

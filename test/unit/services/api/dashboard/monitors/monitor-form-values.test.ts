@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RuleSettingsResource } from '../../../../../../schemas/api/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../../../schemas/api/monitors/monitor-query.ts';
 import { FormFields } from '../../../../../../services/api/dashboard/form-fields.ts';
 import {
   changeBody,

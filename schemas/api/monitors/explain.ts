@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fullname, timestamp } from '../messages/forum-item.ts';
-import { unsavedSettings } from './monitor.ts';
+import { fullname, timestamp } from '../../messages/forum-item.ts';
+import { unsavedSettings } from '../monitor.ts';
 
 /** Longer texts are refused: nobody could read the explanation. */
 const MAX_TEXT = 40_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storableString } from './given-name.ts';
+import { storableString } from '../given-name.ts';
 
 /** The conditions that most monitors do not have. The same shapes in requests and in answers. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
-import { storableString } from './given-name.ts';
+import { timestamp } from '../../messages/forum-item.ts';
+import { storableString } from '../given-name.ts';
 
 export const muteKind = z.enum(['subreddit', 'author', 'thread']).meta({
   description: 'What is muted: a community, an account, or a post with its comments.',

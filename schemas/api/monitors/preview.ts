@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bareId, fullname, timestamp } from '../messages/forum-item.ts';
-import { patchMonitorBody, ruleWarning, unsavedSettings } from './monitor.ts';
+import { bareId, fullname, timestamp } from '../../messages/forum-item.ts';
+import { patchMonitorBody, ruleWarning, unsavedSettings } from '../monitor.ts';
 
 /** The archive holds so many days. */
 const MOST_DAYS = 30;
