@@ -125,6 +125,12 @@ test('earlier matches are found as written, once', () => {
   expect(deleted).toEqual({ status: 'deleted' });
 });
 
+test('a monitor gets a digest and spikes as written', () => {
+  const [changed, deleted] = documents(walk(['walk-through:1', 'walk-through:21']));
+  expect(changed).toMatchObject({ monitor: { name: 'together', digest: 'hourly', spike_webhook: true } });
+  expect(deleted).toEqual({ status: 'deleted' });
+});
+
 test('the statement over the account’s matches works as written', () => {
   const [answer] = documents(walk(['walk-through:1', 'walk-through:19']));
   expect(answer).toMatchObject({ columns: [{ name: 'subreddit' }, { name: 'found' }], credits_used: 1 });
