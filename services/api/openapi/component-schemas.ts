@@ -20,7 +20,13 @@ import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
 import { parsedQuery, parseQueryBody, ruleSettings } from '../../../schemas/api/monitors/monitor-query.ts';
 import { matchPage, monitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { createMuteBody, monitorMute, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import {
+  createMuteBody,
+  monitorMute,
+  muteAnswer,
+  muteDeleted,
+  muteList,
+} from '../../../schemas/api/monitors/monitor-mutes.ts';
 import { monitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import {
   createdMonitor,

@@ -159,7 +159,18 @@ test('another account’s monitor is not found by any page or action', async () 
   const stranger = await bench.api.account();
   const { id } = await bench.api.monitor(stranger.apiKey, { webhook_url: bench.receiver.url });
   await bench.record(id);
-  const pages = ['', '/edit', '/webhook', '/deliveries', '/mutes', '/export', '/export/csv', '/explain', '/stream', `/matches/${matchId(id, 1)}`];
+  const pages = [
+    '',
+    '/edit',
+    '/webhook',
+    '/deliveries',
+    '/mutes',
+    '/export',
+    '/export/csv',
+    '/explain',
+    '/stream',
+    `/matches/${matchId(id, 1)}`,
+  ];
   for (const page of pages)
     expect([page, (await bench.person.get(`/monitors/${id}${page}`)).status]).toEqual([page, 404]);
   const actions: [string, Record<string, string>][] = [

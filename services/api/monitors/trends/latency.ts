@@ -6,7 +6,7 @@ import { parseRequest } from '../../http/invalid-request.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
 import type { ArchiveTurns } from './archive-turns.ts';
-import type { TrendDeps } from './trend-routes.ts';
+import type { TrendDeps } from './trend-deps.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -13,7 +13,7 @@ import { findMonitor } from '../find-monitor.ts';
 import type { ArchiveTurns } from './archive-turns.ts';
 import { KEPT_MS, seriesRange } from './series-range.ts';
 import type { SeriesRange } from './series-range.ts';
-import type { TrendDeps } from './trend-routes.ts';
+import type { TrendDeps } from './trend-deps.ts';
 
 /** How many keywords and communities have rows of their own. A rule has at most 20 keywords. */
 const MAX_GROUPS = 20;

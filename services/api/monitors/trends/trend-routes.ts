@@ -1,16 +1,8 @@
-import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import type { Pool } from '../../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../../shared/runtime/clock.ts';
 import type { Route } from '../../http/route.ts';
 import { ArchiveTurns } from './archive-turns.ts';
 import { showLatency } from './latency.ts';
 import { showTimeseries } from './timeseries.ts';
-
-export interface TrendDeps {
-  pool: Pool;
-  clickhouse: ClickHouseClient;
-  clock: Clock;
-}
+import type { TrendDeps } from './trend-deps.ts';
 
 /** What a monitor found over time, and how fast. Free, so what they ask of the archive is bounded. */
 export function trendRoutes(deps: TrendDeps): Route[] {

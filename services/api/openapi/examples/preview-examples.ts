@@ -1,4 +1,9 @@
-import type { DiffAnswer, PreviewAnswer, PreviewProgress, PreviewSample } from '../../../../schemas/api/monitors/preview.ts';
+import type {
+  DiffAnswer,
+  PreviewAnswer,
+  PreviewProgress,
+  PreviewSample,
+} from '../../../../schemas/api/monitors/preview.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 
 const SAMPLE: PreviewSample = {
