@@ -16,7 +16,7 @@ const BUILDS_STATEMENTS = new Set([
   // Conditions by the rule, with every word as an escaped literal; ids that are letters and digits.
   'shared/stores/archive/archived-candidates.ts',
   'shared/stores/archive/archived-contents.ts',
-  // A customer's statement as the engine printed it, after it was judged, and the account's monitors, whose ids are checked.
+  // A customer's statement as the engine printed it, after it was judged; the account's monitors, by checked ids.
   'shared/stores/sql/account-tables.ts',
   'shared/stores/sql/run-sql.ts',
   // The names of the two tables of matches.

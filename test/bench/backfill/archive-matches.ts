@@ -24,7 +24,7 @@ export async function fillArchive(clickhouse: ClickHouseClient, word: string, ma
   }
 }
 
-/** Asks for a backfill of a new monitor that finds the word, and waits for its end. Its time includes the wait before. */
+/** Asks for a backfill of a new monitor that finds the word, and waits for its end. Its time includes the wait. */
 export async function runBackfill(
   pool: Pool,
   word: string,
