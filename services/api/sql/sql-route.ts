@@ -22,7 +22,10 @@ export interface SqlDeps {
   logger: Logger;
 }
 
-/** Statements at once in this process. Further ones are refused, so that they take no memory while they wait. */
+/**
+ * Statements at once in this process, one of an account, so that its refused ones take no place of others. Further ones
+ * are refused, so that they take no memory while they wait.
+ */
 const MOST_AT_ONCE = 2;
 const RETRY_AFTER_S = 2;
 const PREPARE_MS = 6_000;
@@ -31,7 +34,7 @@ const ROUTE = { method: 'post', path: '/v1/sql' } as const;
 
 /** One SELECT over the account's own rows. */
 export function sqlRoute(deps: SqlDeps): Route {
-  let running = 0;
+  const running = new Set<string>();
   let sandbox: Promise<void> | undefined;
   return {
     ...ROUTE,
@@ -44,8 +47,10 @@ export function sqlRoute(deps: SqlDeps): Route {
       const { sqlEngine } = deps;
       if (sqlEngine === undefined) throw unavailable('This installation has no SQL.');
       if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
-      if (running >= MOST_AT_ONCE) throw unavailable('Other statements are running. Retry in a moment.');
-      running++;
+      const { accountId } = call.caller;
+      if (running.has(accountId)) throw turnTaken();
+      if (running.size >= MOST_AT_ONCE) throw unavailable('Other statements are running. Retry in a moment.');
+      running.add(accountId);
       try {
         // A failure is tried again with the next statement.
         sandbox ??= prepareSandbox(sqlEngine).catch((error: unknown) => {
@@ -56,7 +61,7 @@ export function sqlRoute(deps: SqlDeps): Route {
         await sandbox;
         return await inTurn(deps, sqlEngine, call, { query, format });
       } finally {
-        running--;
+        running.delete(accountId);
       }
     },
   };
@@ -64,6 +69,11 @@ export function sqlRoute(deps: SqlDeps): Route {
 
 const unavailable = (message: string): ApiError =>
   new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+
+const turnTaken = (): ApiError =>
+  new ApiError('rate_limited', 'Another statement of this account is running. Wait for its answer.', {
+    retryAfter: RETRY_AFTER_S,
+  });
 
 /** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
 async function inTurn(
@@ -75,10 +85,7 @@ async function inTurn(
   const { accountId } = call.caller;
   const token = randomUUID();
   const turn = await takeSqlTurn(pool, accountId, token);
-  if (turn === 'busy') {
-    const message = 'Another statement of this account is running. Wait for its answer.';
-    throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER_S });
-  }
+  if (turn === 'busy') throw turnTaken();
   if (turn === 'used_up') {
     const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
     throw new ApiError('daily_limit_reached', message, { retryAfter: secondsUntilTomorrow() });

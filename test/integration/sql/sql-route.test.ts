@@ -76,6 +76,29 @@ test('one statement of an account runs at a time, over all processes; others are
   }
 }, 60_000);
 
+test('refused statements of an account take no place of others, however many come', async () => {
+  const other = await bench.api.account();
+  const slow = bench.sql(SLOW);
+  await eventually('the statement has its turn', async () => {
+    const running = 'SELECT FROM sql_statements WHERE account_id = $1 AND running_token IS NOT NULL';
+    return (await bench.db.pool.query(running, [bench.owner.accountId])).rowCount === 1;
+  });
+  let isOver = false;
+  const refusals = new Set<number>();
+  const flood = Array.from({ length: 4 }, async () => {
+    while (!isOver) refusals.add((await bench.sql('SELECT 1')).status);
+  });
+  const statuses: number[] = [];
+  while (statuses.length < 10) {
+    statuses.push((await bench.api.call(other.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' })).status);
+  }
+  isOver = true;
+  await Promise.all(flood);
+  expect(statuses).toEqual(Array<number>(10).fill(200));
+  expect([...refusals]).toEqual([429]);
+  expect((await slow).status).toBe(400);
+}, 60_000);
+
 test('without credits nothing runs, and a charge beyond the balance gives no rows', async () => {
   const poor = await bench.api.account({ credits: 0 });
   const reply = await bench.api.call(poor.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' });
