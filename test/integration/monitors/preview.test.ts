@@ -175,6 +175,21 @@ describe('a preview', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
+  test('is possible once at a time for an account, whose others leave room for other accounts', async () => {
+    const { apiKey } = await api.account({ pack: 79 });
+    proxy.freeze();
+    const running = preview({ keywords: ['zinc'] }, {}, apiKey);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const second = await preview({ keywords: ['zinc'] }, {}, apiKey);
+    expect([second.status, second.body]).toMatchObject([429, { error: { code: 'rate_limited' } }]);
+    expect(second.headers.get('retry-after')).toBe('5');
+    const other = preview({ keywords: ['zinc'] });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    proxy.thaw();
+    expect([(await running).status, (await other).status]).toEqual([200, 200]);
+    expect((await preview({ keywords: ['zinc'] }, {}, apiKey)).status).toBe(200);
+  });
+
   test('streams its progress and at last the same answer', async () => {
     const { apiKey } = await api.account({ pack: 0 });
     const reply = await fetch(`${api.url}/v1/monitors/preview`, {

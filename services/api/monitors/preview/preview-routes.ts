@@ -108,7 +108,7 @@ function belowChanges<T>(work: () => T): T {
  * @throws ApiError service_unavailable, rate_limited
  */
 async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<() => void> {
-  const release = slots.take();
+  const release = slots.take(accountId);
   try {
     const retryAfter = await takeUse(pool, { name: `preview:${accountId}`, maxUses: PER_MINUTE, seconds: 60 });
     if (retryAfter === 0) return release;

@@ -4,24 +4,28 @@ import { ApiError } from '../../http/api-error.ts';
 const SLOTS = 2;
 const RETRY_AFTER_S = 5;
 
-/** Limits how many requests read the archive at once. */
+/** Limits how many requests read the archive at once: one for an account, so that no account takes all slots. */
 export class PreviewSlots {
-  #taken = 0;
+  readonly #accounts = new Set<string>();
 
   /**
    * Takes a slot; returns the function that gives it back, which may be called twice.
    *
-   * @throws ApiError service_unavailable when all are taken
+   * @throws ApiError rate_limited when the account holds one, service_unavailable when all are taken
    */
-  take(): () => void {
-    if (this.#taken >= SLOTS) {
+  take(accountId: string): () => void {
+    if (this.#accounts.has(accountId)) {
+      const message = 'Another preview of this account is being computed; only one can be.';
+      throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER_S });
+    }
+    if (this.#accounts.size >= SLOTS) {
       const message = `Other previews are being computed, at most ${SLOTS} at a time. Nothing was counted or charged.`;
       throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
     }
-    this.#taken += 1;
+    this.#accounts.add(accountId);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#taken -= 1;
+      if (isHeld) this.#accounts.delete(accountId);
       isHeld = false;
     };
   }
