@@ -1,18 +1,27 @@
 import type { SqlAnswer } from '../../../schemas/api/sql.ts';
-
-interface CompactResult {
-  meta: { name: string; type: string }[];
-  data: unknown[][];
-}
+import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import type { SqlResult } from '../../../shared/stores/sql/run-sql.ts';
 
 const INTEGER = /^(?:Nullable\()?U?Int64\)?$/;
+const LINE_BREAK = 10;
 
-/** The engine's result, whose 64-bit integers are strings, as the API answers it. */
-export function sqlAnswer(result: Buffer, credits: number): SqlAnswer {
-  const { meta, data } = JSON.parse(result.toString('utf8')) as CompactResult;
-  const integers = meta.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
-  for (const row of data) for (const column of integers) row[column] = numberOrText(row[column]);
-  return { columns: meta, rows: data, credits_used: credits };
+/** Large results take turns: a result of megabytes would hold up all other requests. */
+const turns = new CooperativeYield();
+
+/** The engine's rows, one JSON array a line with 64-bit integers as strings, as the API answers them. */
+export async function sqlAnswer({ columns, bytes }: SqlResult, credits: number): Promise<SqlAnswer> {
+  const integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
+  const rows: unknown[][] = [];
+  for (let start = 0; start < bytes.length;) {
+    await turns.pause();
+    const found = bytes.indexOf(LINE_BREAK, start);
+    const end = found < 0 ? bytes.length : found;
+    const row = JSON.parse(bytes.toString('utf8', start, end)) as unknown[];
+    for (const column of integers) row[column] = numberOrText(row[column]);
+    rows.push(row);
+    start = end + 1;
+  }
+  return { columns, rows, credits_used: credits };
 }
 
 /** Integers that a number cannot hold exactly stay strings. */

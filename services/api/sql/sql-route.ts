@@ -7,7 +7,7 @@ import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
 import { prepareSandbox, prepareSql, runSql } from '../../../shared/stores/sql/run-sql.ts';
-import type { SqlEngine, SqlFormat } from '../../../shared/stores/sql/run-sql.ts';
+import type { SqlEngine, SqlFormat, SqlResult } from '../../../shared/stores/sql/run-sql.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError } from '../http/api-error.ts';
 import { chargedRequest } from '../http/charged-request.ts';
@@ -127,13 +127,13 @@ async function runAndCharge(
   if (balance === undefined) {
     throw new ApiError('insufficient_credits', `The statement took ${credits} credits, more than the account has.`);
   }
-  return { ...answerOf(result, format, credits), charged: { credits, balance } };
+  return { ...(await answerOf(result, format, credits)), charged: { credits, balance } };
 }
 
-function answerOf(result: Buffer, format: SqlFormat, credits: number): Answer {
-  if (format === 'json') return { status: 200, body: sqlAnswer(result, credits) };
+async function answerOf(result: SqlResult, format: SqlFormat, credits: number): Promise<Answer> {
+  if (format === 'json') return { status: 200, body: await sqlAnswer(result, credits), largeList: 'rows' };
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet';
-  return { status: 200, body: result, headers: { 'Content-Type': type } };
+  return { status: 200, body: result.bytes, headers: { 'Content-Type': type } };
 }
 
 function answerTo(error: unknown): unknown {

@@ -25,7 +25,7 @@ export const SQL_LIMITS = {
 /** Longer than a statement may take, so that the engine's own message is the one that is told. */
 const ANSWER_MS = 15_000;
 
-const FORMATS = { json: 'JSONCompact', csv: 'CSVWithNames', parquet: 'Parquet' } as const;
+const FORMATS = { json: 'JSONCompactEachRow', csv: 'CSVWithNames', parquet: 'Parquet' } as const;
 export type SqlFormat = keyof typeof FORMATS;
 
 /** All settings of a customer's statement. None comes from its author. */
@@ -44,6 +44,18 @@ const SETTINGS = {
   wait_end_of_query: 1,
   output_format_json_quote_64bit_integers: 1,
 } as const;
+
+interface SqlColumn {
+  name: string;
+  /** Of ClickHouse. */
+  type: string;
+}
+
+export interface SqlResult {
+  columns: SqlColumn[];
+  /** The whole result in the format; as JSON one array a line, with 64-bit integers as strings. */
+  bytes: Buffer;
+}
 
 /** A statement that was judged, with the customer's tables before it. */
 export interface PreparedSql {
@@ -94,7 +106,11 @@ export async function prepareSql(
  * @returns the whole result in the format
  * @throws SqlRefused when the statement cannot be run, or is beyond a limit; the engine's error when it is away
  */
-export async function runSql(engine: SqlEngine, { tables, select }: PreparedSql, format: SqlFormat): Promise<Buffer> {
+export async function runSql(
+  engine: SqlEngine,
+  { tables, select }: PreparedSql,
+  format: SqlFormat,
+): Promise<SqlResult> {
   const signal = AbortSignal.timeout(ANSWER_MS);
   try {
     const described = await engine.clickhouse.query({
@@ -103,14 +119,15 @@ export async function runSql(engine: SqlEngine, { tables, select }: PreparedSql,
       clickhouse_settings: SETTINGS,
       abort_signal: signal,
     });
-    const columns = (await described.json<{ name: string }>()).map(({ name }) => quoted(name));
-    const selected = columns.map((column) => `materialize(asked.${column}) AS ${column}`).join(', ');
+    const columns = (await described.json<SqlColumn>()).map(({ name, type }) => ({ name, type }));
+    const names = columns.map(({ name }) => quoted(name));
+    const selected = names.map((column) => `materialize(asked.${column}) AS ${column}`).join(', ');
     const { stream } = await engine.clickhouse.exec({
       query: `${tables}\nSELECT ${selected} FROM (\n${select}\n) AS asked\nFORMAT ${FORMATS[format]}`,
       clickhouse_settings: SETTINGS,
       abort_signal: signal,
     });
-    return await bytesOf(stream);
+    return { columns, bytes: await bytesOf(stream) };
   } catch (error) {
     throw sqlFault(error, engine);
   }
@@ -118,8 +135,8 @@ export async function runSql(engine: SqlEngine, { tables, select }: PreparedSql,
 
 const quoted = (name: string): string => `\`${name.replace(/[\\`]/g, '\\$&')}\``;
 
-/** Escaping may make a result some times as large as the engine counts. */
-const MOST_BYTES = 8 * SQL_LIMITS.resultBytes;
+/** As text a result may be some times as large as the engine counts; this much is held and written. */
+const MOST_BYTES = 2 * SQL_LIMITS.resultBytes;
 
 async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
