@@ -2,6 +2,7 @@ import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import type { MatchItem } from '../../matching/rule.ts';
+import type { ArchivedItem } from '../archive/archived-item.ts';
 
 /** Longer texts are cut, so that one sample takes a few megabytes at most. */
 const MOST_CHARACTERS = 4_000;
@@ -36,26 +37,17 @@ export async function sampleArchivedItems(
   return result.json<MatchItem>();
 }
 
-/** An item of the archive as it was first seen; blank once the forum removed it. */
-export interface ArchivedThing {
-  content: ItemContent;
-  /** `und` when it is not decided. */
-  language: string;
+/** Columns of an item, with times in milliseconds. No alias is a column's name: WHERE would read the alias. */
+interface ThingRow {
+  content: Omit<ItemContent, 'created_utc'>;
+  createdUtcMs: number;
+  firstSeenAtMs: number;
+  decidedLanguage: string;
   source: string;
-  /** ISO 8601. */
-  firstSeenAt: string;
 }
 
-/** Times as ISO 8601. The columns are named with their table, so that no alias takes their place. */
-const CREATED_UTC = `formatDateTime(items.created_utc, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' ||
-                     leftPad(toString(toUnixTimestamp64Milli(items.created_utc) % 1000), 3, '0') || 'Z'`;
-const FIRST_SEEN_AT = `formatDateTime(items.first_seen_at, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' ||
-                       leftPad(toString(toUnixTimestamp64Milli(items.first_seen_at) % 1000), 3, '0') || 'Z'`;
-
-type ThingRow = ItemContent & { language: string; source: string; first_seen_at: string };
-
 /**
- * Finds an item of the last 30 days; undefined when it is not in the archive.
+ * Finds an item of the last 30 days; undefined when it is not in the archive. It is blank when the forum removed it.
  *
  * @param signal cancels the query and frees its connection
  */
@@ -63,20 +55,28 @@ export async function findArchivedThing(
   clickhouse: ClickHouseClient,
   thingId: string,
   signal: AbortSignal,
-): Promise<ArchivedThing | undefined> {
+): Promise<ArchivedItem | undefined> {
   const result = await clickhouse.query({
-    query: `SELECT thing_id, kind, post_id, nullIf(parent_id, '') AS parent_id, subreddit, author, title, body, permalink,
-                   nsfw, if(language = '', {undecided: String}, language) AS language, source,
-                   ${CREATED_UTC} AS created_utc, ${FIRST_SEEN_AT} AS first_seen_at
+    query: `SELECT CAST(tuple(thing_id, kind, post_id, nullIf(parent_id, ''), subreddit, author, title, body, permalink, nsfw),
+                   'Tuple(thing_id String, kind String, post_id String, parent_id Nullable(String), subreddit String,
+                          author String, title String, body String, permalink String, nsfw Bool)') AS content,
+                   toUnixTimestamp64Milli(created_utc) AS createdUtcMs,
+                   toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs,
+                   if(language = '', {undecided: String}, language) AS decidedLanguage, source
   FROM items FINAL
- WHERE thing_id = {thing_id: String} AND items.first_seen_at > now64(3) - INTERVAL 30 DAY`,
+ WHERE thing_id = {thing_id: String} AND first_seen_at > now64(3) - INTERVAL 30 DAY`,
     query_params: { thing_id: thingId, undecided: UNDECIDED_LANGUAGE },
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: 5 },
     abort_signal: signal,
   });
   const [row] = await result.json<ThingRow>();
-  if (row === undefined) return undefined;
-  const { language, source, first_seen_at: firstSeenAt, ...content } = row;
-  return { content, language, source, firstSeenAt };
+  return (
+    row && {
+      content: { ...row.content, created_utc: new Date(row.createdUtcMs).toISOString() },
+      firstSeenAt: new Date(row.firstSeenAtMs).toISOString(),
+      language: row.decidedLanguage,
+      source: row.source,
+    }
+  );
 }

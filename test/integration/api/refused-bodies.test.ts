@@ -52,7 +52,7 @@ describe.each(ROUTES)('%s %s', (method, path) => {
     expectRefusal(await send({ name: 'x'.repeat(140_000) }), 413, 'payload_too_large', '^body: ');
   });
 
-  test('refuses what is no JSON object', async () => {
+  test('accepts only JSON objects', async () => {
     expectRefusal(await send('[]'), 400, 'invalid_request', '^body: must be a JSON object');
     expectRefusal(await send('{'), 400, 'invalid_request', '^body: ');
   });

@@ -3,8 +3,8 @@ import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
 import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { blankedContent } from '../../../../shared/domain/blanked-content.ts';
 import type { MatchItem } from '../../../../shared/matching/rule.ts';
+import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
 import { findArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
-import type { ArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
 import { readThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -19,7 +19,7 @@ export interface FoundThing extends Omit<ThingInMonitor, 'content'> {
   content: ItemContent | undefined;
   /** What matching sees of it. */
   item: MatchItem | undefined;
-  archived: Pick<ArchivedThing, 'source' | 'firstSeenAt'> | undefined;
+  archived: Pick<ArchivedItem, 'source' | 'firstSeenAt'> | undefined;
 }
 
 /**
