@@ -3,9 +3,11 @@ import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
-import { ensureTopics, PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
+import { ensureTopics, TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../shared/postgres/pool.ts';
+import { addressesOf } from '../shared/postgres/postgres-servers.ts';
+import { whyCommitsCanBeLost } from '../shared/postgres/synchronous-commits.ts';
 import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
@@ -49,11 +51,11 @@ const POOL_CONNECTIONS = 30;
  * Connects to the engines. Waits for Postgres and Kafka while they are away, and brings Postgres's schema and the
  * topics up to date; ClickHouse's schema follows in the background.
  *
- * @throws ConfigError when an address is missing, PartitionCountMismatch, or the error of a migration
+ * @throws ConfigError when an address is missing, TopicsDiffer, or the error of a migration
  */
 export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const { config, lifecycle, logger, signal } = deps;
-  const { brokers, topicPrefix: prefix } = config.kafka;
+  const { brokers, topicPrefix: prefix, security, replication, partitions } = config.kafka;
   const { postgresUrl, clickhouseUrl } = config;
   if (!brokers || postgresUrl === undefined || clickhouseUrl === undefined) {
     throw new ConfigError('Set KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL, or run npm start, which sets them.');
@@ -62,22 +64,37 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   lifecycle.onStop('postgres', () => pool.end());
   const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor');
   lifecycle.onStop('clickhouse', () => clickhouse.close());
-  const kafka = createKafka({ brokers, clientId: 'forum-monitor', logger });
+  const kafka = createKafka({ brokers, security, clientId: 'forum-monitor', logger });
 
   const retrying = { logger, signal };
   const preparePostgres = async (): Promise<string> => {
     const untilBack = { ...retrying, what: 'migrating Postgres', isRetryable: isPostgresAway };
     await retry(() => migratePostgres(postgresUrl, logger), untilBack);
+    await retry(() => checkCommits(pool, deps, postgresUrl), untilBack);
     return config.secretKey ?? retry(() => ensureSecretKey(pool), untilBack);
   };
   const prepareTopics = () =>
-    retry(() => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS }), {
-      ...retrying,
-      what: 'creating topics',
-      isRetryable: (error) => !(error instanceof PartitionCountMismatch),
-    });
+    retry(
+      () => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS, replication, partitions }),
+      {
+        ...retrying,
+        what: 'creating topics',
+        isRetryable: (error) => !(error instanceof TopicsDiffer),
+      },
+    );
   const [secretKey] = await Promise.all([preparePostgres(), prepareTopics()]);
   const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
   return { ...deps, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema, secretKey };
+}
+
+/** @throws ConfigError when commits must wait for a standby and do not */
+async function checkCommits(pool: Pool, { config, logger }: ProcessDeps, url: string): Promise<void> {
+  const isRequired = config.postgresMustBeSynchronous;
+  if (!isRequired && addressesOf(url).length === 1) return;
+  const why = await whyCommitsCanBeLost(pool);
+  if (why === undefined) return;
+  const fault = `a fail-over of Postgres can lose the last commits, and numbers of matches be given again: ${why}`;
+  if (isRequired) throw new ConfigError(`DATABASE_SYNCHRONOUS: ${fault}`);
+  logger.warn(fault);
 }

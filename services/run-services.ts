@@ -11,7 +11,7 @@ import type { EgressClient } from '../shared/http/egress-client.ts';
 import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher } from '../shared/kafka/publisher.ts';
-import { consumerLag } from '../shared/kafka/topic-admin.ts';
+import { consumerLag } from '../shared/kafka/topics/topic-admin.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
@@ -99,10 +99,9 @@ export async function runServices(
   const { config, lifecycle, services, signal } = deps;
   const engines = await connectEngines(deps);
   // Where several processes share a machine, the first binds METRICS_PORT; a joining one binds a free port and logs it.
-  const operations = await startOperationsServer(engines.metrics, {
-    host: config.http.metricsHost,
-    port: config.http.metricsPort ?? 0,
-  });
+  const { metricsHost: host, metricsPort: port = 0 } = config.http;
+  const readiness = new Readiness({ ...engines, services });
+  const operations = await startOperationsServer(engines.metrics, { host, port }, () => readiness.answer());
   lifecycle.add('metrics', operations);
   deps.logger.info({ services, metrics: operations.url }, 'starting');
   const callsForum = services.some((service) => FORUM_CALLERS.includes(service));
@@ -110,7 +109,6 @@ export async function runServices(
   const disks = lifecycle.add('disks', await watchDataDir(deps, { metrics, logger }));
   const upstream = await connectUpstream(engines, { callsForum });
   const installation: ServiceDeps = { ...engines, upstream, disks };
-  const readiness = new Readiness({ ...installation, services });
   let api = '';
   for (const { name, start } of STARTERS) {
     if (!services.includes(name)) continue;

@@ -3,7 +3,7 @@
  * the engines in the environment.
  */
 import { once } from 'node:events';
-import { PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
+import { TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle } from '../shared/runtime/lifecycle.ts';
@@ -68,7 +68,7 @@ try {
   await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal, announce });
 } catch (error) {
   if (!stopping.signal.aborted) {
-    if (error instanceof ConfigError || error instanceof PartitionCountMismatch) await endWith(error.message);
+    if (error instanceof ConfigError || error instanceof TopicsDiffer) await endWith(error.message);
     else fatal(error);
   }
 }

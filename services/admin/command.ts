@@ -34,6 +34,15 @@ export interface KafkaCommand extends Command {
   prepare(values: OptionValues): KafkaWork;
 }
 
+/** A command that connects to several engines by itself. */
+export interface EnginesCommand extends Command {
+  /** As PostgresCommand's. */
+  prepare(values: OptionValues): (config: Config, report: Report) => Promise<Lines>;
+}
+
+/** Reports to the person at the terminal, who sees it on stderr. */
+export type Report = (line: string) => void;
+
 /** Each object is printed as one line of JSON; an async iterable prints each as it comes. */
 export type Lines = Iterable<object> | AsyncIterable<object>;
 
@@ -45,8 +54,7 @@ export interface KafkaWorkDeps {
   prefix: string;
   /** The URL of the public site, without a trailing slash. */
   siteUrl: string;
-  /** Reports to the person at the terminal, who sees it on stderr. */
-  report: (line: string) => void;
+  report: Report;
 }
 
 export type KafkaWork = (deps: KafkaWorkDeps) => Promise<Lines>;

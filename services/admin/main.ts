@@ -1,5 +1,12 @@
 /** Administers a running installation: `npm run --silent admin -- --help`. */
+import { errorCode } from '../../shared/runtime/errors.ts';
 import { runAdmin } from './run-admin.ts';
+
+// Whoever reads the lines may have seen enough, as `head` does.
+process.stdout.on('error', (error) => {
+  if (errorCode(error) !== 'EPIPE') throw error;
+  process.exit(0);
+});
 
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
   isTerminal: process.stdout.isTTY,

@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
+import { TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
+import { markedEngine } from '../../shared/outages/engine.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { isPostgresAway, sqlState } from '../../shared/postgres/postgres-away.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
@@ -22,9 +25,11 @@ import { ACCOUNT_SIGN_IN_LINK } from './accounts/sign-in-link-command.ts';
 import { table } from './table.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
+import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
 import { DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
 import { findBrokers, findPostgres } from './find-engines.ts';
+import { MIGRATE } from './migrate-command.ts';
+import { TOPICS_LIST, TOPICS_RAISE } from './topic-commands.ts';
 
 const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   ACCOUNT_CREATE,
@@ -55,8 +60,13 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   GAPS,
   COVERAGE,
 ];
-const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY];
-const COMMANDS: readonly RunnableCommand[] = [...POSTGRES_COMMANDS.map(withPostgres), ...KAFKA_COMMANDS.map(withKafka)];
+const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, TOPICS_LIST, TOPICS_RAISE];
+const ENGINES_COMMANDS: readonly EnginesCommand[] = [MIGRATE];
+const COMMANDS: readonly RunnableCommand[] = [
+  ...POSTGRES_COMMANDS.map(withPostgres),
+  ...KAFKA_COMMANDS.map(withKafka),
+  ...ENGINES_COMMANDS.map(withEngines),
+];
 const COMMON_HELP = [
   '--json                 JSON lines on a terminal, too, where lists are tables',
   '--help                 print this text',
@@ -164,13 +174,28 @@ function withKafka(command: KafkaCommand): RunnableCommand {
   const prepare: RunnableCommand['prepare'] = (values) => {
     const work = command.prepare(values);
     return async (config, terminal) => {
-      const kafka = createKafka({ brokers: findBrokers(config), clientId: 'admin', logger: createLogger('silent') });
+      const { security } = config.kafka;
+      const logger = createLogger('silent');
+      const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
       const report = (line: string) => {
         terminal.err(line);
       };
       const { topicPrefix: prefix } = config.kafka;
       const { siteUrl } = config.upstream;
       await print(command, await work({ kafka, prefix, siteUrl, report }), terminal);
+    };
+  };
+  return { ...command, prepare };
+}
+
+function withEngines(command: EnginesCommand): RunnableCommand {
+  const prepare: RunnableCommand['prepare'] = (values) => {
+    const work = command.prepare(values);
+    return async (config, terminal) => {
+      const report = (line: string) => {
+        terminal.err(line);
+      };
+      await print(command, await work(config, report), terminal);
     };
   };
   return { ...command, prepare };
@@ -187,12 +212,14 @@ async function print({ isList }: Command, lines: Lines, { out, isTerminal }: Ter
 }
 
 function describeError(error: unknown): string {
-  if (error instanceof AdminError || error instanceof ConfigError) return error.message;
+  if (error instanceof AdminError || error instanceof ConfigError || error instanceof TopicsDiffer)
+    return error.message;
   const reason = errorMessage(error);
   if (isKafkaAway(error)) return `Kafka does not answer (${reason}).`;
+  if (markedEngine(error) === 'clickhouse' && isClickhouseAway(error)) return `ClickHouse does not answer (${reason}).`;
   if (isPostgresAway(error)) return `Postgres does not answer (${reason || 'connection refused'}).`;
   if (sqlState(error) === UNDEFINED_TABLE) {
-    return 'The database has no tables yet: start the service once.';
+    return 'The database has no tables yet: start the service once, or run "migrate".';
   }
   return `The command failed: ${reason}`;
 }

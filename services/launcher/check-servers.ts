@@ -49,7 +49,7 @@ export async function checkServers(config: Config, warn: (line: string) => void)
 
 function checksOf({ kafka, postgresUrl, clickhouseUrl }: Config): Check[] {
   const checks: Check[] = [];
-  const { brokers } = kafka;
+  const { brokers, security } = kafka;
   if (postgresUrl !== undefined) {
     const connect = () => askPostgres(postgresUrl);
     checks.push({ variable: 'DATABASE_URL', connect, refusal: (error) => POSTGRES_REFUSALS[sqlState(error) ?? ''] });
@@ -59,7 +59,7 @@ function checksOf({ kafka, postgresUrl, clickhouseUrl }: Config): Check[] {
     checks.push({ variable: 'CLICKHOUSE_URL', connect, refusal: clickhouseRefusal });
   }
   if (brokers !== undefined) {
-    const connect = () => createKafka({ brokers, clientId: 'start', logger: createLogger('silent') }).ping();
+    const connect = () => createKafka({ brokers, security, clientId: 'start', logger: createLogger('silent') }).ping();
     checks.push({ variable: 'KAFKA_BROKERS', connect, refusal: kafkaRefusal });
   }
   return checks;

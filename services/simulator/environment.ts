@@ -24,6 +24,7 @@ const shareBeyond = z
 
 const schema = z.object({
   DATA_DIR: z.string().min(1).default('.data'),
+  SIMULATOR_HOST: z.union([z.ipv4(), z.ipv6()]).default('127.0.0.1'),
   SIMULATOR_PORT: number.int().min(0).max(65_535).default(0),
   SIMULATOR_RATE: number.min(0).max(20_000).default(20),
   SIMULATOR_SEED: number.int().min(0).max(0xffffffff).default(1),
@@ -75,6 +76,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
   const e = parsed.data;
   const pairs = e.SIMULATOR_CLIENTS.split(',').filter((pair) => pair !== '');
   return {
+    host: e.SIMULATOR_HOST,
     port: e.SIMULATOR_PORT,
     latency: e.SIMULATOR_LATENCY_MS,
     payments: paymentsOf(e),

@@ -20,6 +20,8 @@ const KEEP_ALIVE_MS = 60_000;
 const NO_LATENCY: Latency = { minMs: 0, maxMs: 0 };
 
 export interface SimulatorOptions {
+  /** Default: loopback. Its control routes have no password, so another host is for closed networks only. */
+  host?: string;
   port: number;
   /** The simulated round-trip time; default: none. */
   latency?: Latency;
@@ -29,10 +31,13 @@ export interface SimulatorOptions {
   payments?: PaymentSimulatorOptions | undefined;
 }
 
-/** Starts the forum on a loopback port. `stop` saves its position. With `tick: false` only requests emit items. */
+/**
+ * Starts the forum, by default on a loopback port. `stop` saves its position. With `tick: false` only requests emit
+ * items.
+ */
 export async function startSimulator(options: SimulatorOptions, now: () => number, tick = true) {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
-  server.listen(options.port, '127.0.0.1');
+  server.listen(options.port, options.host ?? '127.0.0.1');
   await once(server, 'listening');
   // Only after the port is open: a second start on the same port must fail before it touches the files of the first.
   const world = openWorld(options.world, now);

@@ -1,6 +1,7 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { markEngine } from '../outages/engine.ts';
+import { withWholeJson } from './whole-answer.ts';
 
 export type { ClickHouseClient };
 
@@ -38,7 +39,9 @@ function marked(client: ClickHouseClient): ClickHouseClient {
       if (typeof value !== 'function') return value;
       return (...args: unknown[]): unknown => {
         const result: unknown = Reflect.apply(value, target, args);
-        return result instanceof Promise ? result.catch(mark) : result;
+        if (!(result instanceof Promise)) return result;
+        const { abort_signal: signal } = (args[0] ?? {}) as { abort_signal?: AbortSignal };
+        return result.then((answer: unknown) => withWholeJson(answer, signal)).catch(mark);
       };
     },
   });

@@ -1,6 +1,7 @@
-import type { KafkaConfig } from 'kafkajs';
+import type { KafkaConfig, SASLOptions } from 'kafkajs';
+import type { SaslMechanism } from './kafka-security.ts';
 
-/** A broker in KAFKA_BROKERS or endpoints.json: host:port, or [kafka://]user:password@host:port for SASL/PLAIN. */
+/** A broker in KAFKA_BROKERS or endpoints.json: host:port, or [kafka://]user:password@host:port for SASL. */
 export const BROKER = /^(?:kafka:\/\/)?(?:([^:@/\s,]+):([^:@/\s,]+)@)?([^:@/\s,]+:\d+)$/;
 
 /**
@@ -9,7 +10,10 @@ export const BROKER = /^(?:kafka:\/\/)?(?:([^:@/\s,]+):([^:@/\s,]+)@)?([^:@/\s,]
  *
  * @throws Error for an entry of another form, and when two credentials differ
  */
-export function parseBrokers(list: readonly string[]): Pick<KafkaConfig, 'sasl'> & { brokers: string[] } {
+export function parseBrokers(
+  list: readonly string[],
+  mechanism: SaslMechanism = 'plain',
+): Pick<KafkaConfig, 'sasl'> & { brokers: string[] } {
   const brokers: string[] = [];
   const credentials = new Set<string>();
   for (const entry of list) {
@@ -22,5 +26,6 @@ export function parseBrokers(list: readonly string[]): Pick<KafkaConfig, 'sasl'>
   if (another !== undefined) throw new Error('All Kafka brokers take the same user and password.');
   if (credential === undefined) return { brokers };
   const [username = '', password = ''] = credential.split(':').map(decodeURIComponent);
-  return { brokers, sasl: { mechanism: 'plain', username, password } };
+  // Its type has one member for each mechanism.
+  return { brokers, sasl: { mechanism, username, password } as SASLOptions };
 }

@@ -2,6 +2,8 @@ import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
+import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
+import type { KafkaSecurity } from './kafka-security.ts';
 
 export interface KafkaConnection {
   /** Only for the files of this folder. */
@@ -29,11 +31,15 @@ const TRANSIENT =
 export function createKafka(options: {
   /** Each is host:port or user:password@host:port. */
   brokers: readonly string[];
+  /** Default: no encryption, and SASL/PLAIN where the brokers have a user and a password. */
+  security?: KafkaSecurity;
   clientId: string;
   logger: Logger;
 }): KafkaConnection {
+  const { security = NO_SECURITY } = options;
   const client = new kafkajs.Kafka({
-    ...parseBrokers(options.brokers),
+    ...parseBrokers(options.brokers, security.mechanism),
+    ...tlsOptions(security),
     clientId: options.clientId,
     connectionTimeout: 3_000,
     requestTimeout: 12_000,

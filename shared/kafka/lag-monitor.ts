@@ -3,7 +3,7 @@ import type { Running } from '../runtime/lifecycle.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { delay } from '../runtime/clock.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import { readConsumerLag } from './topic-admin.ts';
+import { readConsumerLag } from './topics/topic-admin.ts';
 
 /** A consumer group and the topics that it reads, without the prefix. */
 export interface Subscription {

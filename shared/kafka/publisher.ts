@@ -14,7 +14,7 @@ import { partitionOfKey } from './partition-of-key.ts';
 import { PublishFailed, PublishRefused } from './publish-errors.ts';
 import { cutPieces, layOutRequests } from './record-pieces.ts';
 import type { SizedRecord } from './record-pieces.ts';
-import { partitionCounts } from './topic-admin.ts';
+import { partitionCounts } from './topics/topic-admin.ts';
 
 export interface OutgoingRecord {
   key: string;

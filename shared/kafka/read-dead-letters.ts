@@ -6,8 +6,8 @@ import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { replayGroup } from './replay-dead-letters.ts';
-import { deleteGroups, groupPositions } from './topic-admin.ts';
-import type { GroupPosition } from './topic-admin.ts';
+import { deleteGroups, groupPositions } from './topics/topic-admin.ts';
+import type { GroupPosition } from './topics/topic-admin.ts';
 
 /** A record that a consumer set aside. What its headers do not say is undefined. */
 export interface DeadLetter {

@@ -9,8 +9,8 @@ import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { OutgoingRecord, Publisher } from './publisher.ts';
-import { groupPositions } from './topic-admin.ts';
-import type { GroupPosition } from './topic-admin.ts';
+import { groupPositions } from './topics/topic-admin.ts';
+import type { GroupPosition } from './topics/topic-admin.ts';
 
 export interface ReplayOptions {
   kafka: KafkaConnection;

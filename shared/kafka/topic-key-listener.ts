@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
 import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import { deleteGroups } from './topic-admin.ts';
+import { deleteGroups } from './topics/topic-admin.ts';
 
 export interface TopicKeyListenerDeps {
   kafka: KafkaConnection;

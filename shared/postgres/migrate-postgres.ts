@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { findPrimary } from './postgres-servers.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.url));
 
@@ -11,6 +12,7 @@ const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.u
  */
 const LOCK_TIMEOUT_MS = 10_000;
 const LOCK_RETRY_MS = 200;
+const CONNECT_MS = 10_000;
 /** The error message of the runner while another process has its lock. */
 const LOCKED = 'Another migration is already running';
 
@@ -41,12 +43,13 @@ async function applyMissing(url: string, logger: Logger, folder: string): Promis
 }
 
 async function runMissing(url: string, logger: Logger, folder: string): Promise<void> {
+  const primary = await findPrimary(url, CONNECT_MS);
   await runner({
     databaseUrl: {
-      connectionString: url,
+      connectionString: primary,
       application_name: 'forum-monitor migrations',
       lock_timeout: LOCK_TIMEOUT_MS,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
     },
     dir: `${folder}/*.{sql,js}`,

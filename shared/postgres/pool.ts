@@ -1,11 +1,13 @@
 import pg from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from '../runtime/logger.ts';
+import { PostgresServers } from './postgres-servers.ts';
 import { isPostgresAway, sqlState } from './postgres-away.ts';
 
 export type { Pool, PoolClient };
 
 export interface PoolDeps {
+  /** May name several servers: see `addressesOf`. */
   url: string;
   /** Shown in pg_stat_activity. */
   name: string;
@@ -58,13 +60,13 @@ const INT8_AS_NUMBERS = new pg.TypeOverrides();
 INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
 
 /**
- * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is
- * logged, not thrown: the next query opens another.
+ * A pool of connections to the primary among the servers of the URL. Its int8 columns are JS numbers (an error above
+ * 2^53), its sessions run in UTC. A lost connection is logged, not thrown: the next query opens another.
  */
 export function createPool(options: PoolDeps): Pool {
   const limits = options.limits ?? BACKGROUND_LIMITS;
   const pool = new pg.Pool({
-    connectionString: options.url,
+    Client: new PostgresServers(options.url).clientClass(),
     application_name: options.name,
     max: options.max ?? 10,
     statement_timeout: limits.statementMs,

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { NO_SECURITY } from '../kafka/kafka-security.ts';
+import type { KafkaSecurity } from '../kafka/kafka-security.ts';
 import { ENVIRONMENT } from './environment.ts';
 
 /** The environment is faulty; the message lists every fault. */
@@ -29,8 +31,16 @@ export interface Config {
     /** host:port or user:password@host:port each; undefined: embedded. */
     brokers: string[] | undefined;
     topicPrefix: string;
+    security: KafkaSecurity;
+    /** Copies of each partition that topics must have; undefined: as many as there are brokers, at most 3. */
+    replication: number | undefined;
+    /** Partitions by topic, without the prefix, where they are not the declared ones. */
+    partitions: Record<string, number>;
   };
+  /** May name several servers. */
   postgresUrl: string | undefined;
+  /** Whether commits must wait for a standby. */
+  postgresMustBeSynchronous: boolean;
   clickhouseUrl: string | undefined;
   /** Which engines this installation embeds; set by the parent process for its children. */
   embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
@@ -130,8 +140,12 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     kafka: {
       brokers: e.KAFKA_BROKERS?.map((broker) => broker.replace('kafka://', '')),
       topicPrefix: e.KAFKA_TOPIC_PREFIX,
+      security: securityOf(e),
+      replication: e.KAFKA_REPLICATION,
+      partitions: Object.fromEntries(e.KAFKA_PARTITIONS.map(partitionsOf)),
     },
     postgresUrl: e.DATABASE_URL,
+    postgresMustBeSynchronous: e.DATABASE_SYNCHRONOUS,
     clickhouseUrl: e.CLICKHOUSE_URL,
     embedded: {
       kafka: e.FORUM_EMBEDDED.includes('kafka'),
@@ -172,6 +186,18 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     hasSimulatedForum: e.FORUM_SIMULATED.includes('forum'),
     logLevel: e.LOG_LEVEL,
   };
+}
+
+function partitionsOf(entry: string): [string, number] {
+  const [topic = '', count] = entry.split('=');
+  return [topic, Number(count)];
+}
+
+function securityOf(e: z.infer<typeof ENVIRONMENT>): KafkaSecurity {
+  // The embedded broker, which listens on loopback, has its own password and no certificate.
+  if (e.FORUM_EMBEDDED.includes('kafka')) return NO_SECURITY;
+  const { KAFKA_TLS_CA_FILE: caFile, KAFKA_TLS_CERT_FILE: certificateFile, KAFKA_TLS_KEY_FILE: keyFile } = e;
+  return { mechanism: e.KAFKA_SASL_MECHANISM, tls: e.KAFKA_TLS ? { caFile, certificateFile, keyFile } : undefined };
 }
 
 function paymentsOf(e: z.infer<typeof ENVIRONMENT>): Config['payments'] {

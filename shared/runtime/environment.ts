@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { TOPICS } from '../../schemas/messages/topics.ts';
 import { SUPPRESSED_PER_DAY } from '../domain/match-numbering.ts';
 import { BROKER, parseBrokers } from '../kafka/broker-list.ts';
+import { SASL_MECHANISMS } from '../kafka/kafka-security.ts';
+import { addressesOf } from '../postgres/postgres-servers.ts';
 import { errorMessage } from './errors.ts';
 import {
   decimal,
@@ -10,6 +13,7 @@ import {
   list,
   listenHost,
   mailSender,
+  pemFile,
   port,
   trustProxy,
   url,
@@ -18,6 +22,9 @@ import {
 
 const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
 const BROKERS = 'must be host:port or kafka://user:password@host:port, separated by commas';
+/** A declared topic and its number of partitions, up to 10,000. */
+const TOPIC_PARTITIONS = new RegExp(`^(${TOPICS.map(({ name }) => name).join('|')})=([1-9]\\d{0,3}|10000)$`);
+const PARTITIONS = `must be TOPIC=COUNT, separated by commas, of ${TOPICS.map(({ name }) => name).join(', ')}`;
 const WEBHOOK_SECRETS = 'must be whsec_…, or two of them separated by a comma';
 const CLIENTS = 'must be id:secret, separated by commas';
 
@@ -51,8 +58,19 @@ export const VARIABLES = z.object({
   TRUST_PROXY: trustProxy().optional(),
   DATA_DIR: z.string().min(1).default('.data'),
   KAFKA_BROKERS: filledList(z.string().regex(BROKER, BROKERS), BROKERS).superRefine(refuseBrokers).optional(),
+  KAFKA_SASL_MECHANISM: z.enum(SASL_MECHANISMS, { message: `must be ${SASL_MECHANISMS.join(', ')}` }).default('plain'),
+  KAFKA_TLS: flag().default(false),
+  KAFKA_TLS_CA_FILE: pemFile().optional(),
+  KAFKA_TLS_CERT_FILE: pemFile().optional(),
+  KAFKA_TLS_KEY_FILE: pemFile().optional(),
+  KAFKA_REPLICATION: wholeNumber(1, 9).optional(),
+  KAFKA_PARTITIONS: list(z.string().regex(TOPIC_PARTITIONS, PARTITIONS)).default([]),
   KAFKA_JARS_URL: url({ protocols: ['https', 'http'], credentials: true }).optional(),
-  DATABASE_URL: url({ protocols: ['postgres', 'postgresql'], credentials: true, query: true, noHost: true }).optional(),
+  DATABASE_URL: url(
+    { protocols: ['postgres', 'postgresql'], credentials: true, query: true, noHost: true },
+    addressesOf,
+  ).optional(),
+  DATABASE_SYNCHRONOUS: flag().default(false),
   CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true }).optional(),
   KAFKA_TOPIC_PREFIX: z
     .string()
@@ -114,6 +132,9 @@ export const VARIABLES = z.object({
 /** Without the secret nothing that is paid would be credited; without the key nothing is sold. */
 const STRIPE_SETTINGS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
 
+/** A client shows both, or neither. */
+const TLS_FILES = ['KAFKA_TLS_CERT_FILE', 'KAFKA_TLS_KEY_FILE'];
+
 /** All variables, with the rules that concern several of them. */
 export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   const together = e.UPSTREAM_LIVE_SHARE + e.UPSTREAM_READING_SHARE + e.UPSTREAM_AUDIT_SHARE;
@@ -129,6 +150,15 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   if (e.FORUM_SIMULATED.includes('payments') && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
     const message = 'must not have payments beside a live STRIPE_SECRET_KEY';
     context.addIssue({ code: 'custom', path: ['FORUM_SIMULATED'], message });
+  }
+  const { KAFKA_TLS_CERT_FILE: certificate, KAFKA_TLS_KEY_FILE: key } = e;
+  if ((certificate === undefined) !== (key === undefined)) {
+    const [missing, other] = certificate === undefined ? TLS_FILES : TLS_FILES.toReversed();
+    context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
+  }
+  // Whoever names certificates expects encryption.
+  if (!e.KAFKA_TLS && (certificate ?? e.KAFKA_TLS_CA_FILE) !== undefined) {
+    context.addIssue({ code: 'custom', path: ['KAFKA_TLS'], message: 'must be 1 where files for TLS are named' });
   }
   if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
     context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });

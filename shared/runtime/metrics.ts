@@ -1,18 +1,14 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { archiveAndEventMetrics } from './archive-and-event-metrics.ts';
+import { metricFactory } from './metric-factory.ts';
 
 /**
  * Every metric of the service, declared once, with its meaning and what to do about it. Labels have few values: route
  * patterns instead of paths, source names instead of ids.
  */
 function declare(registers: Registry[]) {
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Counter<L>({ name, help, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Gauge<L>({ name, help, labelNames, registers });
-  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets = SECONDS) =>
-    new Histogram<L>({ name, help, labelNames, buckets, registers });
+  const factory = metricFactory(registers);
+  const { counter, gauge, histogram } = factory;
 
   return {
     upstreamRequests: counter(
@@ -254,6 +250,8 @@ function declare(registers: Registry[]) {
       'Notices that wait to be mailed, counted up to 1,000. Growing: the mail server is away or slow.',
       [],
     ),
+    ...archiveAndEventMetrics(factory),
+
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 
     liveTails: gauge('live_tails_open', 'Open streams of matches.', []),

@@ -8,31 +8,53 @@ import { sharedResult } from './shared-result.ts';
 /** Scrapers are few, and a local user must not exhaust the process's connections. */
 const CONNECTIONS = 100;
 
+const JSON_TYPE = 'application/json';
+
+/** Whether the process works, and each of its parts. */
+type Ready = () => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
+
+interface Answer {
+  status: number;
+  type: string;
+  body: string;
+}
+
 export interface OperationsServer extends Running {
   /** The server's address for this machine. */
   url: string;
 }
 
 /**
- * Serves GET /metrics in Prometheus' text format. The metrics name no account and hold no secret, but tell how busy the
- * service is: by default they listen on loopback.
+ * Serves GET /metrics in Prometheus' text format, and for whatever runs this process GET /healthz (it is alive) and
+ * GET /readyz (200 while its services work, else 503; names the parts). None of them names an account or holds a
+ * secret, but the metrics tell how busy the service is: by default they listen on loopback.
  *
  * @param address port 0: a free port
+ * @param ready what /readyz answers
  * @throws ConfigError when the address cannot be listened on
  */
 export async function startOperationsServer(
   metrics: Metrics,
   { host, port }: { host: string; port: number },
+  ready: Ready,
 ): Promise<OperationsServer> {
-  const page = sharedResult(() => metrics.registry.metrics(), 0);
+  const answers: Record<string, () => Promise<Answer>> = {
+    '/metrics': sharedResult(
+      async () => ({ status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
+      0,
+    ),
+    '/healthz': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' }),
+    '/readyz': sharedResult(async () => readyAnswer(await ready()), 0),
+  };
   const server = createLimitedServer(
     (request, response) => {
-      if (request.url?.split('?')[0] !== '/metrics') {
+      const answer = answers[request.url?.split('?')[0] ?? ''];
+      if (answer === undefined) {
         response.writeHead(404).end();
         return;
       }
-      page().then(
-        (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      answer().then(
+        ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
         () => response.writeHead(500).end(),
       );
     },
@@ -53,6 +75,10 @@ export async function startOperationsServer(
         server.closeAllConnections();
       }),
   };
+}
+
+function readyAnswer({ ready, parts }: Awaited<ReturnType<Ready>>): Answer {
+  return { status: ready ? 200 : 503, type: JSON_TYPE, body: JSON.stringify({ ready, parts }) };
 }
 
 /** The URL at which this machine reaches a server that listens on `host`, which may be every address (0.0.0.0, ::). */

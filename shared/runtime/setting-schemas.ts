@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -34,10 +35,13 @@ export interface UrlRules {
   noHost?: boolean;
 }
 
-export function url(rules: UrlRules) {
+/** @param split the URLs that the text stands for, each of which must keep the rules */
+export function url(rules: UrlRules, split: (text: string) => readonly string[] = (text) => [text]) {
   const starts = rules.protocols.map((protocol) => `${protocol}://`).join(' or ');
   return z.string().superRefine((text, context) => {
-    const fault = urlFault(text, rules, starts);
+    const fault = split(text)
+      .map((each) => urlFault(each, rules, starts))
+      .find((message) => message !== undefined);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   });
 }
@@ -112,6 +116,19 @@ function isProxyRange(part: string): boolean {
   if (/^\d{1,3}$/.test(range)) return Number(range) > 0 && Number(range) <= (version === 4 ? 32 : 128);
   const bits = version === 4 && isIP(range) === 4 ? ipaddr.parse(range).prefixLengthFromSubnetMask() : null;
   return bits !== null && bits > 0;
+}
+
+/** The path of a file with a certificate or a key in PEM form. */
+export function pemFile() {
+  return z.string().refine(isPem, { message: 'must name a PEM file that can be read' });
+}
+
+function isPem(path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').includes('-----BEGIN ');
+  } catch {
+    return false;
+  }
 }
 
 /** A sender: an address, or a name and an address in angle brackets. */

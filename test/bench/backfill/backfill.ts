@@ -14,7 +14,7 @@ import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
-import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 const BUDGET_MS = 8_000;
 const MOST_CANDIDATES = 20_000;
 const RULES = 20;
-const CJK = ['手机', '東京', '한국', '日本語'];
+const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]+/gu;
 
 export default async function benchPreview(report: Report, args: string[]): Promise<void> {
   const options = { items: { type: 'string', default: '10000000' }, archive: { type: 'string' } } as const;
@@ -85,10 +85,11 @@ async function measure(report: Report, clickhouse: ClickHouseClient, corpus: rea
   const rare = spread(between(20, 180), RULES);
   // A phrase is narrowed by its words, so those of frequent words have many candidates.
   const rarePhrases = phrases.filter((phrase) => phrase.split(' ').some((word) => (counts.get(word) ?? 0) < 20));
+  const cjk = readCjkPairs(corpus);
   const many = Array.from({ length: RULES }, (_, rule) => [
     ...spread(between(3, 10).slice(rule), 10),
     ...spread(rarePhrases.slice(rule), 6),
-    ...CJK,
+    ...spread(cjk.slice(rule), 4),
   ]);
   const groups: Record<string, string[][]> = {
     'one keyword': rare.map((word) => [word]),
@@ -96,6 +97,18 @@ async function measure(report: Report, clickhouse: ClickHouseClient, corpus: rea
     'very common words': words.slice(0, 5).map((word) => [word]),
   };
   for (const [group, rules] of Object.entries(groups)) report(await measureGroup(clickhouse, group, rules));
+}
+
+/** Pairs of CJK characters of which one is rare: a pair is narrowed by its characters, as a phrase by its words. */
+function readCjkPairs(corpus: readonly CorpusItem[]): string[] {
+  const counts = new Map<string, number>();
+  const pairs = new Set<string>();
+  for (const { text } of corpus) {
+    const characters = [...text.matchAll(CJK)].flatMap(([run]) => Array.from(run, (one, at) => [one, run[at + 1]]));
+    for (const [one, other] of characters) if (other !== undefined) pairs.add(one! + other);
+    for (const one of new Set(characters.map(([character]) => character!))) counts.set(one, (counts.get(one) ?? 0) + 1);
+  }
+  return [...pairs].filter((pair) => Math.min(counts.get(pair[0]!)!, counts.get(pair[1]!)!) < 10);
 }
 
 /** `count` of a list, evenly spread over it. */

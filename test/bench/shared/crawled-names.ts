@@ -1,7 +1,7 @@
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

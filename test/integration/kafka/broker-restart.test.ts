@@ -7,7 +7,7 @@ import { startEngines } from '../../../services/launcher/engines/embedded-engine
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
-import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
+import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

@@ -8,7 +8,7 @@ import { DeadLetters, TooManyDeadLetters } from '../../../shared/kafka/dead-lett
 import type { DeadLetterLimits } from '../../../shared/kafka/dead-letters.ts';
 import { PoisonMessage, parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { replayDeadLetters } from '../../../shared/kafka/replay-dead-letters.ts';
-import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
+import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

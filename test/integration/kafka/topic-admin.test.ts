@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { startLagMonitor } from '../../../shared/kafka/lag-monitor.ts';
-import { PartitionCountMismatch, consumerLag, deleteGroups, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { TopicsDiffer, consumerLag, deleteGroups, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture, topicOf } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -45,7 +45,7 @@ test('a start refuses a partition count that differs from the declared one, and 
   const { kafka, prefix } = fixture;
   await ensureTopics(kafka, { prefix, embedded: true, topics: [topicOf('counted', 2)] });
   const start = ensureTopics(kafka, { prefix, embedded: true, topics: [topicOf('counted', 3), topicOf('new', 1)] });
-  await expect(start).rejects.toThrow(PartitionCountMismatch);
+  await expect(start).rejects.toThrow(TopicsDiffer);
   await expect(start).rejects.toThrow(`${prefix}counted has 2, this version declares 3`);
   const cluster = topicOf('counted', 2, { partitions: { cluster: 12, embedded: 2 } });
   await expect(ensureTopics(kafka, { prefix, embedded: false, topics: [cluster] })).rejects.toThrow('declares 12');

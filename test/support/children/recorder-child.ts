@@ -39,6 +39,14 @@ const metrics = createMetrics();
 const publisher = await createPublisher({ kafka, prefix, metrics, logger });
 const liveLoad = new LiveLoad();
 const deps = { liveLoad, kafka, prefix, publisher, pool, toleranceMs: 0, metrics, logger };
+// First: after a kill -9 a recorder waits for up to 10 s until the group has noticed it; backfills need not.
+if (options.backfills) {
+  const { clickhouseUrl, leaseSeconds } = options.backfills;
+  const readArchive = createReadArchive(createClickhouse(clickhouseUrl, 'recorder-child'));
+  // As the service does: live matches do not wait for backfilled ones.
+  const ownPublisher = await createPublisher({ kafka, prefix, metrics, logger });
+  startBackfills({ ...deps, publisher: ownPublisher, readArchive, archiveReady: Promise.resolve(true), leaseSeconds });
+}
 const recorder = await startRecorder({
   ...deps,
   fatal: (error) => {
@@ -46,11 +54,6 @@ const recorder = await startRecorder({
     process.exit(1);
   },
 });
-if (options.backfills) {
-  const { clickhouseUrl, leaseSeconds } = options.backfills;
-  const readArchive = createReadArchive(createClickhouse(clickhouseUrl, 'recorder-child'));
-  startBackfills({ ...deps, readArchive, archiveReady: Promise.resolve(true), leaseSeconds });
-}
 
 process.once('SIGTERM', () => {
   void recorder.stop().finally(() => process.exit(0));

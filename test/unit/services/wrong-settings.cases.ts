@@ -1,6 +1,8 @@
 /** Five wrong values of each variable. Values of DATA_DIR are in the test, because they need files. */
 const ADDRESSES = ['localhost', 'ftp://a.example', 'https://', 'http://a.example/#x', 'http://user:word@a.example'];
 const PRICES = ['9', 'prod_0123456789', 'price_', 'price_a b', 'price_a,price_b'];
+/** No PEM file that can be read. */
+const FILES = ['/nowhere/ca.pem', '/', '/dev/null', import.meta.filename, ' '];
 const FLAGS = ['true', 'yes', 'on', '2', '-1'];
 const HOSTS = ['http://a.example', 'a.example:80', '256.1.1.1', '-a', '[::1]'];
 const PORTS = ['x', '-1', '65536', '80.5', '0x50'];
@@ -18,6 +20,13 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   DASHBOARD_URL: ADDRESSES,
   TRUST_PROXY: ['bar', '-1', '10.0.0.0/33', '1.2.3', 'loopback, nonsense'],
   KAFKA_BROKERS: ['nowhere', 'a.example:70000', ',', 'http://a.example:9092', 'u:%zz@a.example:9092'],
+  KAFKA_SASL_MECHANISM: ['PLAIN', 'scram', 'scram-sha-1', 'gssapi', 'plain '],
+  KAFKA_TLS: FLAGS,
+  KAFKA_TLS_CA_FILE: FILES,
+  KAFKA_TLS_CERT_FILE: FILES,
+  KAFKA_TLS_KEY_FILE: FILES,
+  KAFKA_REPLICATION: ['0', '10', '-1', '1.5', 'three'],
+  KAFKA_PARTITIONS: ['12', 'matches=3', 'monitor.matches=0', 'monitor.match=3', 'monitor.matches=3 forum.posts=3'],
   KAFKA_JARS_URL: ['repo.example/maven2', 'ftp://repo.example', 'https://', 'https://repo.example/?x=1', 'file:///m2'],
   DATABASE_URL: ['mysql://a.example/x', 'a.example', 'postgres:a', 'postgres://a b/x', 'postgres://a.example:x/y'],
   CLICKHOUSE_URL: ['a.example:8123', 'clickhouse://a.example', 'http://', 'http://a.example:0', 'http:/a.example'],
@@ -40,6 +49,7 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   WEBHOOK_EGRESS_PROXY: ['a.example:3128', 'https://a.example', 'socks5://a.example', 'http://a.example/x', 'http://'],
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:mail.example', 'smtp://mail.example:99999'],
   MAIL_FROM: ['me', '@a.example', 'a@', 'Me <a.example>', 'a@a.example, b@a.example'],
+  DATABASE_SYNCHRONOUS: FLAGS,
   SIGNUP_DNS_CHECK: FLAGS,
   STRIPE_SECRET_KEY: [
     'pk_live_0123456789',

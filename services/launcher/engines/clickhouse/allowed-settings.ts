@@ -50,12 +50,17 @@ export const READER_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Drivers send these with every statement; they have no effect for a reader. */
-const IGNORED_SETTINGS = new Set(['readonly', 'async_insert', 'wait_for_async_insert']);
+const IGNORED_SETTINGS = new Set([
+  'readonly',
+  'async_insert',
+  'wait_for_async_insert',
+  'cancel_http_readonly_queries_on_client_close',
+]);
 
 /** The additional settings of clients that write: for inserts, mutations and tables. */
 export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
   names(`
-    alter_sync async_insert insert_deduplicate insert_deduplication_token lightweight_deletes_sync max_block_size max_insert_block_size
+    alter_sync async_insert cancel_http_readonly_queries_on_client_close insert_deduplicate insert_deduplication_token lightweight_deletes_sync max_block_size max_insert_block_size
     max_insert_threads max_partitions_per_insert_block max_rows_to_read max_bytes_to_read mutations_sync optimize_throw_if_noop readonly
     wait_for_async_insert
     input_format_defaults_for_omitted_fields input_format_json_read_numbers_as_strings input_format_null_as_default

@@ -10,7 +10,7 @@ import { kafkaJars, missingProgram } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
-import type { KafkaCredential } from './kafka-properties.ts';
+import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
 import { persistedSecret } from '../persisted-secret.ts';
 import { endOrphan } from '../orphan.ts';
 import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
@@ -22,6 +22,8 @@ import { StartFault } from '../start-fault.ts';
 export interface KafkaEngineOptions {
   /** Java heap, in MB. */
   heapMb: number;
+  /** Default: a cluster of its own. */
+  cluster?: (KafkaMembership & { clusterId: string; credential: KafkaCredential }) | undefined;
 }
 
 interface Paths {
@@ -42,6 +44,8 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     log: join(context.dataDir, 'logs', 'kafka.log'),
     pidFile: join(context.dataDir, 'run', 'kafka.pid'),
   };
+  const { cluster, heapMb } = options;
+  const readCredential = () => cluster?.credential ?? kafkaCredential(context);
   let prepared: { java: string; jars: KafkaJars } | undefined;
   return {
     name: 'kafka',
@@ -58,17 +62,18 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
       mkdirSync(home, { recursive: true });
-      const credential = kafkaCredential(context);
+      const credential = readCredential();
       writePrivately(
         paths.properties,
-        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential }),
+        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential, cluster }),
       );
       const { java, jars } = prepared;
-      if (!existsSync(paths.meta)) await format(context, java, jars, paths);
-      return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb: options.heapMb });
+      const clusterId = cluster?.clusterId ?? clusterIdFrom(randomBytes(16));
+      if (!existsSync(paths.meta)) await format(context, { java, jars, paths, clusterId });
+      return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb });
     },
     url(ports) {
-      const { user, password } = kafkaCredential(context);
+      const { user, password } = readCredential();
       return `kafka://${user}:${password}@127.0.0.1:${ports.kafka}`;
     },
   };
@@ -88,10 +93,12 @@ function writePrivately(path: string, text: string): void {
  * Formats the storage. Formatting writes meta.properties last, so without this file nothing was ever stored, and the
  * rest of an interrupted attempt can be removed.
  */
-async function format(context: EngineContext, java: string, jars: KafkaJars, paths: Paths): Promise<void> {
+async function format(
+  context: EngineContext,
+  { java, jars, paths, clusterId }: Pick<Run, 'java' | 'jars' | 'paths'> & { clusterId: string },
+): Promise<void> {
   context.progress("formatting Kafka's storage");
   rmSync(join(paths.home, 'data'), { recursive: true, force: true });
-  const clusterId = clusterIdFrom(randomBytes(16));
   const args = [...jvmArgs(64), ...shareArgs(jars), '-cp', jars.classPath, 'kafka.tools.StorageTool', 'format'];
   try {
     await promisify(execFile)(java, [...args, '-t', clusterId, '-c', paths.properties], {

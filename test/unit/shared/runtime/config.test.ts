@@ -9,7 +9,7 @@ describe('loadConfig', () => {
     expect(config.http).toMatchObject({ port: 8080, host: '127.0.0.1', baseUrl: 'http://localhost:8080' });
     expect(config.crawlSources).toEqual(['post-ids', 'listings', 'threads']);
     expect(config.upstream.clients).toBeUndefined();
-    expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
+    expect(config.kafka).toMatchObject({ brokers: undefined, topicPrefix: '', replication: undefined, partitions: {} });
     expect(config.webhooks.allowPrivate).toBe(false);
     expect(config.recorder.suppressedPerDay).toBe(SUPPRESSED_PER_DAY);
     expect(config.deliverer.attemptsAtOnce).toBe(MAX_CONCURRENT_ATTEMPTS);

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Checks the files of deploy/ with the tools that are installed. A tool that is absent is named as skipped, on a line of
+# its own, and fails nothing. deploy/README.md says where each comes from.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+failed=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# check TOOL WHAT COMMAND…: runs the command where the tool is installed.
+check() {
+  if ! command -v "$1" > /dev/null; then
+    echo "skipped: $2 ($1 is not installed)"
+  elif "${@:3}" > "$scratch/out" 2>&1; then
+    echo "ok: $2"
+  else
+    echo "FAILED: $2"
+    cat "$scratch/out"
+    failed=1
+  fi
+}
+
+# shellcheck disable=SC2329 # `check` invokes it
+manifests() { kustomize build "deploy/kubernetes/$1" > "$scratch/$1.yaml"; }
+# shellcheck disable=SC2329 # `check` invokes it
+compose() { docker compose -f deploy/compose.yaml --env-file deploy/compose/trial.env config --quiet; }
+
+check hadolint 'the Dockerfile' hadolint deploy/Dockerfile
+check shellcheck 'shell scripts' shellcheck scripts/*.sh
+if docker compose version > /dev/null 2>&1; then
+  check docker 'the compose file' compose
+else
+  echo 'skipped: the compose file (docker compose is not installed)'
+fi
+for overlay in base three-brokers; do
+  check kustomize "manifests of $overlay can be built" manifests "$overlay"
+  if [ -s "$scratch/$overlay.yaml" ]; then
+    check kubernetes-validate "manifests of $overlay fit their schemas" kubernetes-validate --strict "$scratch/$overlay.yaml"
+  else
+    echo "skipped: manifests of $overlay fit their schemas (they were not built)"
+  fi
+done
+exit "$failed"

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine, EngineContext } from '../engines/engine.ts';
+import { clusterIdFrom, kafkaEngine } from '../engines/kafka/kafka-engine.ts';
+import { makeDataDir } from '../engines/make-data-dir.ts';
+import type { OwnedProcess } from '../engines/owned-process.ts';
+import { persistedSecret } from '../engines/persisted-secret.ts';
+import { reservePorts } from '../engines/ports.ts';
+import type { PortName } from '../engines/ports.ts';
+
+/** Brokers on this host that form one cluster; each is a controller too. */
+export interface KafkaCluster {
+  /** Names all brokers. */
+  url: string;
+  /** The process of a broker, by its number from 1. */
+  process(node: number): OwnedProcess;
+  /** Starts a broker again that has ended. Resolves when it serves. */
+  restart(node: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** With a small heap each: they share a machine. */
+const HEAP_MB = 256;
+
+interface Node {
+  engine: Engine;
+  ports: Record<PortName, number>;
+  process?: OwnedProcess;
+}
+
+/** Starts `brokers` brokers with data directories below that of the context. @throws StartFault */
+export async function startKafkaCluster(
+  context: EngineContext,
+  brokers: number,
+  pickPort: (from: number, to: number) => number,
+): Promise<KafkaCluster> {
+  const credential = { user: 'forum', password: persistedSecret(context.dataDir, 'kafka') };
+  const clusterId = persistedClusterId(context.dataDir);
+  const contexts = Array.from({ length: brokers }, (_, index) => {
+    const dataDir = join(context.dataDir, `broker-${index + 1}`);
+    makeDataDir(dataDir);
+    return { ...context, dataDir };
+  });
+  const ports: Record<PortName, number>[] = [];
+  for (const { dataDir, progress } of contexts) {
+    ports.push(await reservePorts(dataDir, ['kafka', 'kafka-controller'], { progress, random: pickPort }));
+  }
+  const controllerPorts = ports.map((each) => each['kafka-controller']);
+  const nodes: Node[] = contexts.map((each, index) => ({
+    ports: ports[index]!,
+    engine: kafkaEngine(each, {
+      heapMb: HEAP_MB,
+      cluster: { node: index + 1, controllerPorts, clusterId, credential },
+    }),
+  }));
+  const start = async (node: Node) => {
+    node.process = await node.engine.start(node.ports);
+  };
+  for (const { engine } of nodes) await engine.prepare();
+  await Promise.all(nodes.map(({ engine }) => engine.endOrphans()));
+  // Together: one alone has no majority to register with.
+  await Promise.all(nodes.map(start));
+  const processOf = (node: number) => nodes[node - 1]!.process!;
+  return {
+    url: nodes.map(({ engine, ports: own }) => engine.url(own)).join(','),
+    process: processOf,
+    restart: (node) => start(nodes[node - 1]!),
+    async stop() {
+      await Promise.all(nodes.map(async ({ process }) => process?.stop()));
+    },
+  };
+}
+
+function persistedClusterId(dataDir: string): string {
+  const file = join(dataDir, 'kafka-cluster-id');
+  if (!existsSync(file)) writeFileSync(file, clusterIdFrom(randomBytes(16)));
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,229 @@
+import kafkajs from 'kafkajs';
+import type { Admin } from 'kafkajs';
+import { retry } from '../../runtime/retry.ts';
+import { isKafkaAway } from '../kafka-away.ts';
+import type { KafkaConnection } from '../kafka-connection.ts';
+import { protocolErrorType } from '../kafka-connection.ts';
+import { judgeTopic } from './judge-topics.ts';
+import type { FoundTopic, TopicFault } from './judge-topics.ts';
+import { topicConfig, topicSettings } from './topic-settings.ts';
+import type { TopicPlan, TopicSettings } from './topic-settings.ts';
+
+/** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
+export class TopicsDiffer extends Error {
+  override name = 'TopicsDiffer';
+}
+
+/** Copies of a partition where none are required and there are as many brokers. */
+const USUAL_REPLICATION = 3;
+
+/**
+ * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings, which are judged:
+ * those that only endanger records are logged. Several processes may call it at once.
+ *
+ * @throws TopicsDiffer that names every topic with another partition count, since a changed count would move keys to
+ * other partitions and the records of a key would lose their order; in a cluster also topics with settings under which
+ * records would be lost, misjudged or unreadable. An error that can be retried while fewer brokers answer than
+ * `replication` requires.
+ */
+export async function ensureTopics(kafka: KafkaConnection, plan: TopicPlan): Promise<void> {
+  const wanted = topicSettings(plan);
+  await kafka.withAdmin(async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const missing = wanted.filter(({ topic }) => !existing.has(topic));
+    if (missing.length > 0) await createTopics(admin, plan, missing);
+    // Not every broker knows a new topic at once; until then its metadata is an error.
+    const found = await retry(() => readTopics(admin, wanted), {
+      what: 'reading the settings of topics',
+      logger: kafka.logger,
+      retries: 30,
+      maxMs: 500,
+    });
+    refuseOtherCounts(found, wanted);
+    if (!plan.embedded) judgeAll(kafka, plan, { wanted, found });
+  });
+}
+
+async function createTopics(admin: Admin, plan: TopicPlan, missing: readonly TopicSettings[]): Promise<void> {
+  const brokers = plan.embedded ? 1 : (await admin.describeCluster()).brokers.length;
+  const replication = (plan.embedded ? 1 : plan.replication) ?? Math.min(USUAL_REPLICATION, brokers);
+  if (replication > brokers) {
+    throw new Error(`KAFKA_REPLICATION is ${replication}, but only ${brokers} brokers answer`);
+  }
+  await admin.createTopics({
+    topics: missing.map((topic) => topicConfig(topic, replication)),
+    timeout: 10_000,
+    waitForLeaders: false,
+  });
+}
+
+async function readTopics(admin: Admin, wanted: readonly TopicSettings[]): Promise<Map<string, FoundTopic>> {
+  const names = wanted.map(({ topic }) => topic);
+  const { topics } = await admin.fetchTopicMetadata({ topics: names });
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
+  });
+  const configs = new Map(
+    resources.map(({ resourceName, configEntries }) => [
+      resourceName,
+      new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+    ]),
+  );
+  return new Map(
+    topics.map(({ name, partitions }) => [
+      name,
+      {
+        partitions: partitions.length,
+        replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        config: configs.get(name) ?? new Map<string, string>(),
+      },
+    ]),
+  );
+}
+
+function refuseOtherCounts(found: ReadonlyMap<string, FoundTopic>, wanted: readonly TopicSettings[]): void {
+  const faults = wanted
+    .filter(({ topic, partitions }) => found.get(topic)?.partitions !== partitions)
+    .map(
+      ({ topic, partitions }) =>
+        `  ${topic} has ${found.get(topic)?.partitions ?? 0}, this version declares ${partitions}`,
+    );
+  if (faults.length > 0) {
+    throw new TopicsDiffer(
+      `These topics do not have the declared number of partitions:\n${faults.join('\n')}\n` +
+        'Records of one key would lose their order. Stop the producers, wait until every group has lag 0, and change the count; ' +
+        'or name the counts in KAFKA_PARTITIONS; or set another KAFKA_TOPIC_PREFIX.',
+    );
+  }
+}
+
+function judgeAll(
+  { logger }: KafkaConnection,
+  { replication }: TopicPlan,
+  { wanted, found }: { wanted: readonly TopicSettings[]; found: ReadonlyMap<string, FoundTopic> },
+): void {
+  const faults = wanted.flatMap((settings) => judgeTopic(settings, found.get(settings.topic)!, replication));
+  const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Mend it: ${command}`;
+  for (const fault of faults.filter(({ isFatal }) => !isFatal)) {
+    logger.warn({ topic: fault.topic, command: fault.command }, `the topic ${fault.topic} ${fault.fault}`);
+  }
+  const fatal = faults.filter(({ isFatal }) => isFatal);
+  if (fatal.length > 0) {
+    throw new TopicsDiffer(`These topics are not as the services need them:\n${fatal.map(line).join('\n')}`);
+  }
+}
+
+/** Returns the partition counts by full topic name. */
+export async function partitionCounts(kafka: KafkaConnection, topics: readonly string[]): Promise<Map<string, number>> {
+  const metadata = await kafka.withAdmin((admin) => admin.fetchTopicMetadata({ topics: [...topics] }));
+  return new Map(metadata.topics.map(({ name, partitions }) => [name, partitions.length]));
+}
+
+export interface PartitionLag {
+  /** Without the prefix. */
+  topic: string;
+  partition: number;
+  /**
+   * The number of records between the committed offset (or the oldest record if there is none) and the end of the log.
+   */
+  lag: number;
+}
+
+/** Returns the lag of a group per partition, with the tries of `groupPositions`. */
+export async function consumerLag(
+  kafka: KafkaConnection,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<PartitionLag[]> {
+  return lagsOf(await groupPositions(kafka, options));
+}
+
+/** Like consumerLag, with an open admin connection and a single try. */
+export async function readConsumerLag(
+  admin: Admin,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<PartitionLag[]> {
+  return lagsOf(await readGroupPositions(admin, options));
+}
+
+function lagsOf(positions: readonly GroupPosition[]): PartitionLag[] {
+  return positions.map(({ topic, partition, next, head }) => ({ topic, partition, lag: Number(head - next) }));
+}
+
+export interface GroupPosition {
+  /** Without the prefix. */
+  topic: string;
+  partition: number;
+  /** The offset that the group reads next: the committed one, or the oldest record's where that is later. */
+  next: bigint;
+  /** The offset that the next new record gets; never below `next`. */
+  head: bigint;
+}
+
+/**
+ * Where a group is in each partition. Group and topics are given without the prefix. Tries for about 20 s while the
+ * brokers are away: a broker that has just started loads its groups first.
+ */
+export function groupPositions(
+  kafka: KafkaConnection,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<GroupPosition[]> {
+  return retry(() => kafka.withAdmin((admin) => readGroupPositions(admin, options)), {
+    what: `reading the offsets of ${options.group}`,
+    logger: kafka.logger,
+    retries: 20,
+    maxMs: 1_000,
+    isRetryable: isKafkaAway,
+  });
+}
+
+async function readGroupPositions(
+  admin: Admin,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<GroupPosition[]> {
+  const topics = options.topics.map((topic) => options.prefix + topic);
+  const committed = new Map<string, bigint>();
+  for (const { topic, partitions } of await admin.fetchOffsets({ groupId: options.prefix + options.group, topics })) {
+    for (const { partition, offset } of partitions) committed.set(`${topic}|${partition}`, BigInt(offset));
+  }
+  const positions: GroupPosition[] = [];
+  for (const topic of topics) {
+    for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
+      // A negative offset means that nothing was committed. Records between the committed one and `low` have expired.
+      const next = max(committed.get(`${topic}|${partition}`) ?? -1n, BigInt(low));
+      positions.push({ topic: topic.slice(options.prefix.length), partition, next, head: max(BigInt(high), next) });
+    }
+  }
+  return positions;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+/** Deletes consumer groups without members, given without the prefix. Ignores groups that do not exist. */
+export async function deleteGroups(kafka: KafkaConnection, prefix: string, groups: readonly string[]): Promise<void> {
+  await kafka.withAdmin(async (admin) => {
+    for (const group of groups) {
+      try {
+        await admin.deleteGroups([prefix + group]);
+      } catch (error) {
+        if (!isGroupMissing(error)) throw error;
+      }
+    }
+  });
+}
+
+function isGroupMissing(error: unknown): boolean {
+  if (protocolErrorType(error) === 'GROUP_ID_NOT_FOUND') return true;
+  // kafkajs wraps the response in an error with a list of {groupId, error}.
+  if (!(error instanceof Error) || !('groups' in error) || !Array.isArray(error.groups)) return false;
+  const failures: unknown[] = error.groups;
+  return failures.every(
+    (failure) =>
+      typeof failure === 'object' &&
+      failure !== null &&
+      'error' in failure &&
+      protocolErrorType(failure.error) === 'GROUP_ID_NOT_FOUND',
+  );
+}

@@ -1,0 +1,123 @@
+import pg from 'pg';
+
+/**
+ * The address of each server in a database URL, `postgres://user:password@HOST:PORT,HOST:PORT/database?options`, in its
+ * order: those of a primary and its standbys.
+ */
+export function addressesOf(url: string): string[] {
+  const [scheme = '', rest = ''] = url.split(/(?<=^postgres(?:ql)?:\/\/)/);
+  const [authority = ''] = rest.split(/[/?]/, 1);
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  if (!hosts.includes(',')) return [url];
+  const user = authority.slice(0, authority.length - hosts.length);
+  const database = rest.slice(authority.length);
+  const named = hosts.split(',').filter((host) => host !== '');
+  return named.map((host) => scheme + user + host + database);
+}
+
+/** A server answered that is a standby: it takes no writes. */
+class StandbyAnswered extends Error {
+  /** read_only_sql_transaction: a condition that ends by itself. */
+  readonly code = '25006';
+}
+
+/**
+ * The servers of a database URL, of which one is the primary. A connection is made to the server that was the primary
+ * last; when it does not answer or has become a standby, the next connection tries the next server. So after a
+ * fail-over each pool needs at most as many tries as there are servers.
+ */
+export class PostgresServers {
+  readonly #addresses: readonly string[];
+  #current = 0;
+
+  constructor(url: string) {
+    this.#addresses = addressesOf(url);
+  }
+
+  /** Whether there is a choice. */
+  get areSeveral(): boolean {
+    return this.#addresses.length > 1;
+  }
+
+  /** The address for the next connection. */
+  get current(): string {
+    return this.#addresses[this.#current]!;
+  }
+
+  /** The next connection tries another server, unless one has begun to already. */
+  failed(address: string): void {
+    if (address === this.current) this.#current = (this.#current + 1) % this.#addresses.length;
+  }
+
+  /** The class of a pool's connections. */
+  clientClass(): typeof pg.Client {
+    return clientClassOf(this);
+  }
+}
+
+function clientClassOf(servers: PostgresServers): typeof pg.Client {
+  return class extends pg.Client {
+    readonly #address: string;
+
+    constructor(config: pg.ClientConfig) {
+      const address = servers.current;
+      super({ ...config, connectionString: address });
+      this.#address = address;
+    }
+
+    override connect(): Promise<this>;
+    override connect(done: (error: Error) => void): void;
+    override connect(done?: (error: Error) => void): Promise<this> | undefined {
+      const connected = super
+        .connect()
+        .then(() => this.refuseStandby())
+        .catch((error: unknown) => {
+          servers.failed(this.#address);
+          throw error;
+        });
+      if (done === undefined) return connected.then(() => this);
+      connected.then(() => done(undefined as unknown as Error), done);
+      return undefined;
+    }
+
+    private async refuseStandby(): Promise<void> {
+      if (!servers.areSeveral) return;
+      // The pool listens to errors once it has the connection; until then the query fails with them.
+      const ignore = () => undefined;
+      this.on('error', ignore);
+      try {
+        const { rows } = await this.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+        if (rows[0]?.standby !== true) return;
+        await this.end();
+        throw new StandbyAnswered('The server is a standby and takes no writes.');
+      } finally {
+        this.off('error', ignore);
+      }
+    }
+  };
+}
+
+/**
+ * Tries the servers of a database URL in turn, each once.
+ *
+ * @param connectMs the longest wait for each
+ * @returns the address of the primary
+ * @throws the error of the last server
+ */
+export async function findPrimary(url: string, connectMs: number): Promise<string> {
+  const servers = new PostgresServers(url);
+  if (!servers.areSeveral) return url;
+  const Client = servers.clientClass();
+  for (let left = addressesOf(url).length; ; left--) {
+    const address = servers.current;
+    const client = new Client({ connectionTimeoutMillis: connectMs });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return address;
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a biller does about digests and spikes, or what a deliverer does about events, in a process of its own. Its
+ * argument is JSON: `EventsChildOptions`. With `killed` it is killed (SIGKILL) right before or after that commit of a
+ * transaction: of the making of digests, or of the storing of an attempt's outcome.
+ */
+import { createDigestRound } from '../../../services/biller/digests/digest-round.ts';
+import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
+import { Lease } from '../../../services/biller/lease.ts';
+import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
+import { startLoop } from '../../../services/biller/start-loop.ts';
+import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
+import { createEgressClient } from '../../../shared/http/egress-client.ts';
+import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { OutageLog } from '../../../shared/outages/outage-log.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { silentLogger } from '../fixtures/silent-logger.ts';
+import { killAtCommit } from './pool-killed-at-commit.ts';
+import type { KillPoint } from './pool-killed-at-commit.ts';
+
+export interface EventsChildOptions {
+  role: 'biller' | 'deliverer';
+  postgresUrl: string;
+  clickhouseUrl: string;
+  smtpUrl: string;
+  secretKey: string;
+  dashboardUrl: string;
+  killed?: KillPoint;
+}
+
+/** Rounds follow each other so fast that a test need not wait for the pauses of the service. */
+const PAUSE_MS = 50;
+
+const options = JSON.parse(process.argv[2]!) as EventsChildOptions;
+const { dashboardUrl } = options;
+const logger = silentLogger();
+const metrics = createMetrics();
+const pool = createPool({ url: options.postgresUrl, name: `${options.role}-child`, logger });
+if (options.killed) killAtCommit(pool, options.killed);
+const { signal } = new AbortController();
+const fatal = (error: unknown): void => {
+  console.error(error);
+  process.exit(1);
+};
+
+function startBillerLoops(): void {
+  const clickhouse = createClickhouse(options.clickhouseUrl, 'biller-child');
+  const mailer = createMailer({ smtpUrl: options.smtpUrl, from: 'Forum <no-reply@example.com>', outbox: '' });
+  const deps = { pool, clickhouse, mailer, dashboardUrl, metrics, logger, signal };
+  const rounds = {
+    'making digests': createDigestRound(deps, new Lease(pool, 'digests')),
+    'mailing digests': () => mailDigests(deps, signal),
+    'looking for spikes': createSpikeRound(deps, new Lease(pool, 'spikes')),
+  };
+  for (const [what, round] of Object.entries(rounds)) {
+    const work = () => round().then(() => PAUSE_MS);
+    void startLoop({ what, work, retryMs: PAUSE_MS, logger, signal, fatal });
+  }
+}
+
+function startEvents(): void {
+  startEventDeliveries({
+    pool,
+    egress: createEgressClient({
+      allowPrivate: true,
+      egressProxy: undefined,
+      lookup: createSystemLookup(),
+      clock: systemClock,
+    }),
+    secretBox: createSecretBox(options.secretKey),
+    outage: new OutageLog({ work: 'delivering events', logger, metrics }),
+    onError: fatal,
+    metrics,
+    logger,
+    clock: systemClock,
+    monotonic: () => performance.now(),
+    random: Math.random,
+    deadlineMs: 8_000,
+    leaseMs: 20_000,
+  });
+}
+
+if (options.role === 'biller') startBillerLoops();
+else startEvents();
+// This process ends when its parent ends.
+process.once('disconnect', () => process.exit());
+process.send!('ready');

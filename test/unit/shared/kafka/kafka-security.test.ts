@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { NO_SECURITY, tlsOptions } from '../../../../shared/kafka/kafka-security.ts';
+import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
+
+const securityOf = (env: Record<string, string>) => loadConfig(env).kafka.security;
+
+const folder = mkdtempSync(join(tmpdir(), 'forum-kafka-security-'));
+const PEM = join(folder, 'ca.pem');
+writeFileSync(PEM, '-----BEGIN CERTIFICATE-----\n');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('settings of connections to Kafka', () => {
+  test('nothing is encrypted unless it is asked for', () => {
+    expect(securityOf({})).toEqual(NO_SECURITY);
+    expect(tlsOptions(NO_SECURITY)).toEqual({});
+  });
+
+  test('with TLS, certificates are checked by the authorities that Node.js trusts, or those of a file', () => {
+    const trusting = securityOf({ KAFKA_TLS: '1', KAFKA_SASL_MECHANISM: 'scram-sha-512' });
+    expect(trusting.mechanism).toBe('scram-sha-512');
+    expect(tlsOptions(trusting)).toEqual({ ssl: {} });
+    const file = securityOf({ KAFKA_TLS: '1', KAFKA_TLS_CA_FILE: PEM });
+    expect(tlsOptions(file)).toEqual({ ssl: { ca: [expect.stringContaining('-----BEGIN ')] } });
+  });
+
+  test('the embedded broker has none', () => {
+    expect(securityOf({ KAFKA_TLS: '1', FORUM_EMBEDDED: 'kafka' })).toEqual(NO_SECURITY);
+  });
+
+  test('a file that cannot be read is named', () => {
+    const tls = { caFile: '/nowhere/ca.pem', certificateFile: undefined, keyFile: undefined };
+    expect(() => tlsOptions({ mechanism: 'plain', tls })).toThrow('/nowhere/ca.pem');
+    expect(() => securityOf({ KAFKA_TLS: '1', KAFKA_TLS_CA_FILE: '/nowhere/ca.pem' })).toThrow(
+      'KAFKA_TLS_CA_FILE: must name a PEM file that can be read',
+    );
+  });
+
+  test.each([
+    [{ KAFKA_TLS: '1', KAFKA_TLS_CERT_FILE: PEM }, 'KAFKA_TLS_KEY_FILE: must be set together with KAFKA_TLS_CERT_FILE'],
+    [{ KAFKA_TLS: '1', KAFKA_TLS_KEY_FILE: PEM }, 'KAFKA_TLS_CERT_FILE: must be set together with KAFKA_TLS_KEY_FILE'],
+    [{ KAFKA_TLS_CA_FILE: PEM }, 'KAFKA_TLS: must be 1 where files for TLS are named'],
+    [{ KAFKA_SASL_MECHANISM: 'gssapi' }, 'KAFKA_SASL_MECHANISM: must be plain, scram-sha-256, scram-sha-512'],
+    [{ KAFKA_REPLICATION: '0' }, 'KAFKA_REPLICATION: must be a whole number from 1 to 9'],
+    [{ KAFKA_PARTITIONS: 'monitor.match=3' }, 'KAFKA_PARTITIONS: must be TOPIC=COUNT'],
+    [{ KAFKA_PARTITIONS: 'monitor.matches=0' }, 'KAFKA_PARTITIONS: must be TOPIC=COUNT'],
+  ])('%j is refused', (env, message) => {
+    expect(() => loadConfig(env)).toThrow(ConfigError);
+    expect(() => loadConfig(env)).toThrow(message);
+  });
+
+  test('numbers of partitions are read by topic', () => {
+    const { partitions } = loadConfig({ KAFKA_PARTITIONS: 'monitor.matches=48, forum.posts=6' }).kafka;
+    expect(partitions).toEqual({ 'monitor.matches': 48, 'forum.posts': 6 });
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { judgeTopic } from '../../../../../shared/kafka/topics/judge-topics.ts';
+import type { FoundTopic } from '../../../../../shared/kafka/topics/judge-topics.ts';
+import { topicConfig, topicSettings } from '../../../../../shared/kafka/topics/topic-settings.ts';
+import { MONITOR_MATCHES } from '../../../../../schemas/messages/topics.ts';
+
+const [WANTED] = topicSettings({ prefix: 'p.', embedded: false, topics: [MONITOR_MATCHES] });
+
+/** As this version creates it, with the broker's defaults. */
+function created(replication: number, changed: Record<string, string> = {}): FoundTopic {
+  const { configEntries = [] } = topicConfig(WANTED!, replication);
+  const config = new Map([['cleanup.policy', 'delete']]);
+  for (const { name, value } of configEntries) config.set(name, value);
+  for (const [name, value] of Object.entries(changed)) config.set(name, value);
+  return { partitions: 24, replicas: replication, config };
+}
+
+describe('judgeTopic', () => {
+  test.each([
+    [1, undefined],
+    [2, undefined],
+    [2, 2],
+    [3, undefined],
+    [3, 3],
+    [5, 3],
+  ])('finds nothing wrong with a topic of %i replicas where %s are required', (replicas, required) => {
+    expect(judgeTopic(WANTED!, created(replicas), required)).toEqual([]);
+  });
+
+  test.each([
+    ['message.timestamp.type', 'CreateTime', 'message.timestamp.type=LogAppendTime', true],
+    ['cleanup.policy', 'compact', 'cleanup.policy=delete', true],
+    ['cleanup.policy', 'compact,delete', 'cleanup.policy=delete', true],
+    ['compression.type', 'zstd', 'compression.type=producer', true],
+    ['max.message.bytes', '1048588', 'max.message.bytes=4194304', true],
+    ['min.insync.replicas', '1', 'min.insync.replicas=2', true],
+    ['retention.ms', '3600000', `retention.ms=${7 * 86_400_000}`, false],
+  ])('%s=%s is mended by %s', (setting, value, mended, isFatal) => {
+    const faults = judgeTopic(WANTED!, created(3, { [setting]: value }), 3);
+    expect(faults).toMatchObject([{ topic: 'p.monitor.matches', isFatal }]);
+    expect(faults[0]!.fault).toContain(`has ${setting}=${value}, not `);
+    expect(faults[0]!.command).toBe(
+      `kafka-configs.sh --alter --entity-type topics --entity-name p.monitor.matches --add-config ${mended}`,
+    );
+  });
+
+  test('a broker may keep more than is wanted', () => {
+    const more = { 'retention.ms': '-1', 'max.message.bytes': '8388608', 'compression.type': 'gzip' };
+    expect(judgeTopic(WANTED!, created(3, more), 3)).toEqual([]);
+  });
+
+  test('too few replicas refuse a start only where a number is required', () => {
+    expect(judgeTopic(WANTED!, created(1), 3)).toMatchObject([
+      { fault: 'has partitions with 1 of 3 replicas (KAFKA_REPLICATION)', isFatal: true },
+      { fault: expect.stringContaining('min.insync.replicas=1, not 2') as string, isFatal: true },
+    ]);
+    expect(judgeTopic(WANTED!, { ...created(1), replicas: 3 }, undefined)).toMatchObject([{ isFatal: false }]);
+  });
+});
