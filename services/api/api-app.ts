@@ -113,6 +113,7 @@ export function createApiApp(options: ApiAppDeps): Express {
       clickhouse: options.clickhouse,
       clock: systemClock,
       logger: options.logger,
+      metrics: options.metrics,
       slots: new PreviewSlots(),
       streamWords: createStreamWords(options.clickhouse),
     }),

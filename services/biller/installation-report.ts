@@ -1,6 +1,7 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { countInstallation, lastLedgerEntry, sumMovedCredits } from '../../shared/stores/upkeep/installation-counts.ts';
+import { countWaitingWork } from '../../shared/stores/upkeep/waiting-work.ts';
 
 /**
  * Exports what an operator watches of the whole installation. One process at a time reports, so that sums over all
@@ -24,6 +25,7 @@ export class InstallationReport {
     for (const status of ['active', 'paused', 'paused_balance']) {
       metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
     }
+    await this.updateWaitingWork(db);
     if (this.countedEntry === undefined) {
       this.countedEntry = await lastLedgerEntry(db);
       return;
@@ -36,13 +38,38 @@ export class InstallationReport {
     }
   }
 
+  private async updateWaitingWork(db: Queryable): Promise<void> {
+    const { metrics } = this;
+    const { backfills, digests, digestMails, events } = await countWaitingWork(db);
+    for (const phase of ['waiting', 'working', 'cancelling'] as const) {
+      metrics.backfills.set({ phase }, backfills[phase]);
+    }
+    metrics.backfillsOldest.set(backfills.oldestSeconds);
+    metrics.digestsDue.set(digests.due);
+    metrics.digestsOldestDue.set(digests.oldestSeconds);
+    metrics.digestMailsWaiting.set(digestMails);
+    metrics.monitorEventsPending.set(events.pending);
+    metrics.monitorEventsOldestPending.set(events.oldestSeconds);
+  }
+
   /** Another process reports from now on. The counters stay: they only ever grow. */
   withdraw(): void {
     const { metrics } = this;
     this.countedEntry = undefined;
-    for (const gauge of [metrics.deliveriesPending, metrics.deliveriesOldestPending, metrics.monitorsFailing]) {
+    for (const gauge of [
+      metrics.deliveriesPending,
+      metrics.deliveriesOldestPending,
+      metrics.monitorsFailing,
+      metrics.backfillsOldest,
+      metrics.digestsDue,
+      metrics.digestsOldestDue,
+      metrics.digestMailsWaiting,
+      metrics.monitorEventsPending,
+      metrics.monitorEventsOldestPending,
+    ]) {
       gauge.remove();
     }
     metrics.monitors.reset();
+    metrics.backfills.reset();
   }
 }

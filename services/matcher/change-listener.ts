@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
+import { PostgresServers } from '../../shared/postgres/postgres-servers.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -37,6 +38,8 @@ export interface ChangeListenerDeps {
  */
 export class ChangeListener implements Running {
   private readonly options: ChangeListenerDeps;
+  /** Connects to the primary among the servers. */
+  private readonly Client: typeof pg.Client;
   private readonly echoPrefix = `echo:${randomUUID()}:`;
   private client: pg.Client | undefined;
   private connecting: pg.Client | undefined;
@@ -50,6 +53,7 @@ export class ChangeListener implements Running {
 
   constructor(options: ChangeListenerDeps) {
     this.options = options;
+    this.Client = new PostgresServers(options.postgresUrl).clientClass();
     this.confirmedUntilMs = options.clock();
   }
 
@@ -102,8 +106,7 @@ export class ChangeListener implements Running {
   }
 
   private async connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.options.postgresUrl,
+    const client = new this.Client({
       application_name: 'matcher-listener',
       connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
       query_timeout: RESPONSE_TIMEOUT_MS,

@@ -6,6 +6,7 @@ const ID_LENGTH = 12;
 const SEQ_DIGITS = 12;
 const MONITOR_ID = /^mon_[0-9a-hjkmnp-tv-z]{12}$/;
 const MUTE_ID = /^mute_[0-9a-hjkmnp-tv-z]{12}$/;
+const BACKFILL_ID = /^bf_[0-9a-hjkmnp-tv-z]{12}$/;
 const MATCH_ID = /^mat_([0-9a-hjkmnp-tv-z]{12})_(\d{12})$/;
 
 /** `length` random characters of 5 bits each. */
@@ -31,6 +32,10 @@ export function isMuteId(text: string): boolean {
 /** The id of a run of a backfill. */
 export function newBackfillId(): string {
   return `bf_${randomText(ID_LENGTH)}`;
+}
+
+export function isBackfillId(text: string): boolean {
+  return BACKFILL_ID.test(text);
 }
 
 /** The id of an event that is no match: monitor.spike, monitor.digest. */

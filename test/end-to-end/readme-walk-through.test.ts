@@ -119,15 +119,17 @@ test('the rule that is written as text is read', () => {
 });
 
 test('earlier matches are found as written, once', () => {
-  const [page, second, deleted] = documents(walk(['walk-through:1', 'walk-through:16']));
+  const [page, second, cancelled, deleted] = documents(walk(['walk-through:1', 'walk-through:16']));
   expect(page).toMatchObject({ items: [{ matched_terms: ['the'] }] });
   expect(second).toMatchObject({ backfill: { state: 'running', max_credits: 5, matches: 0 } });
+  expect(cancelled).toMatchObject({ backfill: { id: (second!.backfill as { id: string }).id } });
   expect(deleted).toEqual({ status: 'deleted' });
 });
 
 test('a monitor gets a digest and spikes as written', () => {
-  const [changed, deleted] = documents(walk(['walk-through:1', 'walk-through:21']));
+  const [changed, events, deleted] = documents(walk(['walk-through:1', 'walk-through:21']));
   expect(changed).toMatchObject({ monitor: { name: 'together', digest: 'hourly', spike_webhook: true } });
+  expect(events).toEqual({ items: [], after: null });
   expect(deleted).toEqual({ status: 'deleted' });
 });
 

@@ -3,10 +3,10 @@ import { timestamp } from '../../messages/forum-item.ts';
 import { queryTime } from '../query-time.ts';
 
 export const backfillState = z
-  .enum(['running', 'done', 'stopped_balance', 'stopped_credits', 'stopped_limit', 'cancelled', 'failed'])
+  .enum(['running', 'cancelling', 'done', 'stopped_balance', 'stopped_credits', 'stopped_limit', 'cancelled', 'failed'])
   .meta({
     description:
-      '`running`: waits or works. `done`: all of it is recorded. It ended before its end, with more to find: `stopped_balance`: the credits of the account were used up; `stopped_credits`: `max_credits`; `stopped_limit`: 50,000 matches. `cancelled`: the account was frozen. `failed`: given up after errors of the service. Start another run for the rest: what is recorded already costs nothing again.',
+      '`running`: waits or works. `cancelling`: it is cancelled and ends within seconds; nothing more is recorded. `done`: all of it is recorded. It ended before its end, with more to find: `stopped_balance`: the credits of the account were used up; `stopped_credits`: `max_credits`; `stopped_limit`: 50,000 matches. `cancelled`: it was cancelled, or the account was frozen. `failed`: given up after errors of the service. Start another run for the rest: what is recorded already costs nothing again.',
   });
 
 const count = z.number().int().min(0);

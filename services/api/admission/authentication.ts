@@ -5,8 +5,10 @@ import { ApiError } from '../http/api-error.ts';
 
 /** The account that sent a request, and the permissions of its key or token. */
 export interface Caller {
-  /** undefined: the request came with an access token. */
+  /** undefined: the request came with an access token, or from the dashboard. */
   keyId: string | undefined;
+  /** Of the dashboard; absent where the request did not come from there. */
+  sessionId?: string;
   accountId: string;
   scopes: string[];
   /** Credits at the time of admission. */

@@ -50,6 +50,6 @@ export async function admitVisit(
 }
 
 /** The person as a caller of the API's routes. A session may do what a key with every permission may. */
-export function callerOf({ id, balance, pack }: StoredAccount): Caller {
-  return { keyId: undefined, accountId: id, scopes: [...KEY_SCOPES], balance, pack };
+export function callerOf({ session, account: { id, balance, pack } }: Omit<SignedIn, 'token'>): Caller {
+  return { keyId: undefined, sessionId: session.id, accountId: id, scopes: [...KEY_SCOPES], balance, pack };
 }

@@ -5,7 +5,7 @@ import type { Visit } from './page-route.ts';
 /** What a page sends to a route of the API. */
 export interface ApiRequest {
   id?: string;
-  muteId?: string;
+  partId?: string;
   query?: Record<string, string>;
   body?: object;
   idempotencyKey?: string;
@@ -26,7 +26,7 @@ export function createCallApi(routes: readonly Route[]): CallApi {
       caller: visit.caller,
       requestId: visit.requestId,
       id: request.id ?? '',
-      muteId: request.muteId ?? '',
+      partId: request.partId ?? '',
       query: request.query ?? {},
       body: request.body,
       idempotencyKey: request.idempotencyKey,

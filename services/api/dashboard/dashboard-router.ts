@@ -96,7 +96,7 @@ function visitOf(
   return {
     account,
     session,
-    caller: callerOf(account),
+    caller: callerOf({ session, account }),
     requestId: String(response.getHeader('X-Request-Id')),
     clientAddress: request.ip,
     host: request.host,

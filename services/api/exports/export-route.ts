@@ -3,6 +3,8 @@ import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { readSeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
+import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
+import type { Caller } from '../admission/authentication.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
@@ -34,6 +36,7 @@ interface ExportDeps {
 
 interface Export {
   accountId: string;
+  holder: LiveTailHolder;
   monitorId: string;
   format: ExportFormat;
   from: Date | undefined;
@@ -70,7 +73,7 @@ async function exportMatches(exporting: Exporting, { caller, id, query }: Call):
     throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
   }
   await findMonitor(exporting.pool, caller.accountId, id);
-  const asked = { accountId: caller.accountId, monitorId: id, format, from, to };
+  const asked = { accountId: caller.accountId, holder: holderOf(caller), monitorId: id, format, from, to };
   return {
     status: 200,
     headers: {
@@ -80,6 +83,13 @@ async function exportMatches(exporting: Exporting, { caller, id, query }: Call):
     },
     body: new StreamedBody(() => openExport(exporting, asked)),
   };
+}
+
+/** Whose access ends the export when it ends. */
+function holderOf({ keyId, sessionId }: Caller): LiveTailHolder {
+  if (keyId !== undefined) return { kind: 'key', id: keyId };
+  if (sessionId !== undefined) return { kind: 'session', id: sessionId };
+  throw new Error('an export was asked for without a key or a session');
 }
 
 /** @throws ApiError rate_limited, daily_limit_reached, service_unavailable */
@@ -92,7 +102,7 @@ async function openExport({ pool, slots, timing }: Exporting, asked: Export): Pr
       throw new ApiError('daily_limit_reached', message, { retryAfter });
     }
     const range = await readSeqRange(pool, asked.monitorId, { since: asked.from, until: asked.to });
-    const batches = readMatchesOf(pool, asked.monitorId, range);
+    const batches = readMatchesOf(pool, asked, range);
     return exportStream(FILE_FORMATS[asked.format].pieces(asked.monitorId, batches), timing, release);
   } catch (error) {
     release();

@@ -15,8 +15,8 @@ export interface Call {
   requestId: string;
   /** The {id} of the path; empty on routes without one. */
   id: string;
-  /** The {mute_id} of the path; empty on routes without one. */
-  muteId: string;
+  /** The {mute_id} or {run_id} of the path; empty on routes without one. */
+  partId: string;
   query: unknown;
   /** undefined when the request has none. */
   body: unknown;
@@ -126,12 +126,12 @@ function isStreamed(answer: Answer): answer is Answer & { body: StreamedBody } {
 }
 
 function callOf({ produces = JSON_ONLY }: Route, request: Request, response: Response, caller: Caller): Call {
-  const { id, mute_id: muteId } = request.params;
+  const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
     caller,
     requestId: String(response.getHeader('X-Request-Id')),
     id: typeof id === 'string' ? id : '',
-    muteId: typeof muteId === 'string' ? muteId : '',
+    partId: typeof partId === 'string' ? partId : '',
     query: request.query,
     body: request.body as unknown,
     idempotencyKey: request.get('Idempotency-Key'),

@@ -35,6 +35,22 @@ export function backfillTools(routeAt: (method: Route['method'], path: string) =
       toText: ({ items }: { items: Backfill[] }) =>
         items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${lineOf(run)}`).join('\n'),
     }),
+    routeTool({
+      name: 'cancel_backfill',
+      title: 'Cancel a backfill of a monitor',
+      description:
+        'The run records and charges nothing more; what it recorded stays. Another run can find the rest later. Free.',
+      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false, idempotentHint: true },
+      inputSchema: {
+        type: 'object',
+        properties: { id, run_id: { type: 'string', description: 'Id of a backfill, `bf_…`.' } },
+        required: ['id', 'run_id'],
+        additionalProperties: false,
+      },
+      outputSchema: objectSchemaOf(backfillAnswer, 'output'),
+      route: routeAt('delete', '/v1/monitors/:id/backfill/:run_id'),
+      toText: ({ backfill }: { backfill: Backfill }) => lineOf(backfill),
+    }),
   ];
 }
 

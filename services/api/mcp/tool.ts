@@ -52,12 +52,12 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
     ...tool,
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
-      const { id, muteId, named } = takeIds(route.path, args);
+      const { id, partId, named } = takeIds(route.path, args);
       const call: Call = {
         caller,
         requestId,
         id,
-        muteId,
+        partId,
         query: route.method === 'get' ? queryOf(named) : {},
         body: route.readsBody === true ? named : undefined,
         idempotencyKey: undefined,
@@ -81,15 +81,15 @@ export function requiredScope({ method, path, scope }: Route): RequiredScope {
 function takeIds(
   path: string,
   args: Record<string, unknown>,
-): { id: string; muteId: string; named: Record<string, unknown> } {
-  const ids = ['id', 'mute_id'].filter((field) => path.includes(`/:${field}`));
-  const [id = '', muteId = ''] = ids.map((field) => {
+): { id: string; partId: string; named: Record<string, unknown> } {
+  const ids = ['id', 'mute_id', 'run_id'].filter((field) => path.includes(`/:${field}`));
+  const [id = '', partId = ''] = ids.map((field) => {
     const given = args[field];
     if (typeof given !== 'string') throw invalidRequest([{ field, message: 'is required' }]);
     return given;
   });
   const named = Object.fromEntries(Object.entries(args).filter(([field]) => !ids.includes(field)));
-  return { id, muteId, named };
+  return { id, partId, named };
 }
 
 /** Queries are text, arguments are JSON. A null argument counts as absent. */

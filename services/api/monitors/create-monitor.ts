@@ -7,6 +7,7 @@ import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import {
   announceMonitorChange,
@@ -22,6 +23,7 @@ import type { Call } from '../http/route.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
+import { digestFaults, spikeFaults } from './check-options.ts';
 import { checkNewRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 
@@ -54,6 +56,7 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const changed = changedWebhook({ webhookUrl: null, webhookKind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
+  refuseFaults(spikeFaults(given.spike_webhook === true, changed.webhook));
   const { thread_once: threadOnce, spike_webhook: spikeWebhook, digest } = given;
   const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest: digest ?? null };
   return { name, ...rule, posts, comments, nsfw, ...options, ...changed.webhook };
@@ -62,7 +65,7 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
 /**
  * Creates a running monitor and charges its first day in the transaction of `client`, both or neither.
  *
- * @throws ApiError monitor_limit_reached, insufficient_credits; roll the transaction back then
+ * @throws ApiError invalid_request, monitor_limit_reached, insufficient_credits; roll the transaction back then
  */
 export async function createMonitor(
   client: Queryable,
@@ -76,7 +79,9 @@ export async function createMonitor(
   const sealedSecret = secretBox.seal(webhookSecret, id);
   // The account's lock comes first: concurrent creates of an account wait for each other, so the count is exact and
   // active_since is later than the lock.
-  await refuseBeyondLimit(client, accountId);
+  const account = await lockActiveAccount(client, accountId);
+  refuseFaults(digestFaults(settings, account.email));
+  await refuseBeyondLimit(client, account);
   const balance = await payFirstPeriod(client, call, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
   await announceMonitorChange(client, id);
@@ -85,12 +90,16 @@ export async function createMonitor(
   return { monitor: monitorResource(stored), webhookSecret, balance };
 }
 
-async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
+async function lockActiveAccount(db: Queryable, accountId: string): Promise<StoredAccount> {
   const account = await lockAccount(db, accountId);
   if (account?.status === 'frozen') throw accountFrozen();
   if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
-  const limit = planOf(account.pack).monitors;
-  const used = await countMonitors(db, accountId);
+  return account;
+}
+
+async function refuseBeyondLimit(db: Queryable, { id, pack }: StoredAccount): Promise<void> {
+  const limit = planOf(pack).monitors;
+  const used = await countMonitors(db, id);
   if (used < limit) return;
   const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or get a larger pack.`;
   throw new ApiError('monitor_limit_reached', message);

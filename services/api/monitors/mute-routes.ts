@@ -61,7 +61,7 @@ async function add({ pool, siteUrl }: MuteDeps, { caller, id, body }: Call): Pro
   });
 }
 
-async function remove({ pool }: MuteDeps, { caller, id, muteId }: Call): Promise<Answer> {
+async function remove({ pool }: MuteDeps, { caller, id, partId: muteId }: Call): Promise<Answer> {
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
     const isDeleted = isMuteId(muteId) && (await deleteMute(client, id, muteId));

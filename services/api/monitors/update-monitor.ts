@@ -5,6 +5,7 @@ import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
@@ -20,6 +21,7 @@ import { findAndLockMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { changedRefinements } from './check-refinements.ts';
 import type { RefinementsChange } from './check-refinements.ts';
+import { digestFaults, spikeFaults } from './check-options.ts';
 import { checkRule } from './check-rule.ts';
 import type { CheckedRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
@@ -49,7 +51,9 @@ export async function updateMonitor(
   return inTransaction(deps.pool, async (client) => {
     const current = await findAndLockMonitor(client, accountId, id);
     const settings = changedSettings(current, change);
+    refuseFaults(spikeFaults(change.spikeWebhook === true, settings));
     if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return current;
+    if (differs(current, settings, ['digest', 'webhookUrl'])) await refuseUnsentDigest(client, accountId, settings);
     await applyChange(client, current, settings);
     const changed = await readMonitor(client, accountId, id);
     if (!changed) throw noSuchMonitor();
@@ -70,6 +74,13 @@ export function settingsAfter(current: StoredMonitor, given: GivenChange): Monit
 }
 
 type GivenChange = z.output<typeof patchMonitorBody>;
+
+/** @throws ApiError invalid_request */
+async function refuseUnsentDigest(db: Queryable, accountId: string, settings: MonitorSettings): Promise<void> {
+  const account = await findAccount(db, accountId);
+  if (!account) throw noSuchMonitor();
+  refuseFaults(digestFaults(settings, account.email));
+}
 
 async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
@@ -111,7 +122,9 @@ function changedSettings(
   const refinements = changedRefinements(current.refinements, conditions);
   refuseFaults(validateTermCount(keywords, refinements?.terms ?? []));
   const rule = { keywords, exclude, subreddits, posts, comments, nsfw, refinements };
-  return { name, ...rule, threadOnce, spikeWebhook, digest, ...changed.webhook };
+  // Without the webhook nothing is told of spikes, and the monitor does not look as if it were.
+  const kept = { threadOnce, spikeWebhook: spikeWebhook && changed.webhook.webhookUrl !== null, digest };
+  return { name, ...rule, ...kept, ...changed.webhook };
 }
 
 /** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */

@@ -13,6 +13,7 @@ import {
 } from '../../../schemas/api/account.ts';
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
+import { eventLogEntry, eventLogPage } from '../../../schemas/api/event-log.ts';
 import { explainBody, explainedTerm, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import { feedAddresses, feedRevoked, jsonFeed } from '../../../schemas/api/matches/feed.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
@@ -129,6 +130,8 @@ const ANSWERS = {
   JsonFeed: jsonFeed,
   DeliveryLogEntry: deliveryLogEntry,
   DeliveryLogPage: deliveryLogPage,
+  EventLogEntry: eventLogEntry,
+  EventLogPage: eventLogPage,
   Redelivery: redelivery,
   RotatedSecret: z.strictObject({ webhook_secret: z.string() }),
   TestDelivery: testDelivery,

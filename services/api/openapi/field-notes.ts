@@ -166,6 +166,20 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     parts:
       '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many.',
   },
+  EventLogEntry: {
+    id: 'As in `webhook-id` and `X-Service-Delivery` of its deliveries.',
+    created_at: 'When it was stored; it is first sent within about a second of that.',
+    delivery_status:
+      '`pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: the monitor had no webhook any more.',
+    attempts: 'Made so far.',
+    last_status:
+      'The status that the endpoint answered to the last attempt; 0 without an answer, null without an attempt.',
+    last_error: 'Why the last attempt failed, in the words of the log of deliveries; null when it succeeded.',
+    spike: 'Of `monitor.spike`: the spike as it is sent.',
+    digest:
+      'Of `monitor.digest`. `count`: its matches. `after`: the match before the first one, null when there is none. `until`: its last match. Matches between them that were suppressed or backfilled are not part of it.',
+  },
+  EventLogPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
   DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
   Redeliver: {
     match_ids: 'At most 200 matches of this monitor. Cannot be combined with other fields.',

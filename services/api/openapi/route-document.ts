@@ -48,8 +48,9 @@ export interface RouteDocument {
   description: string;
   /** What the id in the path names, and an example. */
   id?: IdDocument;
-  /** The same of the mute_id in the path. */
+  /** The same of the mute_id and of the run_id in the path. */
   muteId?: IdDocument;
+  runId?: IdDocument;
   /** The same of the token in the path. */
   token?: IdDocument;
   query?: z.ZodObject;
@@ -130,6 +131,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 function parametersOf({
   id,
   muteId,
+  runId,
   token,
   query,
   example = {},
@@ -139,6 +141,7 @@ function parametersOf({
   return [
     ...(id === undefined ? [] : [pathParameter('id', id)]),
     ...(muteId === undefined ? [] : [pathParameter('mute_id', muteId)]),
+    ...(runId === undefined ? [] : [pathParameter('run_id', runId)]),
     ...(token === undefined ? [] : [pathParameter('token', token)]),
     ...(query === undefined ? [] : queryParametersOf(query, example)),
     ...headers,

@@ -1,8 +1,10 @@
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
+import { eventLogQuery } from '../../../schemas/api/event-log.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Route } from '../http/route.ts';
 import { readDeliveryLog } from './delivery-log.ts';
+import { readEventLogPage } from './event-log.ts';
 import { redeliver } from './redeliver.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { testDelivery } from './test-delivery.ts';
@@ -36,6 +38,17 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
         const requested = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
         return { status: 200, body: await readDeliveryLog(deps.pool, id, requested) };
+      },
+    },
+    {
+      method: 'get',
+      path: '/v1/monitors/:id/events',
+      scope: 'monitors:read',
+      readsQuery: true,
+      async handle({ caller, id, query }) {
+        const requested = parseRequest(eventLogQuery, query, 'query');
+        await findMonitor(deps.pool, caller.accountId, id);
+        return { status: 200, body: await readEventLogPage(deps.pool, id, requested) };
       },
     },
     {

@@ -1,7 +1,9 @@
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { listAccountsWithDueDigests } from '../../../shared/stores/digests/due-digests.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Lease } from '../lease.ts';
 import { makeDigests } from './make-digests.ts';
+import type { MadeDigests } from './make-digests.ts';
 
 const INTERVAL_MS = 5_000;
 const ACCOUNTS_PER_PAGE = 500;
@@ -13,7 +15,7 @@ const ACCOUNTS_PER_PAGE = 500;
  * @returns the round, which returns the milliseconds until the next one
  */
 export function createDigestRound(
-  { pool, dashboardUrl, signal }: { pool: Pool; dashboardUrl: string; signal: AbortSignal },
+  { pool, dashboardUrl, metrics, signal }: { pool: Pool; dashboardUrl: string; metrics: Metrics; signal: AbortSignal },
   lease: Lease,
 ): () => Promise<number> {
   const mayContinue = async () => !signal.aborted && (await lease.mayContinue());
@@ -23,10 +25,15 @@ export function createDigestRound(
       const accountIds: string[] = await listAccountsWithDueDigests(pool, after, ACCOUNTS_PER_PAGE);
       for (const accountId of accountIds) {
         if (!(await mayContinue())) return INTERVAL_MS;
-        await makeDigests({ pool, dashboardUrl }, accountId);
+        count(metrics, await makeDigests({ pool, dashboardUrl }, accountId));
       }
       after = accountIds.length < ACCOUNTS_PER_PAGE ? undefined : accountIds.at(-1);
     }
     return INTERVAL_MS;
   };
+}
+
+function count({ digestsMade, monitorEvents }: Metrics, made: MadeDigests): void {
+  for (const to of ['webhook', 'mail', 'nobody'] as const) if (made[to] > 0) digestsMade.inc({ to }, made[to]);
+  if (made.webhook > 0) monitorEvents.inc({ type: 'monitor.digest', outcome: 'stored' }, made.webhook);
 }

@@ -5,6 +5,14 @@ import { advanceDigests, takeDueDigests } from '../../../shared/stores/digests/d
 import type { DueDigest } from '../../../shared/stores/digests/due-digests.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 
+/** Digests by whom they are for. */
+export interface MadeDigests {
+  webhook: number;
+  mail: number;
+  /** They had no matches. */
+  nobody: number;
+}
+
 /**
  * Makes the digests of an account that are due, in one transaction: what they say is stored, and their ranges move on
  * to the last match of now. So each match is in one digest, whatever crashes and whoever else makes digests. Monitors
@@ -13,12 +21,13 @@ import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events
  * After: the deliverer sends the events, and `mailDigests` the mails.
  *
  * @param deps.dashboardUrl without a trailing slash
+ * @returns how many of each were made
  */
 export async function makeDigests(
   { pool, dashboardUrl }: { pool: Pool; dashboardUrl: string },
   accountId: string,
-): Promise<void> {
-  await inTransaction(pool, async (client) => {
+): Promise<MadeDigests> {
+  return inTransaction(pool, async (client) => {
     const due = await takeDueDigests(client, accountId);
     const withMatches = due.filter(({ count }) => count > 0);
     for (const digest of withMatches.filter(({ hasWebhook }) => hasWebhook)) {
@@ -29,6 +38,11 @@ export async function makeDigests(
     // Another process may have stored a mail meanwhile: then these matches wait for the next one.
     const isStored = sections.length === 0 || (await insertDigestMail(client, accountId, sections));
     await advanceDigests(client, isStored ? due : due.filter((digest) => !mailed.includes(digest)));
+    return {
+      webhook: withMatches.length - mailed.length,
+      mail: isStored ? mailed.length : 0,
+      nobody: due.length - withMatches.length,
+    };
   });
 }
 

@@ -4,6 +4,7 @@ import { comparableHours } from '../../../shared/domain/spikes/comparable-hours.
 import { findSpikes, LEAST_MATCHES } from '../../../shared/domain/spikes/find-spikes.ts';
 import { spikeResource } from '../../../shared/domain/spikes/spike-resource.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../../shared/stores/matches/match-series.ts';
 import { readMonitorHistory } from '../../../shared/stores/monitors/monitor-history.ts';
@@ -18,6 +19,7 @@ const TIMEOUT_MS = 20_000;
 export interface SpikeDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;
+  metrics: Pick<Metrics, 'monitorEvents'>;
   /** Whether this process may still do the work; asked before each monitor. */
   mayContinue: () => Promise<boolean>;
 }
@@ -30,9 +32,10 @@ export interface SpikeDeps {
  * @returns how many events were stored; undefined when it may not go on
  */
 export async function findSpikesOfHours(
-  { pool, clickhouse, mayContinue }: SpikeDeps,
+  { mayContinue, ...deps }: SpikeDeps,
   { from, to }: { from: number; to: number },
 ): Promise<number | undefined> {
+  const { pool, clickhouse } = deps;
   let stored = 0;
   let after = '';
   for (;;) {
@@ -43,14 +46,14 @@ export async function findSpikesOfHours(
     const busy = await listBusyMonitors(clickhouse, ids, { from, to, least, signal: AbortSignal.timeout(TIMEOUT_MS) });
     for (const monitorId of busy) {
       if (!(await mayContinue())) return undefined;
-      stored += await storeSpikes({ pool, clickhouse }, { monitorId, from, to });
+      stored += await storeSpikes(deps, { monitorId, from, to });
     }
     after = last;
   }
 }
 
 async function storeSpikes(
-  { pool, clickhouse }: Pick<SpikeDeps, 'pool' | 'clickhouse'>,
+  { pool, clickhouse, metrics }: Omit<SpikeDeps, 'mayContinue'>,
   { monitorId, from, to }: { monitorId: string; from: number; to: number },
 ): Promise<number> {
   const knownSince = to - KEPT_MS;
@@ -63,5 +66,6 @@ async function storeSpikes(
     const payload: SpikeOfEvent = { at, interval: 'hour', count, expected, score };
     if (await insertMonitorEvent(pool, { monitorId, kind: 'monitor.spike', key: at, payload })) stored += 1;
   }
+  if (stored > 0) metrics.monitorEvents.inc({ type: 'monitor.spike', outcome: 'stored' }, stored);
   return stored;
 }

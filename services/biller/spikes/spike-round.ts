@@ -1,8 +1,7 @@
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readServiceTime } from '../../../shared/stores/upkeep/postgres-time.ts';
 import type { Lease } from '../lease.ts';
 import { findSpikesOfHours } from './find-spikes-of-hours.ts';
+import type { SpikeDeps } from './find-spikes-of-hours.ts';
 
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS = 60_000;
@@ -18,7 +17,7 @@ const HOURS = 6;
  * @returns the round, which returns the milliseconds until the next one
  */
 export function createSpikeRound(
-  { pool, clickhouse, signal }: { pool: Pool; clickhouse: ClickHouseClient; signal: AbortSignal },
+  { signal, ...deps }: Omit<SpikeDeps, 'mayContinue'> & { signal: AbortSignal },
   lease: Lease,
 ): () => Promise<number> {
   let judgedTo = 0;
@@ -28,9 +27,9 @@ export function createSpikeRound(
       judgedTo = 0;
       return INTERVAL_MS;
     }
-    const to = Math.floor(((await readServiceTime(pool)) - DELAY_MS) / HOUR_MS) * HOUR_MS;
+    const to = Math.floor(((await readServiceTime(deps.pool)) - DELAY_MS) / HOUR_MS) * HOUR_MS;
     if (to === judgedTo) return INTERVAL_MS;
-    const stored = await findSpikesOfHours({ pool, clickhouse, mayContinue }, { from: to - HOURS * HOUR_MS, to });
+    const stored = await findSpikesOfHours({ ...deps, mayContinue }, { from: to - HOURS * HOUR_MS, to });
     if (stored !== undefined) judgedTo = to;
     return INTERVAL_MS;
   };

@@ -65,6 +65,8 @@ export async function attemptEvent(
     const { monitorId, seq, leaseToken } = event;
     const attempt = await options.record({ monitorId, seq, leaseToken, httpStatus: result.status, ...outcome });
     metrics.deliveryAttempts.inc({ kind: event.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
+    const { deliveryStatus } = outcome;
+    metrics.monitorEvents.inc({ type: event.kind, outcome: deliveryStatus === 'pending' ? 'retried' : deliveryStatus });
     log(event, { attempt, status: result.status, duration_ms: durationMs, ...outcome }, options.logger);
     return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
   } finally {

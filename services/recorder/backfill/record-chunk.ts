@@ -13,7 +13,7 @@ import type {
   ClaimedBackfill,
   ScanPosition,
 } from '../../../shared/stores/backfills/backfill-claims.ts';
-import { saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
+import { isBackfillCancelled, saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
 import { addToMonitorDays, advanceCounters, insertMatches } from '../../../shared/stores/matches/recording-matches.ts';
 import { insertThreadsOfDay } from '../../../shared/stores/matches/recording-threads.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
@@ -69,7 +69,8 @@ export async function recordChunk(
     const state = await readLockedState(client, [run.monitorId], candidates);
     const monitor = state.monitors.get(run.monitorId);
     const [account] = await lockPayingAccounts(client, [run.accountId]);
-    if (!monitor || monitor.status === 'deleted' || account?.status !== 'active') {
+    const isCancelled = await isBackfillCancelled(client, run);
+    if (isCancelled || !monitor || monitor.status === 'deleted' || account?.status !== 'active') {
       return { progress: run, stop: 'cancelled' as const, numbered: undefined };
     }
     // 2. Decide and number.

@@ -17,7 +17,7 @@ const TURN_MS = 30_000;
 const SAVE_MS = 500;
 /** Beside live traffic a run takes smaller parts, and rests this many times as long as each took. */
 const GENTLE_CHUNK = 100;
-const REST = 3;
+const REST = 10;
 
 /** How a turn ended: the run's final state; or it is to be taken up again, after others or once all is settled. */
 export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over' | 'not_settled';
@@ -32,7 +32,7 @@ export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over'
  * @throws BackfillLeaseLost, and what engines throw when they are away
  */
 export async function runBackfill(deps: RunDeps, claimed: ClaimedBackfill): Promise<TurnEnd> {
-  if (!(await mayBackfill(deps.pool, claimed))) return end(deps, claimed, 'cancelled');
+  if (!(await mayBackfill(deps.pool, claimed))) return end(deps, await publishRest(deps, claimed), 'cancelled');
   if (!(await isPipelineSettled(deps, claimed))) return 'not_settled';
   const turn = new Turn(deps, await publishRest(deps, claimed));
   return turn.work();
@@ -149,6 +149,7 @@ class Turn {
       const position = isLast && upTo !== undefined ? upTo : chunk.found.at(-1)!.position;
       const { progress, matches, stop } = await recordChunk(pool, this.run, { ...chunk, position });
       this.run = { ...this.run, ...progress };
+      this.deps.metrics.backfillMatches.inc(matches.length);
       this.savedAt = performance.now();
       await this.published();
       this.publish(matches);

@@ -109,16 +109,17 @@ async function workOn(deps: RunDeps, run: ClaimedBackfill): Promise<void> {
   }
 }
 
-async function settle({ pool, logger }: RunDeps, run: ClaimedBackfill, turnEnd: TurnEnd): Promise<void> {
+async function settle({ pool, logger, metrics }: RunDeps, run: ClaimedBackfill, turnEnd: TurnEnd): Promise<void> {
   if (turnEnd === 'turn_over' || turnEnd === 'not_settled') {
     await releaseBackfill(pool, run, turnEnd === 'not_settled' ? NOT_SETTLED_SECONDS : 0);
     return;
   }
+  metrics.backfillsEnded.inc({ state: turnEnd });
   logger.info({ backfill: run.id, monitor_id: run.monitorId, state: turnEnd }, 'a backfill ended');
 }
 
 async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Promise<void> {
-  const { pool, logger, signal } = deps;
+  const { pool, logger, metrics, signal } = deps;
   if (error instanceof BackfillLeaseLost) {
     logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it is gone');
     return;
@@ -129,6 +130,7 @@ async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Pr
     throw error;
   }
   const failed = await releaseFaultyBackfill(pool, run, { seconds: FAULT_SECONDS, most: MOST_FAULTS });
+  if (failed) metrics.backfillsEnded.inc({ state: 'failed' });
   logger.error({ err: error, backfill: run.id, failed }, 'an error stopped a backfill');
 }
 

@@ -8,7 +8,7 @@ const MOST_DAYS = 28;
 /** Smaller numbers are never spikes. */
 export const LEAST_MATCHES = 10;
 /** How many scales above the median a spike begins. */
-const LEAST_SCORE = 5;
+export const LEAST_SCORE = 5;
 /** The deviation of a normal distribution is so many times its median absolute deviation. */
 const NORMAL_MAD = 1.4826;
 

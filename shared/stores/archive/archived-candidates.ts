@@ -1,5 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { readContents } from './archived-contents.ts';
 import type { PositionRow } from './archived-contents.ts';
@@ -47,7 +48,7 @@ const LEAST_WINDOW_MS = 60_000;
 const GROWTH = 4;
 /** A page ends early, at the edge of a window, when it takes longer. */
 const PAGE_MS = 2_000;
-/** A client that gives up does not end its statement. */
+/** The embedded engine goes on when its client gives up. */
 const STATEMENT_SECONDS = 4;
 /** Code of ClickHouse for a statement that took longer. */
 const TOO_SLOW = '159';
@@ -160,7 +161,7 @@ async function readWindow(
       limit,
     },
     format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
+    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
     abort_signal: signal,
   });
   return result.json<PositionRow>();

@@ -1,5 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
 import { archivedItemOf } from './archived-item.ts';
 import type { ArchivedItem, ContentRow } from './archived-item.ts';
 
@@ -9,7 +10,7 @@ export interface PositionRow {
   firstSeenAtMs: number;
 }
 
-/** A client that gives up does not end its statement. */
+/** The embedded engine goes on when its client gives up. */
 const STATEMENT_SECONDS = 4;
 /** Longer texts are read in parts. */
 const MOST_RESULT_BYTES = 16 * 2 ** 20;
@@ -59,7 +60,11 @@ async function readRows(
       // The ids are letters and digits. As a parameter they would be too long for the address of the request.
       query: `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${positions.map(({ thingId }) => `'${thingId}'`).join(',')})`,
       format: 'JSONEachRow',
-      clickhouse_settings: { max_execution_time: STATEMENT_SECONDS, max_result_bytes: String(MOST_RESULT_BYTES) },
+      clickhouse_settings: {
+        ...ENDS_WITH_CLIENT,
+        max_execution_time: STATEMENT_SECONDS,
+        max_result_bytes: String(MOST_RESULT_BYTES),
+      },
       abort_signal: signal,
     });
     const rows = new Map<string, ContentRow>();

@@ -76,8 +76,9 @@ interface ClaimRow {
 }
 
 /**
- * Claims a run that nobody works on: of the account that waited longest for its turn, the oldest. An account has one
- * run under way at a time, in all processes together. Run it in a transaction: claims take turns.
+ * Claims a run that nobody works on: a cancelled one, which only has to end; else, of the account that waited longest
+ * for its turn, the oldest. An account has one run under way at a time, in all processes together. Run it in a
+ * transaction: claims take turns.
  *
  * @param leaseToken a new UUID
  */
@@ -94,8 +95,10 @@ export async function claimBackfill(
        FROM backfills, clock WHERE state = 'running' GROUP BY account_id
      ), chosen AS (
        SELECT b.id FROM clock, backfills b JOIN turns t ON t.account_id = b.account_id
-       WHERE b.state = 'running' AND b.next_at <= clock.now AND NOT coalesce(t.is_busy, false)
-       ORDER BY t.last NULLS FIRST, b.taken_at NULLS FIRST, b.created_at, b.id
+       WHERE b.state = 'running' AND b.next_at <= clock.now AND CASE WHEN b.cancelled_at IS NULL
+         THEN NOT coalesce(t.is_busy, false)
+         ELSE coalesce(b.lease_until <= clock.now, true) END
+       ORDER BY b.cancelled_at IS NULL, t.last NULLS FIRST, b.taken_at NULLS FIRST, b.created_at, b.id
        LIMIT 1
        FOR UPDATE OF b SKIP LOCKED
      )

@@ -67,12 +67,26 @@ export async function endBackfill(
   if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${id} is not leased by this process any more`);
 }
 
-/** Whether a run may go on: its monitor is not deleted, and its account is active. */
-export async function mayBackfill(db: Queryable, { monitorId }: Pick<ClaimedBackfill, 'monitorId'>): Promise<boolean> {
+/** Whether a run may go on: it is not cancelled, its monitor is not deleted, and its account is active. */
+export async function mayBackfill(
+  db: Queryable,
+  { id, monitorId }: Pick<ClaimedBackfill, 'id' | 'monitorId'>,
+): Promise<boolean> {
   const { rowCount } = await db.query(
-    `SELECT FROM monitor_counters c JOIN monitors m ON m.id = c.monitor_id JOIN accounts a ON a.id = m.account_id
-     WHERE c.monitor_id = $1 AND m.status <> 'deleted' AND a.status = 'active'`,
-    [monitorId],
+    `SELECT FROM backfills b JOIN monitor_counters c ON c.monitor_id = b.monitor_id
+       JOIN monitors m ON m.id = c.monitor_id JOIN accounts a ON a.id = m.account_id
+     WHERE b.id = $1 AND b.cancelled_at IS NULL AND c.monitor_id = $2 AND m.status <> 'deleted' AND a.status = 'active'`,
+    [id, monitorId],
   );
+  return rowCount === 1;
+}
+
+/** Exact when the caller holds the monitor's lock. */
+export async function isBackfillCancelled(db: Queryable, { id }: Pick<ClaimedBackfill, 'id'>): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'backfill-is-cancelled',
+    text: 'SELECT FROM backfills WHERE id = $1 AND cancelled_at IS NOT NULL',
+    values: [id],
+  });
   return rowCount === 1;
 }

@@ -7,7 +7,7 @@ import type { ChargedRequest } from '../accounts/ledger.ts';
  * - done: everything up to `to` is decided.
  * - stopped_balance, stopped_credits, stopped_limit: there was more, beyond the balance, `max_credits` or the limit of
  *   matches of a run.
- * - cancelled: the monitor was deleted, or its account was deleted or frozen.
+ * - cancelled: by its owner; or the monitor was deleted, or its account was deleted or frozen.
  * - failed: given up after errors of ours.
  */
 export type BackfillState =
@@ -17,6 +17,8 @@ export type BackfillState =
 export interface StoredBackfill {
   id: string;
   state: BackfillState;
+  /** When its owner cancelled it; nothing was recorded since. */
+  cancelledAt: Date | null;
   from: Date;
   to: Date;
   deliver: boolean;
@@ -48,7 +50,7 @@ export interface NewBackfill {
   request: ChargedRequest;
 }
 
-const COLUMNS = `id, state, from_at AS "from", to_at AS "to", deliver, max_credits AS "maxCredits",
+const COLUMNS = `id, state, cancelled_at AS "cancelledAt", from_at AS "from", to_at AS "to", deliver, max_credits AS "maxCredits",
   scanned_at AS "scannedTo", matches, delivered, already_known AS "alreadyKnown", credits,
   created_at AS "startedAt", ended_at AS "endedAt"`;
 
@@ -94,6 +96,27 @@ export async function listBackfills(db: Queryable, monitorId: string, limit: num
     [monitorId, limit],
   );
   return rows;
+}
+
+/**
+ * Cancels a run that has not ended. Requires the monitor's lock: the recorder looks under it, so that nothing is
+ * recorded after the commit. The recorder ends the run, once everything that it recorded is published.
+ *
+ * @returns the run, which may have ended before; undefined when the monitor has no such run
+ */
+export async function cancelBackfill(
+  db: Queryable,
+  monitorId: string,
+  id: string,
+): Promise<StoredBackfill | undefined> {
+  const { rows } = await db.query<StoredBackfill>(
+    `UPDATE backfills
+     SET cancelled_at = CASE WHEN state = 'running' THEN coalesce(cancelled_at, service_now()) ELSE cancelled_at END
+     WHERE id = $1 AND monitor_id = $2
+     RETURNING ${COLUMNS}`,
+    [id, monitorId],
+  );
+  return rows[0];
 }
 
 /** Runs of a monitor that decide whether it may have another one. */

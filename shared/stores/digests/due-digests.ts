@@ -39,6 +39,23 @@ export async function listAccountsWithDueDigests(db: Queryable, after: string, l
   return rows.map(({ id }) => id);
 }
 
+/** How many digests are to be made now, counted up to `most`, and for how long one of those has been due. */
+export async function countReadyDigests(db: Queryable, most: number): Promise<{ due: number; oldestSeconds: number }> {
+  const { rows } = await db.query<{ due: number; oldestSeconds: number }>({
+    name: 'digests-count',
+    text: `SELECT count(*)::int AS due,
+             coalesce(extract(epoch FROM service_now() - min(due_at)), 0)::float8 AS "oldestSeconds"
+           FROM (
+             SELECT d.due_at
+             FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+             WHERE ${IS_READY}
+             LIMIT $1
+           ) AS ready`,
+    values: [most],
+  });
+  return rows[0]!;
+}
+
 /**
  * Locks the ranges of an account that are due, and reads what is in them by now. Ranges that another process or a
  * change of the monitor has locked are left out. Run it in the transaction that stores the digests and advances the

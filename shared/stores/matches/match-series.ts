@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
 
 /** A client that gives up does not end its statement. */
 const STATEMENT_SECONDS = 5;
@@ -65,7 +66,7 @@ export async function countMatchSeries(
  LIMIT {rows: UInt32}`,
     query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS, groups, rows },
     format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
+    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
     abort_signal: signal,
   });
   const read = await result.json<Omit<SeriesRow, 'subreddit'> & { community: string | null }>();
@@ -93,7 +94,7 @@ export async function countMatchesByHour(
  GROUP BY hour`,
     query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS },
     format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: STATEMENT_SECONDS },
+    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
     abort_signal: signal,
   });
   const rows = await result.json<{ hour: number; count: number }>();

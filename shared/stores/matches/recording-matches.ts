@@ -20,7 +20,12 @@ interface MatchRow {
   backfill: boolean;
 }
 
-/** Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq. */
+/**
+ * Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq.
+ *
+ * Each pair is looked up by itself: a join could be planned, and the plan kept, while the table is nearly empty, and
+ * would then read the whole table each time until its statistics follow.
+ */
 export async function findStoredMatches(
   db: Queryable,
   pairs: readonly { monitorId: string; thingId: string }[],
@@ -31,7 +36,9 @@ export async function findStoredMatches(
       SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
         m.suppressed, m.suppressed_reason, m.first_delivery, m.backfill
       FROM unnest($1::text[], $2::text[]) AS pair (monitor_id, thing_id)
-      JOIN matches m ON m.monitor_id = pair.monitor_id AND m.thing_id = pair.thing_id
+      CROSS JOIN LATERAL (
+        SELECT * FROM matches WHERE monitor_id = pair.monitor_id AND thing_id = pair.thing_id LIMIT 1
+      ) m
       ORDER BY m.monitor_id, m.seq`,
     values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
   });

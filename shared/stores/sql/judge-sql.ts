@@ -1,4 +1,5 @@
 import { isAllowedFunction } from './sql-functions.ts';
+import { isAllowedType } from './sql-types.ts';
 
 /** Why a statement is refused, as a sentence for its author. */
 export class SqlRefused extends Error {
@@ -95,9 +96,19 @@ export function judgeTree(
   return { readsContent };
 }
 
-function judgeFunction({ name, parent }: Node): void {
+function judgeFunction({ name, parent, children }: Node): void {
   if (parent?.kind === 'TableExpression') throw new SqlRefused(`must not use the table function ${name}`);
   if (!isAllowedFunction(name)) throw new SqlRefused(`must not use the function ${name}`);
+  if (CASTS.has(name.toLowerCase())) judgeType(children[0]?.children[1]);
+}
+
+/** Functions whose second argument is a type. */
+const CASTS = new Set(['cast', '_cast', 'accuratecastornull']);
+
+/** The type must be written out: what an expression names is known only to the engine. */
+function judgeType(type: Node | undefined): void {
+  if (type?.kind !== 'Literal') throw new SqlRefused('must name the type of a CAST');
+  if (!isAllowedType(type.name)) throw new SqlRefused(`must not use the type ${type.name}`);
 }
 
 /** What the engine reads for a SELECT without FROM: one row with nothing in it. */

@@ -77,10 +77,9 @@ export async function prepareSql(
   monitorIds: readonly string[],
   signal: AbortSignal,
 ): Promise<PreparedSql> {
-  const ask = async (query: string, params: Record<string, unknown> = {}): Promise<string> => {
+  const ask = async (query: string): Promise<string> => {
     const result = await engine.archiveClickhouse.query({
       query,
-      query_params: params,
       format: 'JSONEachRow',
       clickhouse_settings: { max_execution_time: 5 },
       abort_signal: signal,
@@ -89,7 +88,9 @@ export async function prepareSql(
     return rows.map((row) => Object.values(row)[0] ?? '').join('\n');
   };
   try {
-    const select = await ask('SELECT formatQuery({statement: String})', { statement: text });
+    // As a parameter it would be too long for the address of a request. On one line it does not grow with its depth.
+    const encoded = Buffer.from(text).toString('base64');
+    const select = await ask(`SELECT formatQuerySingleLine(base64Decode('${encoded}'))`);
     const commonTables = judgePrinted(select);
     const tree = await ask(`SELECT explain FROM (EXPLAIN AST ${select})`);
     const { readsContent } = judgeTree(tree, commonTables, CONTENT_COLUMNS);
@@ -120,8 +121,7 @@ export async function runSql(
       abort_signal: signal,
     });
     const columns = (await described.json<SqlColumn>()).map(({ name, type }) => ({ name, type }));
-    const names = columns.map(({ name }) => quoted(name));
-    const selected = names.map((column) => `materialize(asked.${column}) AS ${column}`).join(', ');
+    const selected = columns.map((column) => valueOf(column, format)).join(', ');
     const { stream } = await engine.clickhouse.exec({
       query: `${tables}\nSELECT ${selected} FROM (\n${select}\n) AS asked\nFORMAT ${FORMATS[format]}`,
       clickhouse_settings: SETTINGS,
@@ -131,6 +131,19 @@ export async function runSql(
   } catch (error) {
     throw sqlFault(error, engine);
   }
+}
+
+/** Types of texts, which the forum wrote. */
+const TEXT = /^(?:(?:LowCardinality|Nullable)\()*(?:Fixed)?String\b/;
+/** What a spreadsheet takes for a formula; as in the files of exports. */
+const FORMULA = `'^[=+@\\\\t\\\\r＝＋－＠-]'`;
+
+/** A column of the result. In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. */
+function valueOf({ name, type }: SqlColumn, format: SqlFormat): string {
+  const column = quoted(name);
+  const value = `materialize(asked.${column})`;
+  if (format !== 'csv' || !TEXT.test(type)) return `${value} AS ${column}`;
+  return `if(match(${value}, ${FORMULA}), concat('''', ${value}), ${value}) AS ${column}`;
 }
 
 const quoted = (name: string): string => `\`${name.replace(/[\\`]/g, '\\$&')}\``;

@@ -1,5 +1,4 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { isClickhouseAway } from '../../clickhouse/clickhouse-away.ts';
 import { SqlRefused } from './judge-sql.ts';
 
 /** Codes of ClickHouse for statements that are beyond a limit. */
@@ -23,15 +22,26 @@ export function sqlFault(error: unknown, names: { archive: string; sandbox: stri
   if (!(error instanceof ClickHouseError)) return error;
   const limit = LIMITS.get(error.code);
   if (limit !== undefined) return new SqlRefused(limit);
-  if (isClickhouseAway(error) && !OF_THE_AUTHOR.has(error.code)) return error;
+  if (TEMPORARY.has(error.code)) return error;
   return new SqlRefused(`cannot be run: ${sentence(error.message, names)}`, { cause: error });
 }
 
 /**
- * An unknown table or database, and what the engine does not permit: for other statements a server that lags behind or
- * has lost its users, for these a fault of their author.
+ * Codes of what may be over when the statement is sent again: the server is busy, starting or stopping, cannot read or
+ * write its own files, or does not know us. Whatever else the engine says is the fault of the statement, also codes
+ * that are unknown here: an author who is told to try again would do so for ever.
  */
-const OF_THE_AUTHOR = new Set(['60', '81', '164', '497']);
+const TEMPORARY = new Set([
+  // Busy, starting, stopping, or short of memory for everybody.
+  ...['173', '201', '202', '203', '209', '210', '236', '373', '394', '425', '439', '677', '696', '735', '745', '777'],
+  ...['778', '1002'],
+  // Its files and those of its parts.
+  ...['23', '40', '74', '75', '76', '107', '499'],
+  // Its cluster.
+  ...['198', '225', '242', '254', '279', '319', '519', '733', '999'],
+  // Our user.
+  ...['192', '193', '195', '516', '700', '720'],
+]);
 
 function sentence(message: string, { archive, sandbox }: { archive: string; sandbox: string }): string {
   const [first = ''] = message.split(

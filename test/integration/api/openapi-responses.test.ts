@@ -88,6 +88,7 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/rotate-secret': [''],
   'post /v1/monitors/{id}/test': [''],
   'get /v1/monitors/{id}/deliveries': [''],
+  'get /v1/monitors/{id}/events': ['', '?limit=1'],
   'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/monitors/{id}/matches/export': ['?format=csv', '?format=ndjson', '?format=parquet'],
@@ -104,6 +105,7 @@ const CALLS: Record<string, string[]> = {
   'get /v1/monitors/{id}/latency': ['', '?days=30'],
   'get /v1/monitors/{id}/backfill': [''],
   'post /v1/monitors/{id}/backfill': [''],
+  'delete /v1/monitors/{id}/backfill/{run_id}': [''],
   'post /v1/monitors/{id}/feed-token': [''],
   'delete /v1/monitors/{id}/feed-token': [''],
   'get /feeds/{token}.atom': [''],
@@ -165,6 +167,7 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
     const path = pattern
       .replace('{id}', id)
       .replace('{mute_id}', await muteOf(id, pattern))
+      .replace('{run_id}', await runOf(apiKey, id, pattern))
       .replace('{token}', await feedOf(id, pattern));
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
     const body = BODIES[operation] ?? (await bodyFor(operation, email));
@@ -189,6 +192,14 @@ async function feedOf(monitorId: string, pattern: string): Promise<string> {
 async function muteOf(monitorId: string, pattern: string): Promise<string> {
   if (!pattern.includes('{mute_id}')) return '';
   return (await insertMute(db.pool, monitorId, { id: newMuteId(), kind: 'thread', value: 't3_a' })).id;
+}
+
+/** A backfill of the monitor, for paths that name one. */
+async function runOf(apiKey: string, monitorId: string, pattern: string): Promise<string> {
+  if (!pattern.includes('{run_id}')) return '';
+  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const { body } = await api.call(apiKey, 'POST', `/v1/monitors/${monitorId}/backfill`, { from });
+  return (body.backfill as { id: string }).id;
 }
 
 /** A grant of an account, as signing in creates it. */

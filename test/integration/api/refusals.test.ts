@@ -187,6 +187,7 @@ describe('nothing is charged, created or changed', () => {
     ['DELETE', '/v1/account'],
     ['POST', '/v1/monitors/mon_000000000000/redeliver'],
     ['GET', '/v1/monitors/mon_000000000000/deliveries'],
+    ['GET', '/v1/monitors/mon_000000000000/events'],
     ['GET', '/v1/account/ledger'],
     ['GET', '/v1/account/usage'],
     ['GET', '/v1/coverage'],

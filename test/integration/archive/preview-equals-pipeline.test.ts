@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.drop());
 
-const SCENES = fc.sample(refinedScene(3, 4), { numRuns: 8, seed: 11 });
+const SCENES = fc.sample(refinedScene(3, 4), { numRuns: 24, seed: 11 });
 
 /** Terms in the order of the tables, several in one rule, as customers have them. */
 function rules(): Rule[] {

@@ -6,7 +6,7 @@ import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../../../schemas/me
 import { insertItems } from '../../../services/archiver/archive-items.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
+import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';

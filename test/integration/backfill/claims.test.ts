@@ -110,3 +110,15 @@ test('progress is read back as it was saved, and a released run is not taken bef
   await db.freeze('2 seconds');
   expect(await claimed()).toMatchObject({ ...progress, id: 'a1', request: { requestId: 'r', route: 'POST /x' } });
 });
+
+test('a cancelled run is claimed first, also while its account has another one under way, but by one process', async () => {
+  for (const id of ['a1', 'a2']) await add(id, 'acc_a');
+  await add('b1', 'acc_b');
+  expect((await claimed()).id).toBe('a1');
+  await db.pool.query(`UPDATE backfills SET cancelled_at = service_now() WHERE monitor_id IN ('a1', 'a2')`);
+  expect((await claimed()).id).toBe('a2');
+  expect((await claimed()).id).toBe('b1');
+  expect(await claim()).toBeUndefined();
+  await db.freeze('31 seconds');
+  expect((await claimed()).id).toBe('a1');
+});

@@ -3,7 +3,7 @@ import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
-import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { identifyThing, toThingLetter } from '../../../shared/upstream/thing-letter.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { RunningSimulator } from '../../support/fakes/running-simulator.ts';

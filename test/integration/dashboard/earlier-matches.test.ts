@@ -44,6 +44,20 @@ test('earlier matches are asked for with their price beside the button, and thei
   expect(ended.html).toContain('Find earlier matches');
 });
 
+test('a run is cancelled by a button, which is gone then', async () => {
+  const id = await bench.monitor({ keywords: ['rust'] });
+  await bench.person.post(`/monitors/${id}/earlier`, { hours: '24' });
+  const running = await bench.person.get(`/monitors/${id}/earlier`);
+  const [, run] = /name="run" value="(bf_\w+)"/.exec(running.html)!;
+  const cancelled = await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: run! });
+  expect(cancelled.location).toBe(`/dashboard/monitors/${id}/earlier?done=cancelled`);
+  const page = await bench.person.get(`/monitors/${id}/earlier?done=cancelled`);
+  expect(page.html).toContain('It is cancelled: nothing more is recorded or charged.');
+  expect(page.html).toContain('being cancelled');
+  expect(page.html).not.toContain('Cancel it');
+  expect((await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: 'bf_0' })).status).toBe(404);
+});
+
 test('a wrong form stores nothing, and says why', async () => {
   const id = await bench.monitor({ keywords: ['rust'] });
   for (const most of ['0', 'many', '1.5']) {

@@ -165,6 +165,11 @@ test('failures climb the ladder of matches, count for the health of the webhook,
   await addSpike(id, 'a third hour');
   await settled(id);
   expect(await health()).toEqual([{ failures: 0, webhook_failing: true }]);
+  await eventually('all attempts are counted', async () => {
+    const { values } = await bench.metrics.monitorEvents.get();
+    const of = (outcome: string) => values.find(({ labels }) => labels.outcome === outcome)?.value;
+    return of('retried') === 1 && of('failed') === 2 && of('delivered') === 1;
+  });
 });
 
 test('what a killed process claimed is sent again with the same id after its lease, and its late outcome is refused', async () => {

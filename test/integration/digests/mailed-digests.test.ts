@@ -73,6 +73,11 @@ test('one mail an account at the full hour names each match of its monitors once
   expect(await round('10 hours')).toBe(1);
   expect(listed(1).sort()).toEqual([...ofDay, ...later].sort());
   expect(smtp.received[1]!.headers.get('subject')).toEqual(['2 new matches of 2 monitors']);
+  expect((await biller.metrics.digestsMade.get()).values.map(({ labels, value }) => [labels.to, value])).toEqual([
+    ['mail', 4],
+    // Of both hourly ones after an hour without matches, and of the first one after the ten hours.
+    ['nobody', 3],
+  ]);
 });
 
 test('a mail lists 100 matches and says how many more there are', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -29,8 +30,10 @@ afterAll(async () => {
   await db.drop();
 });
 
+type Running = TestAccount & { path: string };
+
 /** An account with a monitor whose matches take 30 MB. */
-async function largeMonitor(): Promise<TestAccount & { path: string }> {
+async function largeMonitor(): Promise<Running> {
   const owner = await api.account();
   const { id } = await api.monitor(owner.apiKey);
   await db.pool.query(
@@ -47,6 +50,12 @@ async function largeMonitor(): Promise<TestAccount & { path: string }> {
     [id, MATCHES, BODY],
   );
   return { ...owner, path: `/v1/monitors/${id}/matches/export?format=ndjson` };
+}
+
+async function revokeKey({ apiKey }: TestAccount): Promise<void> {
+  const { body } = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'another' });
+  const { status } = await api.call(body.api_key as string, 'DELETE', `/v1/account/keys/${apiKey.slice(3, 11)}`);
+  expect(status).toBe(200);
 }
 
 /** Asks for an export, and reads nothing after the beginning of the answer. */
@@ -85,6 +94,22 @@ test('a reader that leaves gives its export back at once', async () => {
   expect(await codeOf(owner)).toBe('rate_limited');
   socket.destroy();
   await eventually('it is given back', async () => (await codeOf(owner)) === 'exported', WHOLE_MS - 1_000);
+});
+
+test.each<[string, (owner: Running) => Promise<unknown>]>([
+  ['its key is revoked', revokeKey],
+  ['its monitor is deleted', ({ apiKey, path }) => api.call(apiKey, 'DELETE', path.replace(/\/matches.*/, ''))],
+  ['its account is frozen', ({ accountId }) => freezeAccount(db.pool, accountId)],
+])('an export breaks off when %s', async (_when, end) => {
+  const owner = await largeMonitor();
+  const response = await fetch(api.url + owner.path, { headers: { authorization: `Bearer ${owner.apiKey}` } });
+  const reader = response.body!.getReader();
+  await reader.read();
+  await end(owner);
+  const rest = async () => {
+    for (;;) if (((await reader.read()) as { done: boolean }).done) return;
+  };
+  await expect(rest()).rejects.toThrow();
 });
 
 test('an export that takes too long breaks off, so that it never looks complete', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { FORUM_COMMENTS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
-import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

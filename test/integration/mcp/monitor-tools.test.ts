@@ -86,7 +86,7 @@ test('creates a monitor with conditions, reads it, and mutes what is noise', asy
   expect((await call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
 });
 
-test('starts a backfill and reads its progress', async () => {
+test('starts a backfill, reads its progress and cancels it', async () => {
   const { apiKey } = await api.account({ credits: 25, pack: 9 });
   const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
   const call = await connect(apiKey);
@@ -98,6 +98,8 @@ test('starts a backfill and reads its progress', async () => {
   const shown = await call('get_backfill', { id });
   expect(shown.structuredContent).toEqual({ items: [backfill] });
   expect(shown.content[0]!.text).toContain('running (bf_');
+  const cancelled = await call('cancel_backfill', { id, run_id: backfill.id });
+  expect(cancelled.structuredContent).toEqual({ backfill: { ...backfill, state: 'cancelling' } });
   const created = await call('create_monitor', { name: 'with', keywords: ['ore'], backfill_hours: 24 });
   expect(created.structuredContent).toMatchObject({ backfill: { state: 'running', max_credits: null } });
 });

@@ -37,6 +37,7 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   remove_mute: 'monitors:write',
   start_backfill: 'monitors:write',
   get_backfill: 'monitors:read',
+  cancel_backfill: 'monitors:write',
   explain_match: 'monitors:read',
   explain_rule: 'monitors:write',
   preview_monitor: 'monitors:write',

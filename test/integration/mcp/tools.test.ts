@@ -92,6 +92,7 @@ const TOOLS = [
   'remove_mute',
   'start_backfill',
   'get_backfill',
+  'cancel_backfill',
   'explain_match',
   'explain_rule',
   'preview_monitor',
@@ -127,7 +128,9 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });
       expect(`${title} ${description}`.length).toBeGreaterThan(20);
-      expect(annotations).toMatchObject({ readOnlyHint: !/create|update|pause|resume|add|remove|start/.test(name) });
+      expect(annotations).toMatchObject({
+        readOnlyHint: !/create|update|pause|resume|add|remove|start|cancel/.test(name),
+      });
     }
     const post = tools[0]!.inputSchema;
     expect(post.properties).toMatchObject({
@@ -266,6 +269,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       'webhook_url: must be an https:// URL',
     ],
     ['start_backfill', { id: 'mon_x' }, 'from: must be an ISO 8601'],
+    ['cancel_backfill', { id: 'mon_x' }, 'run_id: is required'],
     ['create_monitor', { name: 'x', keywords: ['a'], backfill_hours: 721 }, 'backfill_hours: must be'],
     ['nothing', {}, 'Unknown tool: nothing'],
   ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {

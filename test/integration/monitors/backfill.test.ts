@@ -136,6 +136,40 @@ test('backfill_hours at the creation starts a run in the same transaction; witho
   expect(again.body).toEqual(reply.body);
 });
 
+const cancel = (run: unknown, key = owner.apiKey, monitor = id) =>
+  api.call(key, 'DELETE', `/v1/monitors/${monitor}/backfill/${String(run)}`);
+
+test('a run is cancelled, however often that is asked for; another one waits for its end', async () => {
+  const { backfill } = (await start({ from: ago(HOUR_MS) })).body as { backfill: { id: string } };
+  for (let time = 0; time < 2; time++) {
+    const reply = await cancel(backfill.id);
+    expect([reply.status, reply.body]).toEqual([200, { backfill: { ...backfill, state: 'cancelling' } }]);
+  }
+  expect(await runs()).toMatchObject([{ state: 'cancelling' }]);
+  expect((await start({ from: ago(HOUR_MS) })).body).toMatchObject({ error: { code: 'backfill_running' } });
+});
+
+test('a run that ended stays as it was', async () => {
+  const { backfill } = (await start({ from: ago(HOUR_MS) })).body as { backfill: { id: string } };
+  await endRuns();
+  expect((await cancel(backfill.id)).body).toMatchObject({ backfill: { id: backfill.id, state: 'done' } });
+  const { rows } = await db.pool.query('SELECT cancelled_at FROM backfills WHERE id = $1', [backfill.id]);
+  expect(rows).toEqual([{ cancelled_at: null }]);
+});
+
+test('runs of other monitors and of other accounts are not cancelled', async () => {
+  const { backfill } = (await start({ from: ago(HOUR_MS) })).body as { backfill: { id: string } };
+  const other = await api.monitor(owner.apiKey);
+  const stranger = await api.account();
+  for (const run of [backfill.id, 'bf_000000000000', 'x', '%00', backfill.id.toUpperCase()]) {
+    const reply = await cancel(run, owner.apiKey, other.id);
+    expect([reply.status, reply.body]).toMatchObject([404, { error: { message: 'No such backfill.' } }]);
+  }
+  const reply = await cancel(backfill.id, stranger.apiKey);
+  expect([reply.status, reply.body]).toMatchObject([404, { error: { message: 'No such monitor.' } }]);
+  expect(await runs()).toMatchObject([{ state: 'running' }]);
+});
+
 const future = () => new Date(Date.now() + HOUR_MS).toISOString();
 const REFUSALS: [string, () => object, string][] = [
   ['no from', () => ({}), '^from: must be an ISO 8601'],

@@ -142,6 +142,19 @@ describe('a preview', () => {
     );
   });
 
+  test('is counted with its duration, by whether it was exact', async () => {
+    const count = async () => {
+      const { values } = await api.metrics.previewSeconds.get();
+      const of = values.find(
+        (value) => value.metricName === 'preview_seconds_count' && value.labels.kind === 'preview',
+      );
+      return [of?.labels.exact, of?.value ?? 0];
+    };
+    const [, before] = await count();
+    await found({ keywords: ['zinc'] });
+    expect(await count()).toEqual(['yes', Number(before) + 1]);
+  });
+
   test('changes nothing and costs nothing', async () => {
     await preview({ keywords: ['zinc'] }, {}, owner.apiKey);
     const account = await api.call(owner.apiKey, 'GET', '/v1/account');

@@ -52,10 +52,12 @@ const BY_ID = [
   ['POST', '/redeliver', { status: 'failed' }],
   ['GET', '/matches', undefined],
   ['GET', '/deliveries', undefined],
+  ['GET', '/events', undefined],
   ['GET', '/mutes', undefined],
   ['POST', '/mutes', { kind: 'author', value: 'ana' }],
   ['DELETE', '/mutes/mute_000000000000', undefined],
   ['GET', '/matches/export?format=csv', undefined],
+  ['DELETE', '/backfill/bf_000000000000', undefined],
   ['POST', '/feed-token', undefined],
   ['DELETE', '/feed-token', undefined],
 ] as const;

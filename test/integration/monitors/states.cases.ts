@@ -115,6 +115,11 @@ const reading: MonitorEvent[] = [
     does: { method: 'GET', path: '/deliveries' },
     in: whileItLives({ status: 200, body: { items: [], after: null } }),
   },
+  {
+    name: 'GET /events',
+    does: { method: 'GET', path: '/events' },
+    in: whileItLives({ status: 200, body: { items: [], after: null } }),
+  },
 ];
 
 const changing: MonitorEvent[] = [

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vites
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

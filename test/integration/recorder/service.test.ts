@@ -8,7 +8,7 @@ import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/t
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startSqlBench } from '../../support/fixtures/sql-bench.ts';
 import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { csvRecords } from '../../support/oracles/csv-records.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 
 let bench: SqlBench;
@@ -122,6 +123,17 @@ test('answers as CSV and Parquet', async () => {
   ]);
 });
 
+test('in CSV no text is a formula of a spreadsheet; JSON holds them unchanged', async () => {
+  const texts = ['=cmd()', '+1', '-1', '@x', '\t=1', '＝1', 'a=1', "it's", ''];
+  const list = `[${texts.map((text) => `'${text.replace("'", "\\'")}'`).join(', ')}]`;
+  const query = `SELECT arrayJoin(${list}) AS text, toNullable(text) AS same, if(text = '', NULL, text) AS other, -1 AS n`;
+  const csv = await bench.sql(query, { format: 'csv' });
+  const [, ...rows] = csvRecords(csv.text.replaceAll('\n', '\r\n'));
+  const safe = (text: string) => (/^[=+\-@\t＝]/.test(text) ? `'${text}` : text);
+  expect(rows, csv.text).toEqual(texts.map((text) => [safe(text), safe(text), text === '' ? '\\N' : safe(text), '-1']));
+  expect((await bench.sql(query)).body.rows).toEqual(texts.map((text) => [text, text, text || null, -1]));
+});
+
 test('large integers are strings, sorted rows stay sorted, and deleted monitors are gone', async () => {
   const exact = await bench.sql("SELECT toInt64(9007199254740993) AS a, toInt64(5) AS b, ['x'] AS c");
   expect(exact.body.rows, exact.text).toEqual([['9007199254740993', 5, ['x']]]);
@@ -163,4 +175,19 @@ test('an installation whose archive is away answers 503', async () => {
   const reply = await away.call(bench.owner.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' });
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2']);
   await away.stop();
+});
+
+test('statements of the greatest length run, whatever their characters', async () => {
+  const text = '龍'.repeat(9_900);
+  const { status, body } = await bench.sql(`SELECT lengthUTF8('${text}') AS n`);
+  expect([status, body.rows]).toEqual([200, [[9_900]]]);
+});
+
+test.each([
+  ['too deep', `SELECT ${'('.repeat(900)}1${')'.repeat(900)}`],
+  ['endless', 'WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t'],
+  ['of too many levels', `SELECT ${'[1, '.repeat(300)}1${']'.repeat(300)}`],
+])('a statement that is %s is its author’s fault, not an archive that is away', async (_what, query) => {
+  const { status, body } = await bench.sql(query);
+  expect([status, (body.error as { retryable: boolean }).retryable]).toEqual([400, false]);
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Lease } from '../../../services/biller/lease.ts';
 import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -13,6 +15,7 @@ const DAY = 24 * HOUR;
 /** Start of an hour that has ended. */
 const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
 
+let metrics: Metrics;
 let db: TestDatabase;
 let archive: TestArchive;
 
@@ -27,6 +30,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  metrics = createMetrics();
   await db.setShift('0');
   await db.pool.query('TRUNCATE leases, monitor_events, monitors CASCADE');
 });
@@ -47,7 +51,8 @@ const found = (monitorId: string, count: number, seenAt: number) =>
 /** A round as one process makes it. */
 const createRound = (): (() => Promise<number>) => {
   const { signal } = new AbortController();
-  return createSpikeRound({ pool: db.pool, clickhouse: archive.client, signal }, new Lease(db.pool, 'spikes'));
+  const deps = { pool: db.pool, clickhouse: archive.client, metrics };
+  return createSpikeRound({ ...deps, signal }, new Lease(db.pool, 'spikes'));
 };
 
 async function events(): Promise<[string, string, unknown][]> {
@@ -69,6 +74,9 @@ test('a spike is one event, however often and by however many processes it is fo
   await db.pool.query('TRUNCATE leases');
   await createRound()();
   expect(await events()).toHaveLength(1);
+  expect((await metrics.monitorEvents.get()).values).toMatchObject([
+    { labels: { type: 'monitor.spike', outcome: 'stored' }, value: 1 },
+  ]);
 });
 
 test('an hour is judged after its end, and again for what the archive got late', async () => {

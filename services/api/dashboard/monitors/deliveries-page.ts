@@ -10,11 +10,12 @@ import { field, select } from '../parts/field.ts';
 import { postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
 import { answerInWords } from './delivery-errors.ts';
+import { eventsSection } from './events-section.ts';
 import { monitorNavigation } from './monitor-navigation.ts';
 
 type Deps = Pick<DashboardDeps, 'callApi'>;
 
-/** Every attempt to deliver a monitor's matches, with what the receiver answered. */
+/** Every attempt to deliver a monitor's matches, with what the receiver answered; and its digests and spikes. */
 export function deliveryPages(deps: Deps): PageRoute[] {
   return [
     { method: 'get', path: '/monitors/:id/deliveries', handle: (visit) => show(deps, visit) },
@@ -34,6 +35,7 @@ async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
   const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id });
   const { monitor } = body as { monitor: Monitor };
   const { page, problems } = await readLog({ callApi }, visit);
+  const events = await eventsSection({ callApi }, visit, monitor);
   return {
     title: `Deliveries of “${monitor.name}”`,
     status: problems.size > 0 ? 400 : 200,
@@ -48,7 +50,8 @@ async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
       </div>
       ${filterForm(visit, id, problems)}
       ${page.items.length === 0 ? html`<p class="note">No attempts here.</p>` : table(visit, id, page.items)}
-      ${page.after !== null && html`<p><a href="${visit.path(olderPath(visit, id, page.after))}">Older attempts</a></p>`}`,
+      ${page.after !== null && html`<p><a href="${visit.path(olderPath(visit, id, page.after))}">Older attempts</a></p>`}
+      ${events}`,
   };
 }
 

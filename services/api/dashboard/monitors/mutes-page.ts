@@ -111,7 +111,7 @@ async function add({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
 }
 
 async function remove({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const { id = '', mute: muteId = '' } = visit.params;
-  await callApi(visit, 'delete', '/v1/monitors/:id/mutes/:mute_id', { id, muteId });
+  const { id = '', mute: partId = '' } = visit.params;
+  await callApi(visit, 'delete', '/v1/monitors/:id/mutes/:mute_id', { id, partId });
   return { redirect: `/monitors/${id}/mutes?done=removed` };
 }

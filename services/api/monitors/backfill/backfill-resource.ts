@@ -3,7 +3,7 @@ import type { StoredBackfill } from '../../../../shared/stores/backfills/backfil
 
 /** A run in the form the API returns. */
 export function backfillResource(run: StoredBackfill): Backfill {
-  const { id, state, from, to, deliver, scannedTo, matches, delivered, credits } = run;
+  const { id, from, to, deliver, scannedTo, matches, delivered, credits } = run;
   const length = to.getTime() - from.getTime();
   // A run up to now may look a moment further, where the clocks of several machines differ.
   const scanned =
@@ -11,7 +11,7 @@ export function backfillResource(run: StoredBackfill): Backfill {
   const share = scanned === undefined ? 0 : length === 0 ? 1 : (scanned - from.getTime()) / length;
   return {
     id,
-    state,
+    state: run.state === 'running' && run.cancelledAt !== null ? 'cancelling' : run.state,
     from: from.toISOString(),
     to: to.toISOString(),
     deliver,

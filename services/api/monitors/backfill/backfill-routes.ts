@@ -1,9 +1,10 @@
-import { isMonitorId } from '../../../../shared/domain/identifiers.ts';
-import { listBackfills } from '../../../../shared/stores/backfills/backfill-runs.ts';
+import { isBackfillId, isMonitorId } from '../../../../shared/domain/identifiers.ts';
+import { inTransaction } from '../../../../shared/postgres/pool.ts';
+import { cancelBackfill, listBackfills } from '../../../../shared/stores/backfills/backfill-runs.ts';
 import { runIdempotentRequest } from '../../admission/idempotent-request.ts';
-import { noSuchMonitor } from '../../http/api-error.ts';
+import { ApiError, noSuchMonitor } from '../../http/api-error.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
-import { findMonitor } from '../find-monitor.ts';
+import { findAndLockMonitor, findMonitor } from '../find-monitor.ts';
 import type { MonitorDeps } from '../monitor-deps.ts';
 import { backfillResource } from './backfill-resource.ts';
 import { startBackfill, wantedBackfill } from './start-backfill.ts';
@@ -18,12 +19,23 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
   return [
     { method: 'get', path, scope: 'monitors:read', handle: (call) => list(deps, call) },
     { method: 'post', path, scope: 'monitors:write', readsBody: true, handle: (call) => start(deps, call) },
+    { method: 'delete', path: `${path}/:run_id`, scope: 'monitors:write', handle: (call) => cancel(deps, call) },
   ];
 }
 
 async function list({ pool }: BackfillRouteDeps, { caller, id }: Call): Promise<Answer> {
   await findMonitor(pool, caller.accountId, id);
   return { status: 200, body: { items: (await listBackfills(pool, id, SHOWN)).map(backfillResource) } };
+}
+
+/** Repeating it is harmless. Nothing is recorded or charged after the answer. */
+function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: Call): Promise<Answer> {
+  return inTransaction(pool, async (client) => {
+    await findAndLockMonitor(client, caller.accountId, id);
+    const run = isBackfillId(runId) ? await cancelBackfill(client, id, runId) : undefined;
+    if (run === undefined) throw new ApiError('not_found', 'No such backfill.');
+    return { status: 200, body: { backfill: backfillResource(run) } };
+  });
 }
 
 async function start({ pool, secretBox }: BackfillRouteDeps, call: Call): Promise<Answer> {

@@ -29,9 +29,10 @@ export interface DiffRequest {
  * @throws the engine's error when it is away; ClientGone
  */
 export async function diffMonitor(
-  { clickhouse, clock }: PreviewDeps,
+  { clickhouse, clock, metrics }: PreviewDeps,
   { before, after, mutes, days, gone, budgetMs }: DiffRequest,
 ): Promise<DiffAnswer> {
+  const timer = metrics.previewSeconds.startTimer({ kind: 'comparison' });
   const to = new Date(clock());
   const from = new Date(to.getTime() - days * DAY_MS);
   const gained: Side = { total: 0, samples: [] };
@@ -49,6 +50,7 @@ export async function diffMonitor(
   });
   let last = { exactFrom: to, done: false };
   for await (const extent of scan) last = extent;
+  timer({ exact: last.done ? 'yes' : 'no' });
   return {
     gained,
     lost,

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../../shared/runtime/metrics.ts';
 import type { MonitorDeps } from '../monitor-deps.ts';
 import type { PreviewSlots } from './preview-slots.ts';
 import type { StreamWords } from './stream-words.ts';
@@ -10,6 +11,7 @@ export interface PreviewDeps extends MonitorDeps {
   clickhouse: ClickHouseClient;
   clock: Clock;
   logger: Logger;
+  metrics: Pick<Metrics, 'previewSeconds'>;
   slots: PreviewSlots;
   streamWords: StreamWords;
 }

@@ -34,7 +34,8 @@ export async function* previewMonitor(
   deps: PreviewDeps,
   { rule, threadOnce, days, pack, gone, budgetMs }: PreviewRequest,
 ): AsyncGenerator<PreviewProgress, PreviewAnswer> {
-  const { clickhouse } = deps;
+  const { clickhouse, metrics } = deps;
+  const timer = metrics.previewSeconds.startTimer({ kind: 'preview' });
   const to = new Date(deps.clock());
   const from = new Date(to.getTime() - days * DAY_MS);
   const counts = new PreviewCounts(threadOnce);
@@ -52,6 +53,7 @@ export async function* previewMonitor(
     deps.streamWords(),
     rule.subreddits.length > 0 ? [] : deps.archiveSample(),
   ]);
+  timer({ exact: last.done ? 'yes' : 'no' });
   return {
     total: counts.total,
     exact: last.done,

@@ -1,19 +1,18 @@
 import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import { AccountTurns } from '../../http/account-turns.ts';
 import { ApiError } from '../../http/api-error.ts';
 
 /** An answer waits for its turn and the archive together so long, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 const RETRY_AFTER_S = 5;
 const MAX_AT_ONCE = 4;
-/** Turns that an account has or waits for. */
-const MAX_PER_ACCOUNT = 2;
 
 /**
  * Bounds what free questions to the archive cost: four at a time in a process, two an account. Nothing waits longer
  * than the timeout, whether for a turn or for an archive that does not answer.
  */
 export class ArchiveTurns {
-  private readonly perAccount = new Map<string, number>();
+  private readonly ofAccounts = new AccountTurns('figures');
   private readonly waiting: (() => void)[] = [];
   private running = 0;
 
@@ -22,13 +21,11 @@ export class ArchiveTurns {
    * @throws ApiError rate_limited for a third question of an account, service_unavailable when the archive is away or
    *   busy
    */
-  async ask<T>(accountId: string, gone: AbortSignal | undefined, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const turns = this.perAccount.get(accountId) ?? 0;
-    if (turns >= MAX_PER_ACCOUNT) {
-      const message = 'This account asks for more figures than can be computed at once. Wait for the answers.';
-      throw new ApiError('rate_limited', message, { retryAfter: 1 });
-    }
-    this.perAccount.set(accountId, turns + 1);
+  ask<T>(accountId: string, gone: AbortSignal | undefined, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.ofAccounts.take(accountId, () => this.withinTimeout(gone, ask));
+  }
+
+  private async withinTimeout<T>(gone: AbortSignal | undefined, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
       return await this.inTurn(gone === undefined ? timeout : AbortSignal.any([gone, timeout]), ask);
@@ -37,15 +34,7 @@ export class ArchiveTurns {
       throw new ApiError('service_unavailable', 'The archive does not answer. Retry later.', {
         retryAfter: RETRY_AFTER_S,
       });
-    } finally {
-      this.release(accountId);
     }
-  }
-
-  private release(accountId: string): void {
-    const left = (this.perAccount.get(accountId) ?? 1) - 1;
-    if (left > 0) this.perAccount.set(accountId, left);
-    else this.perAccount.delete(accountId);
   }
 
   private async inTurn<T>(signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {

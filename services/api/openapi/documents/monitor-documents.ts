@@ -3,6 +3,7 @@ import { matchPageQuery } from '../../../../schemas/api/match-page-query.ts';
 import type { ErrorCode } from '../../../../shared/domain/error-codes.ts';
 import type { ComponentName } from '../component-schemas.ts';
 import { deliveryLogQuery } from '../../../../schemas/api/delivery-log.ts';
+import { eventLogQuery } from '../../../../schemas/api/event-log.ts';
 import { deliveryExamples as deliveries } from '../examples/delivery-examples.ts';
 import { monitorExamples as examples } from '../examples/monitor-examples.ts';
 import type { AnswerDocument, RouteDocument } from '../route-document.ts';
@@ -188,6 +189,18 @@ export const monitorDocuments: readonly RouteDocument[] = [
     query: deliveryLogQuery,
     example: { limit: 25 },
     answer: ok('A page of attempts.', 'DeliveryLogPage', 'log', deliveries.log),
+    errors: ['invalid_request'],
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors/:id/events',
+    operationId: 'listEvents',
+    summary: 'List spikes and digests',
+    description:
+      'The `monitor.spike` and `monitor.digest` events of the last 30 days, newest first, with what they are about and what became of their delivery. A digest names its matches by a range: `GET /v1/monitors/{id}/matches` with its `after` begins with its first match. Digests by mail are not listed. Free.',
+    query: eventLogQuery,
+    example: { limit: 25 },
+    answer: ok('A page of events.', 'EventLogPage', 'events', deliveries.events),
     errors: ['invalid_request'],
   }),
   ofMonitors({

@@ -11,7 +11,7 @@ export const sqlDocuments: readonly RouteDocument[] = [
     operationId: 'runSql',
     tag: 'SQL',
     summary: 'Run one SELECT over your matches',
-    description: `One SELECT in the dialect of ClickHouse over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} Subqueries, joins, \`WITH\`, unions, windows and a list of functions are allowed; table functions, other tables, settings and formats are not. A statement may take 10 s and 1 GB of memory, and return 100,000 rows or 32 MB. Integers that a number cannot hold exactly are strings. One statement of an account runs at a time. Costs 1 credit for each started second; failed statements are free, and together they may take 60 s a day (UTC).`,
+    description: `One SELECT in the dialect of ClickHouse over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} Subqueries, joins, \`WITH\`, unions, windows and a list of functions are allowed; table functions, other tables, settings and formats are not. A statement may take 10 s and 1 GB of memory, and return 100,000 rows or 32 MB. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before texts that a spreadsheet would take for a formula. One statement of an account runs at a time. Costs 1 credit for each started second; failed statements are free, and together they may take 60 s a day (UTC).`,
     body: { schema: 'SqlQuery', examples: { counts: examples.body } },
     answers: [
       {

@@ -47,5 +47,6 @@ export const backfillExamples = {
   week: { from: started.from, max_credits: 20 } satisfies Partial<StartBackfill>,
   delivered: { from: '2026-03-04T00:00:00Z', to: '2026-03-04T10:00:00Z', deliver: true } satisfies StartBackfill,
   started: { backfill: started },
+  cancelling: { backfill: { ...underWay, state: 'cancelling' } satisfies Backfill },
   list: { items: [underWay, done] },
 };

@@ -9,6 +9,7 @@ import type { DashboardDeps } from '../../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../../page-route.ts';
 import { doneNotice } from '../../parts/done-notice.ts';
 import { checkbox, field, select } from '../../parts/field.ts';
+import { postButton } from '../../parts/post-button.ts';
 import { time } from '../../parts/time.ts';
 import { monitorNavigation } from '../monitor-navigation.ts';
 
@@ -29,6 +30,7 @@ export function backfillPages(deps: Deps): PageRoute[] {
   return [
     { method: 'get', path: '/monitors/:id/earlier', handle: (visit) => show(deps, visit, new Map()) },
     { method: 'post', path: '/monitors/:id/earlier', handle: (visit) => start(deps, visit) },
+    { method: 'post', path: '/monitors/:id/earlier/cancel', handle: (visit) => cancel(deps, visit) },
   ];
 }
 
@@ -40,25 +42,32 @@ async function show({ callApi }: Pick<Deps, 'callApi'>, visit: Visit, problems: 
   ]);
   const { monitor } = shown.body as { monitor: Monitor };
   const { items } = listed.body as { items: Backfill[] };
-  const isRunning = items.some(({ state }) => state === 'running');
+  const running = items.find(({ ended_at: endedAt }) => endedAt === null);
   return {
     title: `Earlier matches of “${monitor.name}”`,
     status: problems.size > 0 ? 400 : 200,
     content: html`${monitorNavigation(visit, id, '/earlier')} ${doneNotice(visit, DONE)}
-    ${
-      isRunning
-        ? html`<p>
-            Earlier matches are being found. <a href="${visit.path(`/monitors/${id}/earlier`)}">See how far it is</a>
-          </p>`
-        : startForm(visit, monitor, problems)
-    }
+    ${running === undefined ? startForm(visit, monitor, problems) : underWay(visit, id, running)}
     ${items.length > 0 && runsTable(items)}`,
   };
 }
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['started', 'It waits for its turn. What it finds appears among the matches.'],
+  ['cancelled', 'It is cancelled: nothing more is recorded or charged.'],
 ]);
+
+function underWay(visit: Visit, id: string, run: Backfill): Html {
+  const cancelling = postButton(visit, {
+    action: `/monitors/${id}/earlier/cancel`,
+    label: 'Cancel it',
+    fields: { run: run.id },
+  });
+  return html`<p>
+      Earlier matches are being found. <a href="${visit.path(`/monitors/${id}/earlier`)}">See how far it is</a>
+    </p>
+    ${run.state === 'running' && html`<div class="actions">${cancelling}<span class="note">What it found stays.</span></div>`}`;
+}
 
 function startForm(visit: Visit, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
   const { form, account } = visit;
@@ -99,6 +108,7 @@ function startForm(visit: Visit, { id, webhook_url: url }: Monitor, problems: Fi
 
 const STATES: Readonly<Record<Backfill['state'], string>> = {
   running: 'under way',
+  cancelling: 'being cancelled',
   done: 'done',
   stopped_balance: 'stopped: no credits left',
   stopped_credits: 'stopped at the credits that it may cost',
@@ -163,4 +173,10 @@ async function start({ callApi, clock }: Deps, visit: Visit): Promise<PageAnswer
   } catch (error) {
     return show({ callApi }, visit, problemsOf(error));
   }
+}
+
+async function cancel({ callApi }: Pick<Deps, 'callApi'>, visit: Visit): Promise<PageAnswer> {
+  const id = visit.params.id ?? '';
+  await callApi(visit, 'delete', '/v1/monitors/:id/backfill/:run_id', { id, partId: visit.form.text('run') });
+  return { redirect: `/monitors/${id}/earlier?done=cancelled` };
 }

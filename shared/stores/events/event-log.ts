@@ -1,0 +1,56 @@
+import type { Spike } from '../../../schemas/messages/monitor-event.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import type { StoredDigest } from './event-deliveries.ts';
+
+/** An event of a monitor, as its owner sees it. */
+export type LoggedEvent = (
+  { kind: 'monitor.spike'; payload: Spike } | { kind: 'monitor.digest'; payload: StoredDigest }
+) & {
+  id: string;
+  createdAt: Date;
+  deliveryStatus: 'pending' | 'delivered' | 'failed' | 'skipped';
+  /** Made so far. */
+  attempts: number;
+  lastAttemptAt: Date | null;
+  /** 0: no answer; null: no attempt. */
+  lastStatus: number | null;
+  lastError: string | null;
+  nextAttemptAt: Date | null;
+  deliveredAt: Date | null;
+};
+
+/**
+ * Reads the newest events of a monitor, newest first, in the order in which they were stored.
+ *
+ * @param page.beforeId only those before this event
+ * @returns undefined when the monitor has no event `beforeId`
+ */
+export async function readEventLog(
+  db: Queryable,
+  monitorId: string,
+  { beforeId, limit }: { beforeId: string | undefined; limit: number },
+): Promise<LoggedEvent[] | undefined> {
+  const before = beforeId === undefined ? Number.MAX_SAFE_INTEGER : await readSeq(db, monitorId, beforeId);
+  if (before === undefined) return undefined;
+  const { rows } = await db.query<LoggedEvent>({
+    name: 'events-read-log',
+    text: `
+      SELECT id, kind, payload, created_at AS "createdAt", delivery_status AS "deliveryStatus", attempt AS attempts,
+        last_attempt_at AS "lastAttemptAt", last_status AS "lastStatus", last_error AS "lastError",
+        next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt"
+      FROM monitor_events
+      WHERE monitor_id = $1 AND seq < $2
+      ORDER BY seq DESC
+      LIMIT $3`,
+    values: [monitorId, before, limit],
+  });
+  return rows;
+}
+
+async function readSeq(db: Queryable, monitorId: string, id: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ seq: number }>('SELECT seq FROM monitor_events WHERE id = $1 AND monitor_id = $2', [
+    id,
+    monitorId,
+  ]);
+  return rows[0]?.seq;
+}

@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let archive: TestArchive;
+let proxy: TcpProxy;
+let clickhouse: ClickHouseClient;
+let api: TestApi;
+/** That the API sent to the archive. */
+let statements = 0;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  proxy = await TcpProxy.start(archive.url);
+  clickhouse = createClickhouse(proxy.url, 'test');
+  const query = clickhouse.query.bind(clickhouse);
+  clickhouse.query = (params: Parameters<typeof query>[0]) => {
+    statements += 1;
+    return query(params);
+  };
+  api = await startTestApi(db.pool, { clickhouse });
+});
+afterAll(async () => {
+  await api.stop();
+  await clickhouse.close();
+  await proxy.stop();
+  await archive.drop();
+  await db.drop();
+});
+
+const preview = (settings: object, key: string): Promise<Reply> =>
+  api.call(key, 'POST', '/v1/monitors/preview', { settings });
+
+test.each(['application/json', 'text/event-stream'])(
+  'a preview ends when its client disconnects (%s)',
+  async (accept) => {
+    const { apiKey } = await api.account({ pack: 0 });
+    const settings = { keywords: ['zinc'] };
+    await preview(settings, apiKey);
+    statements = 0;
+    await preview(settings, apiKey);
+    const whole = statements;
+    proxy.freeze();
+    const client = new AbortController();
+    const abandoned = fetch(`${api.url}/v1/monitors/preview`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, accept, 'content-type': 'application/json' },
+      body: JSON.stringify({ settings }),
+      signal: client.signal,
+    }).then((reply) => reply.text());
+    await eventually('it asks the archive', () => statements > whole);
+    client.abort();
+    await expect(abandoned).rejects.toThrow();
+    // The archive still hangs, and the account's only place is free.
+    let again: Promise<Reply> | undefined;
+    statements = 0;
+    const isFree = async () => {
+      const asked = preview(settings, apiKey);
+      const refused = await Promise.race([asked, delay(300)]);
+      if (refused === undefined) again = asked;
+      return refused === undefined;
+    };
+    // A read of an archive that hangs fails after 5 s.
+    await eventually('its place is free', isFree, 3_000);
+    proxy.thaw();
+    expect((await again)?.status).toBe(200);
+    expect(statements, 'the abandoned one asks nothing more').toBe(whole);
+  },
+);
