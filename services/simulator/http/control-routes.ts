@@ -29,6 +29,7 @@ const emitSchema = z.strictObject({
   shape: oddShapeSchema.omit({ name: true }).optional(),
 });
 
+const rateSchema = z.strictObject({ rate: z.number().min(0).max(20_000) });
 const removeSchema = z.strictObject({ name: z.string(), how: z.enum(['removed', 'deleted']).default('removed') });
 
 export interface ControlDeps {
@@ -58,6 +59,8 @@ export function controlRoute(deps: ControlDeps, { method, path, query, body }: C
       return emitRoute(deps, body);
     case 'POST /simulator/remove':
       return removeRoute(world, body);
+    case 'POST /simulator/rate':
+      return rateRoute(world, body);
   }
   if (path === '/simulator/faults') return faultsRoute(deps, method, body);
   if (path === '/simulator/shapes') return shapesRoute(deps, method, body);
@@ -95,6 +98,13 @@ function removeRoute(world: World, body: unknown): Answer {
   if (k === undefined) return refused(404, `no visible item ${name}`);
   world.removals.add(k, how);
   return ok({ name, how });
+}
+
+function rateRoute(world: World, body: unknown): Answer {
+  const parsed = rateSchema.safeParse(body);
+  if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
+  world.emission.setRate(parsed.data.rate);
+  return ok(parsed.data);
 }
 
 function refused(status: number, message: string): Answer {

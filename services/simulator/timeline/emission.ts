@@ -101,12 +101,12 @@ export class Emission {
     this.emitted += slots.length;
   }
 
-  private beginRun(first: number, at: number): void {
+  private beginRun(first: number, at: number, rate = this.run.rate): void {
     const { runs, frontier } = this.deps.timeline;
     const before = runs.pop()!;
     before.end = frontier;
     if (before.end > before.first) runs.push(before);
-    runs.push({ ...before, first, end: null, at });
+    runs.push({ ...before, first, end: null, at, rate });
     this.deps.position.reserve(Math.max(this.deps.position.reserved, first + this.blockSize()));
   }
 
@@ -127,6 +127,12 @@ export class Emission {
     timeline.injected.set(k, injected);
     this.makeVisible([k], k + 1, now);
     return k;
+  }
+
+  /** Emits this many slots a second from now on, until it is changed again or the process starts anew. */
+  setRate(rate: number): void {
+    const now = this.advance();
+    this.beginRun(this.deps.timeline.frontier, now, rate);
   }
 
   /** Releases the unused reserved slots. */

@@ -26,8 +26,8 @@ import { percentiles } from '../shared/percentiles.ts';
 import { deathsOf } from './deaths.ts';
 import type { Death } from './deaths.ts';
 import { ExpectedPairs, KEYWORDS } from './expected-pairs.ts';
-import { readRecorded } from './recorded.ts';
-import type { Recorded } from './recorded.ts';
+import { readRecorded } from '../shared/recorded.ts';
+import type { Recorded } from '../shared/recorded.ts';
 
 const SECOND_SERVICES = ['matcher', 'recorder', 'archiver', 'deliverer', 'crawler', 'biller'];
 const WARM_UP_MS = 20_000;

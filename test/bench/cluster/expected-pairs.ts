@@ -3,7 +3,7 @@ import type { Installation } from '../../support/children/installation.ts';
 import { fetchThings, readEmitted } from '../../support/clients/emitted-items.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { wordPattern, wordsIn } from '../../support/oracles/naive-word-search.ts';
-import type { Recorded } from './recorded.ts';
+import type { Recorded } from '../shared/recorded.ts';
 
 /** Frequent words of the simulator's texts: each monitor has one. */
 export const KEYWORDS = ['rust', 'coffee', 'python', 'release', 'update', 'anyone', 'finally', 'morning'];

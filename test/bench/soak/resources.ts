@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { processTree } from '../../support/children/process-tree.ts';
+import type { Process } from '../../support/children/process-tree.ts';
+
+/** What the processes of one kind use together. */
+interface Sample {
+  /** Minutes since the first sample. */
+  at: number;
+  /** Megabytes, shared pages divided among the processes that share them. */
+  memory: number;
+  handles: number;
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+/** Memory, file handles and processor time of an installation's processes over time, by kind. */
+export class Resources {
+  readonly #samples = new Map<string, Sample[]>();
+  /** Seconds of processor time by kind, and as last seen by process. */
+  readonly #seconds = new Map<string, number>();
+  readonly #seen = new Map<number, number>();
+  readonly #begun = performance.now();
+
+  /** Takes a sample of these process trees. `kinds` names the processes that their command does not. */
+  take(roots: readonly number[], kinds: ReadonlyMap<number, string>): void {
+    const at = (performance.now() - this.#begun) / 60_000;
+    const sums = new Map<string, Sample>();
+    for (const root of roots) {
+      for (const process of processTree(root)) {
+        const used = usedBy(process.pid);
+        if (used === undefined) continue;
+        const kind = kinds.get(process.pid) ?? kindOf(process);
+        // What a process used before it was first seen is its start.
+        const spent = used.seconds - (this.#seen.get(process.pid) ?? used.seconds);
+        this.#seen.set(process.pid, used.seconds);
+        this.#seconds.set(kind, (this.#seconds.get(kind) ?? 0) + spent);
+        const sum = sums.get(kind) ?? { at, memory: 0, handles: 0 };
+        sums.set(kind, { at, memory: sum.memory + used.memory, handles: sum.handles + used.handles });
+      }
+    }
+    for (const [kind, sample] of sums) this.#samples.set(kind, [...(this.#samples.get(kind) ?? []), sample]);
+  }
+
+  /**
+   * By kind: cores used from the first sample on; memory, the mean of the first and of the last five minutes after
+   * `settled` minutes, and its slope an hour with the standard error; file handles likewise.
+   */
+  growth(settled: number): object[] {
+    return [...this.#samples].map(([kind, all]) => {
+      const samples = all.filter(({ at }) => at >= settled);
+      const last = samples.at(-1)?.at ?? 0;
+      const mean = (of: readonly Sample[]) => round(of.reduce((sum, { memory }) => sum + memory, 0) / of.length);
+      return {
+        process: kind,
+        cores: round(((this.#seconds.get(kind) ?? 0) / (last * 60)) * 100) / 100,
+        mb_first: mean(samples.filter(({ at }) => at < settled + 5)),
+        mb_last: mean(samples.filter(({ at }) => at > last - 5)),
+        mb_most: round(Math.max(...all.map(({ memory }) => memory))),
+        mb_an_hour: slope(samples.map(({ at, memory }) => [at / 60, memory])),
+        handles_last: samples.at(-1)?.handles,
+        handles_an_hour: slope(samples.map(({ at, handles }) => [at / 60, handles])),
+      };
+    });
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** The slope of the least-squares line through these points, and its standard error: "1.2 ± 0.3". */
+function slope(points: readonly (readonly [number, number])[]): string | null {
+  const { length } = points;
+  if (length < 3) return null;
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / length;
+  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const spread = points.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  const steepness = points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0) / spread;
+  const rest = points.reduce((sum, [at, value]) => sum + (value - y - steepness * (at - x)) ** 2, 0);
+  return `${round(steepness)} ± ${round(Math.sqrt(rest / (length - 2) / spread))}`;
+}
+
+function kindOf({ command }: Process): string {
+  if (command.includes('kafka.Kafka')) return 'kafka';
+  if (command.startsWith('postgres') || command.includes('/postgres ')) return 'postgres';
+  if (command.includes('services-main')) return 'services';
+  if (command.includes('simulator')) return 'simulator';
+  if (command.includes('clickhouse')) return 'clickhouse';
+  return command.includes('services/main.ts') ? 'parent' : 'others';
+}
+
+/** Megabytes, open handles, seconds of processor time; undefined when the process has ended. */
+function usedBy(pid: number): { memory: number; handles: number; seconds: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
+    const seconds = (Number(user) + Number(system)) / TICKS_PER_SECOND;
+    const kilobytes = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
+    return { memory: Number(kilobytes) / 1024, handles: readdirSync(`/proc/${pid}/fd`).length, seconds };
+  } catch {
+    return undefined;
+  }
+}
