@@ -5,12 +5,20 @@ import { withWholeJson } from './whole-answer.ts';
 
 export type { ClickHouseClient };
 
-/** A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON. */
-export function createClickhouse(url: string, name: string): ClickHouseClient {
+/**
+ * A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON.
+ *
+ * @param requestMs how long a connection may stay silent
+ */
+export function createClickhouse(
+  url: string,
+  name: string,
+  { requestMs = 30_000 }: { requestMs?: number } = {},
+): ClickHouseClient {
   const client = createClient({
     url,
     application: name,
-    request_timeout: 30_000,
+    request_timeout: requestMs,
     // Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse.
     keep_alive: { enabled: true, idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
     compression: { request: false, response: false },

@@ -6,9 +6,9 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
-import { prepareSandbox, prepareSql, runSql } from '../../../shared/stores/sql/run-sql.ts';
+import { answersOthers, prepareSandbox, prepareSql, runSql, SqlOverdue } from '../../../shared/stores/sql/run-sql.ts';
 import type { SqlEngine, SqlFormat, SqlResult } from '../../../shared/stores/sql/run-sql.ts';
-import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
+import { endSqlTurn, FAILED_MS_PER_DAY, holdSqlTurn, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError } from '../http/api-error.ts';
 import { chargedRequest } from '../http/charged-request.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
@@ -30,7 +30,20 @@ const MOST_AT_ONCE = 2;
 const RETRY_AFTER_S = 2;
 const PREPARE_MS = 6_000;
 const SECONDS_PER_DAY = 86_400;
+const AWAY = 'The archive does not answer. Retry later.';
+const OVERDUE = 'takes longer than 10 seconds, and as it cannot be interrupted, it took all that failed ones may today';
 const ROUTE = { method: 'post', path: '/v1/sql' } as const;
+
+/** One of those that statements have in this process. What the engine goes on with keeps its place. */
+interface Place {
+  heldUntil: Promise<void>;
+}
+
+interface Asked {
+  query: string;
+  format: SqlFormat;
+  place: Place;
+}
 
 /** One SELECT over the account's own rows. */
 export function sqlRoute(deps: SqlDeps): Route {
@@ -51,17 +64,18 @@ export function sqlRoute(deps: SqlDeps): Route {
       if (running.has(accountId)) throw turnTaken();
       if (running.size >= MOST_AT_ONCE) throw unavailable('Other statements are running. Retry in a moment.');
       running.add(accountId);
+      const place: Place = { heldUntil: Promise.resolve() };
       try {
         // A failure is tried again with the next statement.
         sandbox ??= prepareSandbox(sqlEngine).catch((error: unknown) => {
           sandbox = undefined;
           deps.logger.error({ err: error }, `the empty database ${sqlEngine.sandbox} for POST /v1/sql cannot be made`);
-          throw unavailable('The archive does not answer. Retry later.');
+          throw unavailable(AWAY);
         });
         await sandbox;
-        return await inTurn(deps, sqlEngine, call, { query, format });
+        return await inTurn(deps, sqlEngine, call, { query, format, place });
       } finally {
-        running.delete(accountId);
+        void place.heldUntil.then(() => running.delete(accountId));
       }
     },
   };
@@ -76,12 +90,7 @@ const turnTaken = (): ApiError =>
   });
 
 /** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
-async function inTurn(
-  { pool }: SqlDeps,
-  engine: SqlEngine,
-  call: Call,
-  asked: { query: string; format: SqlFormat },
-): Promise<Answer> {
+async function inTurn({ pool, logger }: SqlDeps, engine: SqlEngine, call: Call, asked: Asked): Promise<Answer> {
   const { accountId } = call.caller;
   const token = randomUUID();
   const turn = await takeSqlTurn(pool, accountId, token);
@@ -90,25 +99,30 @@ async function inTurn(
     const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
     throw new ApiError('daily_limit_reached', message, { retryAfter: secondsUntilTomorrow() });
   }
+  // The turn ends by itself when this fails, and an answer that was paid for must not fail with it.
+  const endTurn = (failedMs: number): Promise<void> =>
+    endSqlTurn(pool, accountId, token, failedMs).catch((error: unknown) => {
+      logger.warn({ err: error }, 'the turn of a statement could not be given back');
+    });
   const begun = performance.now();
-  let isCharged = false;
   try {
-    const answer = await runAndCharge({ pool }, engine, call, asked);
-    isCharged = true;
+    const answer = await runAndCharge(pool, engine, call, asked);
+    await endTurn(0);
     return answer;
   } catch (error) {
-    throw answerTo(error);
-  } finally {
-    await endSqlTurn(pool, accountId, token, isCharged ? 0 : performance.now() - begun);
+    if (!(error instanceof SqlOverdue)) {
+      await endTurn(performance.now() - begun);
+      throw answerTo(error);
+    }
+    asked.place.heldUntil = error.ended;
+    const isItsFault = await answersOthers(engine);
+    await holdSqlTurn(pool, accountId, token, isItsFault ? FAILED_MS_PER_DAY : 0);
+    void error.ended.then(() => endTurn(0));
+    throw isItsFault ? answerTo(new SqlRefused(OVERDUE)) : unavailable(AWAY);
   }
 }
 
-async function runAndCharge(
-  { pool }: Pick<SqlDeps, 'pool'>,
-  engine: SqlEngine,
-  call: Call,
-  { query, format }: { query: string; format: SqlFormat },
-): Promise<Answer> {
+async function runAndCharge(pool: Pool, engine: SqlEngine, call: Call, { query, format }: Asked): Promise<Answer> {
   const { accountId } = call.caller;
   const monitors = await listMonitors(pool, accountId);
   const ids = monitors.map(({ id }) => id);
@@ -116,6 +130,8 @@ async function runAndCharge(
   const begun = performance.now();
   const result = await runSql(engine, prepared, format);
   const credits = Math.max(1, Math.ceil((performance.now() - begun) / 1_000));
+  // Everything that can fail comes before the charge.
+  const answer = await answerOf(result, format, credits);
   call.refuseAbandoned();
   const balance = await charge(pool, {
     accountId,
@@ -127,7 +143,7 @@ async function runAndCharge(
   if (balance === undefined) {
     throw new ApiError('insufficient_credits', `The statement took ${credits} credits, more than the account has.`);
   }
-  return { ...(await answerOf(result, format, credits)), charged: { credits, balance } };
+  return { ...answer, charged: { credits, balance } };
 }
 
 async function answerOf(result: SqlResult, format: SqlFormat, credits: number): Promise<Answer> {
@@ -139,7 +155,7 @@ async function answerOf(result: SqlResult, format: SqlFormat, credits: number): 
 function answerTo(error: unknown): unknown {
   if (error instanceof SqlRefused) return invalidRequest([{ field: 'query', message: error.message }]);
   if (isClickhouseAway(error) || (error as Error).name === 'TimeoutError' || (error as Error).name === 'AbortError') {
-    return unavailable('The archive does not answer. Retry later.');
+    return unavailable(AWAY);
   }
   return error;
 }

@@ -1,3 +1,4 @@
+import { argumentFault } from './judge-arguments.ts';
 import { isAllowedFunction } from './sql-functions.ts';
 import { isAllowedType } from './sql-types.ts';
 
@@ -99,7 +100,11 @@ export function judgeTree(
 function judgeFunction({ name, parent, children }: Node): void {
   if (parent?.kind === 'TableExpression') throw new SqlRefused(`must not use the table function ${name}`);
   if (!isAllowedFunction(name)) throw new SqlRefused(`must not use the function ${name}`);
-  if (CASTS.has(name.toLowerCase())) judgeType(children[0]?.children[1]);
+  const lower = name.toLowerCase();
+  const args = children[0]?.children ?? [];
+  const fault = argumentFault(lower, args);
+  if (fault !== undefined) throw new SqlRefused(fault);
+  if (CASTS.has(lower)) judgeType(args[1]);
 }
 
 /** Functions whose second argument is a type. */

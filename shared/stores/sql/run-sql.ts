@@ -13,6 +13,8 @@ export interface SqlEngine {
   archive: string;
   /** An empty database: a name in a statement that the server did not define finds nothing there. */
   sandbox: string;
+  /** How long a result is waited for; default 15 s. */
+  answerMs?: number;
 }
 
 export const SQL_LIMITS = {
@@ -24,6 +26,19 @@ export const SQL_LIMITS = {
 
 /** Longer than a statement may take, so that the engine's own message is the one that is told. */
 const ANSWER_MS = 15_000;
+const SIGN_OF_LIFE_MS = 5_000;
+
+/** The engine did not end a statement in its time: it cannot interrupt a call of a function, or it is away. */
+export class SqlOverdue extends Error {
+  override name = 'SqlOverdue';
+  /** Resolves when the engine has ended the statement, or its connection broke. */
+  readonly ended: Promise<void>;
+
+  constructor(ended: Promise<void>) {
+    super('the engine did not end a statement in its time');
+    this.ended = ended;
+  }
+}
 
 const FORMATS = { json: 'JSONCompactEachRow', csv: 'CSVWithNames', parquet: 'Parquet' } as const;
 export type SqlFormat = keyof typeof FORMATS;
@@ -39,6 +54,8 @@ const SETTINGS = {
   max_rows_to_read: String(1_000_000_000),
   max_bytes_to_read: String(100 * 2 ** 30),
   max_threads: 2,
+  // The time is looked at between blocks.
+  max_block_size: '8192',
   result_overflow_mode: 'throw',
   // Otherwise an error in the middle would come as a part of the result.
   wait_end_of_query: 1,
@@ -105,31 +122,62 @@ export async function prepareSql(
  * rows stay sorted, since nothing else is done with them.
  *
  * @returns the whole result in the format
- * @throws SqlRefused when the statement cannot be run, or is beyond a limit; the engine's error when it is away
+ * @throws SqlRefused when the statement cannot be run, or is beyond a limit; SqlOverdue; the engine's error when it is
+ *   away
  */
-export async function runSql(
+export async function runSql(engine: SqlEngine, prepared: PreparedSql, format: SqlFormat): Promise<SqlResult> {
+  const overdue = new AbortController();
+  const result = readResult(engine, prepared, format, overdue.signal);
+  const ended = result.then(
+    () => undefined,
+    () => undefined,
+  );
+  const timer = setTimeout(() => overdue.abort(new SqlOverdue(ended)), engine.answerMs ?? ANSWER_MS);
+  const late = new Promise<never>((_, reject) => {
+    overdue.signal.addEventListener('abort', () => reject(overdue.signal.reason as SqlOverdue), { once: true });
+  });
+  try {
+    return await Promise.race([result, late]);
+  } catch (error) {
+    throw sqlFault(error, engine);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The request is not given up when it is overdue: only its answer tells when the engine has ended the statement. */
+async function readResult(
   engine: SqlEngine,
   { tables, select }: PreparedSql,
   format: SqlFormat,
+  overdue: AbortSignal,
 ): Promise<SqlResult> {
-  const signal = AbortSignal.timeout(ANSWER_MS);
+  const described = await engine.clickhouse.query({
+    query: `DESCRIBE TABLE (${tables}\nSELECT * FROM (\n${select}\n) AS asked)`,
+    format: 'JSONEachRow',
+    clickhouse_settings: SETTINGS,
+  });
+  const columns = (await described.json<SqlColumn>()).map(({ name, type }) => ({ name, type }));
+  const selected = columns.map((column) => valueOf(column, format)).join(', ');
+  overdue.throwIfAborted();
+  const { stream } = await engine.clickhouse.exec({
+    query: `${tables}\nSELECT ${selected} FROM (\n${select}\n) AS asked\nFORMAT ${FORMATS[format]}`,
+    clickhouse_settings: SETTINGS,
+  });
+  return { columns, bytes: await bytesOf(stream) };
+}
+
+/** Whether the engine answers others: a statement that is overdue then is so by itself. */
+export async function answersOthers({ archiveClickhouse }: SqlEngine): Promise<boolean> {
   try {
-    const described = await engine.clickhouse.query({
-      query: `DESCRIBE TABLE (${tables}\nSELECT * FROM (\n${select}\n) AS asked)`,
-      format: 'JSONEachRow',
-      clickhouse_settings: SETTINGS,
-      abort_signal: signal,
+    const answer = await archiveClickhouse.query({
+      query: 'SELECT 1',
+      abort_signal: AbortSignal.timeout(SIGN_OF_LIFE_MS),
     });
-    const columns = (await described.json<SqlColumn>()).map(({ name, type }) => ({ name, type }));
-    const selected = columns.map((column) => valueOf(column, format)).join(', ');
-    const { stream } = await engine.clickhouse.exec({
-      query: `${tables}\nSELECT ${selected} FROM (\n${select}\n) AS asked\nFORMAT ${FORMATS[format]}`,
-      clickhouse_settings: SETTINGS,
-      abort_signal: signal,
-    });
-    return { columns, bytes: await bytesOf(stream) };
-  } catch (error) {
-    throw sqlFault(error, engine);
+    await answer.text();
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -165,5 +213,8 @@ async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
 /** Makes the empty database, once a process. */
 export async function prepareSandbox({ archiveClickhouse, sandbox }: SqlEngine): Promise<void> {
   if (!/^\w+$/.test(sandbox)) throw new Error('the sandbox has an unexpected name');
-  await archiveClickhouse.command({ query: `CREATE DATABASE IF NOT EXISTS ${sandbox}` });
+  await archiveClickhouse.command({
+    query: `CREATE DATABASE IF NOT EXISTS ${sandbox}`,
+    abort_signal: AbortSignal.timeout(SIGN_OF_LIFE_MS),
+  });
 }

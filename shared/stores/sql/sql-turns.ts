@@ -35,6 +35,22 @@ export async function takeSqlTurn(db: Queryable, accountId: string, token: strin
   return rows[0]?.running === true ? 'busy' : 'used_up';
 }
 
+/** Longer than a connection to the engine may stay silent. */
+const HOLD_SECONDS = 660;
+
+/**
+ * Keeps the turn of a statement that goes on although its author was answered, until `endSqlTurn`; after the death of
+ * the process for eleven minutes. @param failedMs what it takes of the daily allowance
+ */
+export async function holdSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
+  await db.query(
+    `UPDATE sql_statements
+     SET running_until = service_now() + make_interval(secs => $3), failed_ms = failed_ms + $4
+     WHERE account_id = $1 AND running_token = $2`,
+    [accountId, token, HOLD_SECONDS, failedMs],
+  );
+}
+
 /** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */
 export async function endSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
   await db.query(

@@ -213,6 +213,35 @@ export const GREEDY: readonly string[] = [
   `SELECT ${Array.from({ length: 1_500 }, (_, at) => `${at}`).join(' + ')}`,
 ];
 
+/**
+ * Statements with one call of a function that takes minutes or hours, which the engine cannot interrupt: each must be
+ * refused before it runs.
+ */
+export const ENDLESS: readonly string[] = [
+  // A long text that is searched for each of many needles.
+  'SELECT sum(position(t, title)) FROM (SELECT body AS t FROM matches LIMIT 1) AS a, matches AS b',
+  'WITH (SELECT max(body) FROM matches) AS t SELECT sum(position(t, toString(seq))) FROM matches',
+  'SELECT POSITION(title IN body) FROM matches',
+  'SELECT countSubstringsCaseInsensitive(body, title) FROM matches',
+  'SELECT replaceAll(body, title, author) FROM matches',
+  'SELECT splitByString(author, body) FROM matches',
+  'SELECT body LIKE title FROM matches',
+  "SELECT body NOT ILIKE concat('%', title) FROM matches",
+  'SELECT match(body, title), extract(body, title) FROM matches',
+  // A long list that is searched for each of many values.
+  'WITH (SELECT groupArray(seq) FROM matches) AS a SELECT sum(has(a, seq)) FROM matches',
+  'WITH (SELECT groupArray(seq) FROM matches) AS a SELECT arrayMap(x -> indexOf(a, x), a)',
+  'SELECT hasAll(a, a), hasAny(a, a), arrayIntersect(a, a) FROM (SELECT groupArray(seq) AS a FROM matches)',
+  'SELECT hasSubstr(a, arrayMap(x -> 0, a)) FROM (SELECT groupArray(0) AS a FROM matches)',
+  // Patterns that take microseconds for each character.
+  "SELECT replaceRegexpAll(body, '((a|ab|b)?){400}', 'x') FROM matches",
+  "SELECT replaceRegexpAll(body, '(a|b|ab|ba){1,500}x?', 'x') FROM matches",
+  "SELECT extract(body, '(((a?){9}){9}){9}b') FROM matches",
+  "SELECT match(body, '(a|b)*a(a|b){300}') FROM matches",
+  `SELECT replaceRegexpOne(body, '(${'(a|b|ab|ba)?'.repeat(20)})', 'x') FROM matches`,
+  `SELECT body LIKE '%a${'_'.repeat(300)}b%' FROM matches`,
+];
+
 /** `concat(concat(x, x), concat(x, x))` … by subqueries' aliases: 2^times as long. */
 function doubled(text: string, times: number): string {
   const steps = Array.from({ length: times }, (_, at) => `concat(v${at}, v${at}) AS v${at + 1}`);
@@ -251,6 +280,9 @@ export const ORDINARY: readonly string[] = [
   'SELECT seq, sum(duration_ms) OVER (ORDER BY seq ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM deliveries ORDER BY seq',
   'SELECT arrayMap(t -> upper(t), matched_terms) FROM matches LIMIT 1',
   "SELECT extract(body, '[0-9]+') AS n FROM matches ORDER BY seq",
+  "SELECT extract(body, '\\\\b([0-9]{4}-[0-9]{2}-[0-9]{2})\\\\b') AS day, replaceRegexpAll(title, '\\\\s+', ' ') FROM matches",
+  "SELECT position(body, 'rust'), countSubstrings(body, 'r'), replaceAll(title, 'a', author) FROM matches",
+  "SELECT hasAny(matched_terms, ['iron', 'steel']), has(['metals', 'cars'], subreddit) FROM matches",
   'SELECT toDate(created_at) AS day, count() FROM matches WHERE created_at > now() - INTERVAL 7 DAY GROUP BY day',
   "SELECT formatDateTime(created_at, '%Y-%m-%d') AS day FROM matches LIMIT 1",
   'SELECT DISTINCT subreddit FROM matches ORDER BY subreddit',

@@ -4,7 +4,7 @@ import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
 import { LISTED_FUNCTIONS } from '../../../shared/stores/sql/sql-functions.ts';
 import { FOREIGN_SECRET, startSqlBench } from '../../support/fixtures/sql-bench.ts';
 import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
-import { GREEDY, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
+import { ENDLESS, GREEDY, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
 
 let bench: SqlBench;
 let names: { archive: string; sandbox: string };
@@ -55,6 +55,17 @@ describe('statements of a customer who wants more', () => {
       await forget();
     }
     expect(answered).toEqual([]);
+  });
+
+  test('those that the engine could not interrupt are refused before they run', async () => {
+    for (const statement of ENDLESS) {
+      const reply = await bench.sql(statement);
+      expect([reply.status, reply.text], statement).toEqual([
+        400,
+        expect.stringMatching(/must (?:write out|not use so)/),
+      ]);
+      await forget();
+    }
   });
 
   test('greedy ones end within their limits, and the engine goes on', async () => {

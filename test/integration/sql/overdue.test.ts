@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { startSqlBench } from '../../support/fixtures/sql-bench.ts';
+import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
+
+const ANSWER_MS = 500;
+
+let bench: SqlBench;
+/** Between the API and the sandbox: statements that it holds up look like those that the engine cannot interrupt. */
+let statements: TcpProxy;
+/** Between the API and the archive. */
+let archive: TcpProxy;
+let clients: ClickHouseClient[];
+let api: TestApi;
+
+beforeAll(async () => {
+  bench = await startSqlBench();
+  const { sandboxUrl } = sqlDatabases(bench.archive.url);
+  statements = await TcpProxy.start(sandboxUrl);
+  archive = await TcpProxy.start(bench.archive.url);
+  clients = [createClickhouse(statements.url, 'test'), createClickhouse(archive.url, 'test')];
+  const [clickhouse, archiveClickhouse] = clients as [ClickHouseClient, ClickHouseClient];
+  const sqlEngine = { ...bench.sqlEngine, clickhouse, archiveClickhouse, answerMs: ANSWER_MS };
+  api = await startTestApi(bench.db.pool, { clickhouse: bench.archive.client, sqlEngine });
+  // Makes the sandbox.
+  expect((await ask(bench.owner.apiKey)).status).toBe(200);
+});
+afterAll(async () => {
+  await api.stop();
+  for (const client of clients) await client.close();
+  await Promise.all([statements.stop(), archive.stop()]);
+  await bench.stop();
+});
+beforeEach(() => bench.db.pool.query('UPDATE sql_statements SET failed_ms = 0'));
+afterEach(async () => {
+  statements.thaw();
+  archive.thaw();
+  await eventually('no statement is running', async () => (await turnsTaken()) === 0);
+});
+
+const ask = (key: string): Promise<Reply> => api.call(key, 'POST', '/v1/sql', { query: 'SELECT count() FROM matches' });
+
+async function turnsTaken(): Promise<number> {
+  const taken = 'SELECT FROM sql_statements WHERE running_token IS NOT NULL';
+  return (await bench.db.pool.query(taken)).rowCount ?? 0;
+}
+
+const refusal = ({ status, body }: Reply): unknown => [status, (body.error as { code: string } | undefined)?.code];
+
+async function balance(): Promise<number> {
+  const { rows } = await bench.db.pool.query<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', [
+    bench.owner.accountId,
+  ]);
+  return rows[0]!.balance;
+}
+
+test('a statement that the engine cannot interrupt keeps its turn and its place, and is the last failed one of the day', async () => {
+  const { owner } = bench;
+  const before = await balance();
+  const other = await api.account();
+  const third = await api.account();
+  statements.freeze();
+  const late = await ask(owner.apiKey);
+  expect(refusal(late)).toEqual([400, 'invalid_request']);
+  expect(late.text).toContain('cannot be interrupted');
+  expect(refusal(await ask(owner.apiKey))).toEqual([429, 'rate_limited']);
+  // Another account takes the second place, and nobody gets one while the engine goes on with both.
+  expect((await ask(other.apiKey)).status).toBe(400);
+  expect(refusal(await ask(third.apiKey))).toEqual([503, 'service_unavailable']);
+  expect(await turnsTaken()).toBe(2);
+
+  statements.thaw();
+  await eventually('both have ended', async () => (await turnsTaken()) === 0);
+  expect((await ask(third.apiKey)).status).toBe(200);
+  expect(refusal(await ask(owner.apiKey))).toEqual([429, 'daily_limit_reached']);
+  expect(await balance()).toBe(before);
+});
+
+test('while the archive is away a statement is unavailable, and takes nothing of the day', async () => {
+  const { owner } = bench;
+  // It has passed the judge when the engine stops answering.
+  statements.freeze();
+  const asked = ask(owner.apiKey);
+  await eventually('the statement is on its way', async () => (await turnsTaken()) === 1);
+  await eventually('it is with the engine', () => Promise.resolve(statements.connections > 0));
+  archive.freeze();
+  const reply = await asked;
+  expect([refusal(reply), reply.headers.has('retry-after')]).toEqual([[503, 'service_unavailable'], true]);
+  archive.thaw();
+  statements.thaw();
+  await eventually('it has ended', async () => (await turnsTaken()) === 0);
+  expect((await ask(owner.apiKey)).status).toBe(200);
+}, 30_000);
