@@ -27,7 +27,7 @@ manifests() { kustomize build "deploy/kubernetes/$1" > "$scratch/$1.yaml"; }
 compose() { docker compose -f deploy/compose.yaml --env-file deploy/compose/trial.env config --quiet; }
 
 check hadolint 'the Dockerfile' hadolint deploy/Dockerfile
-check shellcheck 'shell scripts' shellcheck scripts/*.sh
+check shellcheck 'shell scripts' shellcheck scripts/*.sh deploy/backup/*.sh
 if docker compose version > /dev/null 2>&1; then
   check docker 'the compose file' compose
 else

@@ -29,6 +29,8 @@ import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, Postgr
 import { DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
 import { findBrokers, findPostgres } from './find-engines.ts';
 import { MIGRATE } from './migrate-command.ts';
+import { ARCHIVE_REBUILD } from './restoring/archive-rebuild-command.ts';
+import { RESTORE_FINISH } from './restoring/restore-finish-command.ts';
 import { TOPICS_LIST, TOPICS_RAISE } from './topic-commands.ts';
 
 const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
@@ -61,7 +63,7 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   COVERAGE,
 ];
 const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, TOPICS_LIST, TOPICS_RAISE];
-const ENGINES_COMMANDS: readonly EnginesCommand[] = [MIGRATE];
+const ENGINES_COMMANDS: readonly EnginesCommand[] = [MIGRATE, RESTORE_FINISH, ARCHIVE_REBUILD];
 const COMMANDS: readonly RunnableCommand[] = [
   ...POSTGRES_COMMANDS.map(withPostgres),
   ...KAFKA_COMMANDS.map(withKafka),

@@ -5,11 +5,11 @@ import {
 } from '../../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import { insertItems } from './archive-items.ts';
+import { insertItems } from '../../shared/stores/archive/archive-items.ts';
 import { archiveRemovals } from './archive-removals.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
-import { attemptRow, matchRow } from './archive-rows.ts';
-import type { ArchiveRow } from './archive-rows.ts';
+import { attemptRow, matchRow } from '../../shared/stores/archive/archive-rows.ts';
+import type { ArchiveRow } from '../../shared/stores/archive/archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 
 /**

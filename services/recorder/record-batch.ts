@@ -10,7 +10,7 @@ import type { SuppressedMonitor } from '../../shared/stores/monitors/recording-m
 import { storeContents, readStoredContents } from './store-contents.ts';
 import { readThreads } from './read-locked-state.ts';
 import { recordPairs } from './record-pairs.ts';
-import { recordedMatchOf } from './recorded-match-of.ts';
+import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps {

@@ -4,7 +4,7 @@ import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
 import { readBackfilledMatches } from '../../../shared/stores/matches/recording-matches.ts';
-import { recordedMatchOf } from '../recorded-match-of.ts';
+import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
 import { readStoredContents } from '../store-contents.ts';
 import { CHUNK } from './record-chunk.ts';
 

@@ -21,7 +21,7 @@ import { lockPayingAccounts } from '../../../shared/stores/monitors/renewals.ts'
 import { pairKey, readLockedState } from '../read-locked-state.ts';
 import type { LockedState } from '../read-locked-state.ts';
 import { countersOf, toAccepted } from '../record-pairs.ts';
-import { recordedMatchOf } from '../recorded-match-of.ts';
+import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
 
 /** The most rows under one lock: limits how long live numbering of the monitor waits. */
 export const CHUNK = 500;

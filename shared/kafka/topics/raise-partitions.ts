@@ -41,8 +41,8 @@ export async function raisePartitions(kafka: KafkaConnection, raise: PartitionRa
   return before;
 }
 
-/** The groups of an installation that have members, without the prefix. */
-async function connectedGroups(kafka: KafkaConnection, prefix: string): Promise<string[]> {
+/** The groups of an installation that have members, so that a process runs, without the prefix. */
+export async function connectedGroups(kafka: KafkaConnection, prefix: string): Promise<string[]> {
   return kafka.withAdmin(async (admin) => {
     const { groups } = await admin.listGroups();
     const ids = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));

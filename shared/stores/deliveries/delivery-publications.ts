@@ -34,13 +34,35 @@ export async function readUnpublishedAttempts(
      LIMIT $2`,
     [olderThanMs, limit],
   );
-  return rows.map((row) => ({
+  return rows.map(toAttempt);
+}
+
+/** Reads the next `limit` attempts of all monitors after (monitor, seq, attempt), in that order. */
+export async function readAttemptsAfter(
+  db: Queryable,
+  after: { monitorId: string; seq: number; attempt: number },
+  limit: number,
+): Promise<DeliveryAttempt[]> {
+  const { rows } = await db.query<AttemptRow>(
+    `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, delivery_status,
+       next_attempt_at
+     FROM delivery_attempts
+     WHERE (monitor_id, seq, attempt) > ($1, $2, $3)
+     ORDER BY monitor_id, seq, attempt
+     LIMIT $4`,
+    [after.monitorId, after.seq, after.attempt, limit],
+  );
+  return rows.map(toAttempt);
+}
+
+function toAttempt(row: AttemptRow): DeliveryAttempt {
+  return {
     ...row,
     v: 1,
     match_id: matchId(row.monitor_id, row.seq),
     started_at: row.started_at.toISOString(),
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  }));
+  };
 }
 
 /** Marks attempts as acknowledged on monitor.deliveries. */

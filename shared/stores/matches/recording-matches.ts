@@ -64,6 +64,24 @@ export async function readBackfilledMatches(
   return result.rows.map(toFirstStored);
 }
 
+/** Reads the next `limit` matches of all monitors after (monitor, seq), in that order. */
+export async function readMatchesAfter(
+  db: Queryable,
+  after: { monitorId: string; seq: number },
+  limit: number,
+): Promise<FirstStoredMatch[]> {
+  const result = await db.query<MatchRow>(
+    `SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+       suppressed_reason, first_delivery, backfill
+     FROM matches
+     WHERE (monitor_id, seq) > ($1, $2)
+     ORDER BY monitor_id, seq
+     LIMIT $3`,
+    [after.monitorId, after.seq, limit],
+  );
+  return result.rows.map(toFirstStored);
+}
+
 function toFirstStored(row: MatchRow): FirstStoredMatch {
   return {
     monitorId: row.monitor_id,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { itemRow } from '../../../services/archiver/archive-rows.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';

@@ -1,4 +1,4 @@
-import { itemRow } from '../../../services/archiver/archive-rows.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { CorpusItem } from '../shared/corpus.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import { itemRow } from '../../../services/archiver/archive-rows.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { matchOne } from '../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';

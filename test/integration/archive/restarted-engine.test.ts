@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { itemRow } from '../../../services/archiver/archive-rows.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';

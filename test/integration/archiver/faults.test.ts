@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
-import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';

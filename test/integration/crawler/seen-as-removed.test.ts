@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { findReadableMatches, findSeenAsRemoved } from '../../../shared/stores/crawl/rechecks.ts';
 import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
 import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
-import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { itemRow } from '../../../services/archiver/archive-rows.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
-import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { EventStreamParser } from '../../support/clients/event-stream-parser.ts';

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { commentListing } from '../../../schemas/api/forum-resources.ts';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
-import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';

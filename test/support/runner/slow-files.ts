@@ -11,6 +11,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/unit/support/virtual-crawl/measure-coverage.test.ts': 50,
   'test/end-to-end/readme-walk-through.test.ts': 30,
   'test/unit/support/virtual-crawl/virtual-crawl-schedules.test.ts': 15,
+  'test/end-to-end/restored-backup.test.ts': 45,
   'test/end-to-end/engine-crashes.test.ts': 23,
   'test/end-to-end/trial-payments.test.ts': 29,
   'test/end-to-end/dashboard-journey.test.ts': 20,

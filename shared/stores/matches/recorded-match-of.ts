@@ -1,7 +1,7 @@
-import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
-import { matchId } from '../../shared/domain/identifiers.ts';
-import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { matchId } from '../../domain/identifiers.ts';
+import type { FirstStoredMatch } from './recording-matches.ts';
 
 /** The message of a stored match. @throws Error when its content is not among `contents` */
 export function recordedMatchOf(match: FirstStoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {

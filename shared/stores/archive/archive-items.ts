@@ -1,7 +1,7 @@
-import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findRemovedThings } from '../../shared/stores/crawl/removals.ts';
+import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import { findRemovedThings } from '../crawl/removals.ts';
 import { itemRow } from './archive-rows.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
-import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
-import { blankedContent } from '../../shared/domain/blanked-content.ts';
-import { searchableWords } from '../../shared/matching/searchable-words.ts';
+import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
+import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { blankedContent } from '../../domain/blanked-content.ts';
+import { searchableWords } from '../../matching/searchable-words.ts';
 
 /**
  * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,

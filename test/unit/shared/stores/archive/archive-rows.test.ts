@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { attemptRow, itemRow, matchRow } from '../../../../services/archiver/archive-rows.ts';
-import { candidateOf } from '../../../support/fixtures/recorder-fixtures.ts';
-import { forumItemOf } from '../../../support/samples/forum-items.ts';
+import { attemptRow, itemRow, matchRow } from '../../../../../shared/stores/archive/archive-rows.ts';
+import { candidateOf } from '../../../../support/fixtures/recorder-fixtures.ts';
+import { forumItemOf } from '../../../../support/samples/forum-items.ts';
 
 test('the row of an item has the columns of the table and no null', () => {
   const row = itemRow(forumItemOf('t1_a', { late: true }), false);

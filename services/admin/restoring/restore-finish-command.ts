@@ -1,0 +1,80 @@
+import { RECORDER_GROUP, REMOVALS_ARCHIVER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import { FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { rewindGroup } from '../../../shared/kafka/topics/rewind-group.ts';
+import { connectedGroups } from '../../../shared/kafka/topics/raise-partitions.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { Config } from '../../../shared/runtime/config.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
+import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
+import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { AdminError } from '../admin-error.ts';
+import type { EnginesCommand } from '../command.ts';
+import { findBrokers, findPostgres } from '../find-engines.ts';
+
+/** For clocks that differ, and for records that were read shortly before the backup and stored after it. */
+const SLACK_MS = 3_600_000;
+
+export const RESTORE_FINISH: EnginesCommand = {
+  name: 'restore finish',
+  summary: 'make a Postgres that was restored from a backup one that services may start on; stop them all first',
+  optionsHelp: ['--taken-at TIME        when the backup was begun, as 2026-03-04T05:06:07Z'],
+  examples: ['restore finish --taken-at 2026-03-04T05:06:07Z'],
+  options: { 'taken-at': { type: 'string' } },
+  prepare(values) {
+    const takenAtMs = takenAtOption(values['taken-at']);
+    return (config) => finish(config, takenAtMs);
+  },
+};
+
+/**
+ * Before: nothing runs. Steps, each harmless when repeated:
+ * 1. Raise all counters past what may have been given after the backup.
+ * 2. Set back the groups that write Postgres, so that what they wrote after the backup is written again.
+ * After: services may start.
+ */
+async function finish(config: Config, takenAtMs: number): Promise<object[]> {
+  const logger = createLogger('silent');
+  const { security, topicPrefix: prefix } = config.kafka;
+  const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
+  const connected = await connectedGroups(kafka, prefix);
+  if (connected.length > 0) {
+    throw new AdminError(
+      `Nothing was changed: processes are connected to the groups ${connected.join(', ')}. Stop all services first.`,
+    );
+  }
+  const pool = createPool({ url: findPostgres(config), name: 'admin', logger, max: 1 });
+  try {
+    await checkKey(pool, config.secretKey);
+    const monitors = await raiseNumbers(pool);
+    const rewind = (group: string, topic: string) =>
+      rewindGroup(kafka, { prefix, group, topic, toMs: takenAtMs - SLACK_MS });
+    return [
+      {
+        monitors,
+        candidates_read_again: await rewind(RECORDER_GROUP, MONITOR_CANDIDATES.name),
+        removals_read_again: await rewind(REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name),
+      },
+    ];
+  } finally {
+    await pool.end();
+  }
+}
+
+/** @throws AdminError when the database's secrets are sealed with another key */
+async function checkKey(pool: Pool, secretKey: string | undefined): Promise<void> {
+  const key = secretKey ?? (await findSecretKey(pool)) ?? '';
+  if ((await opensSealed(pool, createSecretBox(key))) !== false) return;
+  throw new AdminError('Nothing was changed: SECRET_KEY does not open the secrets of this database. Set its own.');
+}
+
+/** @throws AdminError */
+function takenAtOption(text = ''): number {
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms <= systemClock()) return ms;
+  throw new AdminError('--taken-at: must be the time of the backup, such as 2026-03-04T05:06:07Z.');
+}

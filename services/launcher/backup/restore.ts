@@ -1,0 +1,74 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Config } from '../../../shared/runtime/config.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
+import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
+import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { DataDirLock } from '../engines/data-dir-lock.ts';
+import { startEngines } from '../engines/embedded-engines.ts';
+import { makeDataDir } from '../engines/make-data-dir.ts';
+import { restorePostgres } from '../engines/postgres/postgres-backup.ts';
+import { StartFault } from '../engines/start-fault.ts';
+import { readManifest, SMALL_FILES } from './backup-files.ts';
+
+export interface Restored {
+  taken_at: string;
+  /** Whose matches are numbered on, after a jump. */
+  monitors: number;
+}
+
+/**
+ * Puts a backup into a data directory that has neither PostgreSQL nor Kafka yet. The database becomes the new
+ * directory's only when its counters are raised, so that no service can start on a database that would give numbers
+ * again; an interrupted restoration starts over.
+ *
+ * @throws StartFault when the directory is in use, the folder is no backup, or SECRET_KEY does not open its secrets
+ */
+export async function restore(
+  { dataDir, secretKey }: Pick<Config, 'dataDir' | 'secretKey'>,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Restored> {
+  const { taken_at } = readManifest(folder);
+  const lock = await DataDirLock.acquire(dataDir);
+  try {
+    for (const engine of ['postgres', 'kafka']) {
+      if (existsSync(join(dataDir, engine))) {
+        throw new StartFault(`${join(dataDir, engine)} exists: a backup is restored into an empty DATA_DIR.`);
+      }
+    }
+    const staging = join(dataDir, 'restoring');
+    rmSync(staging, { recursive: true, force: true });
+    makeDataDir(staging);
+    restorePostgres(folder, staging, env);
+    const monitors = await prepare(staging, secretKey, env);
+    for (const file of SMALL_FILES.filter((name) => existsSync(join(folder, name)))) {
+      copyFileSync(join(folder, file), join(dataDir, file));
+    }
+    renameSync(join(staging, 'postgres'), join(dataDir, 'postgres'));
+    rmSync(staging, { recursive: true, force: true });
+    return { taken_at, monitors };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Starts the restored server by itself, and makes its database one that may go on. */
+async function prepare(dataDir: string, secretKey: string | undefined, env: NodeJS.ProcessEnv): Promise<number> {
+  const engines = await startEngines({ dataDir, env, engines: ['postgres'] });
+  const pool = createPool({ url: engines.urls.postgres, name: 'restore', logger: createLogger('silent'), max: 1 });
+  try {
+    const key = secretKey ?? (await findSecretKey(pool));
+    // With an unset key a new one would be made, which opens nothing either.
+    if ((await opensSealed(pool, createSecretBox(key ?? ''))) === false) {
+      throw new StartFault('The secrets of this backup were sealed with another SECRET_KEY: set the one of that time.');
+    }
+    return await raiseNumbers(pool);
+  } finally {
+    await pool.end();
+    await engines.stop();
+  }
+}

@@ -1,0 +1,63 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { copyCluster } from './copy-cluster.ts';
+import { serverUser } from './postgres-user.ts';
+import { StartFault } from '../start-fault.ts';
+
+/** A segment of the write-ahead log, or the history of a timeline. */
+const LOG_FILE = /^(?<segment>[0-9A-F]{24})$|^[0-9A-F]{8}\.history$/;
+const SLOT = 'backup';
+
+/**
+ * Copies a running embedded server into a folder, with the log from the copy's begin to its end, so that an engine
+ * started on it has all that was committed when the copy ended. Services go on meanwhile.
+ *
+ * @param from the data directory of the running engine
+ * @param to a folder that has no `postgres` yet
+ * @throws Error when another backup of this server runs
+ */
+export async function backUpPostgres(url: string, from: string, to: string): Promise<void> {
+  const [source, target] = [join(from, 'postgres'), join(to, 'postgres')];
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    // Temporary: it ends with this session, also when the process is killed.
+    await client.query(`SELECT pg_create_physical_replication_slot($1, true, true)`, [SLOT]);
+    const user = { own: () => undefined };
+    const { label, endFile } = await copyCluster({ client, source, target, label: SLOT, user });
+    const startFile = /\(file ([0-9A-F]{24})\)/.exec(label)?.[1] ?? '';
+    copyLog(join(source, 'data/pg_wal'), join(target, 'data/pg_wal'), { startFile, endFile });
+    writeFileSync(join(target, 'data/backup_label'), label, { mode: 0o600 });
+  } finally {
+    await client.end();
+  }
+}
+
+function copyLog(from: string, to: string, { startFile, endFile }: { startFile: string; endFile: string }): void {
+  for (const file of readdirSync(from)) {
+    const parts = LOG_FILE.exec(file);
+    const segment = parts?.groups?.['segment'];
+    if (parts && (segment === undefined || (segment >= startFile && segment <= endFile))) {
+      cpSync(join(from, file), join(to, file));
+    }
+  }
+  for (const file of [startFile, endFile]) {
+    if (!existsSync(join(to, file))) throw new Error(`the server no longer has the segment ${file} of its log`);
+  }
+}
+
+/**
+ * Copies a backup into a data directory that has no server yet. The engine that is started there replays the log.
+ *
+ * @throws StartFault when the data directory has a server
+ */
+export function restorePostgres(from: string, dataDir: string, env: NodeJS.ProcessEnv): void {
+  const [source, target] = [join(from, 'postgres'), join(dataDir, 'postgres')];
+  if (existsSync(target)) throw new StartFault(`${target} exists: a backup is restored into an empty DATA_DIR.`);
+  const user = serverUser(join(target, 'data'), env);
+  mkdirSync(target, { mode: 0o700 });
+  cpSync(source, target, { recursive: true });
+  user.own(target);
+  for (const entry of readdirSync(target, { recursive: true, encoding: 'utf8' })) user.own(join(target, entry));
+}

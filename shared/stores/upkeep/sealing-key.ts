@@ -1,0 +1,20 @@
+import type { SecretBox } from '../../domain/secret-box.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/**
+ * Whether a key opens what is sealed in the database, by the webhook secret of the newest monitor; undefined while
+ * nothing is sealed.
+ */
+export async function opensSealed(db: Queryable, box: SecretBox): Promise<boolean | undefined> {
+  const { rows } = await db.query<{ id: string; sealed: Buffer }>(
+    'SELECT id, webhook_secret AS sealed FROM monitors ORDER BY created_at DESC, id LIMIT 1',
+  );
+  const newest = rows[0];
+  if (newest === undefined) return undefined;
+  try {
+    box.open(newest.sealed, newest.id);
+    return true;
+  } catch {
+    return false;
+  }
+}
