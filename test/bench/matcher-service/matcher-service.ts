@@ -3,7 +3,8 @@
  * load and to compare them, the stalls of its event loop meanwhile and while items flow and rules change, and the time
  * until a change takes effect. Runs on embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
  *
- * `--monitors N`, `--seconds N`, `--items N` and `--changes N` (the last two per second).
+ * `--monitors N`, `--keywords N` (of a monitor; a tenth as many are excluded), `--seconds N`, `--items N` and
+ * `--changes N` (the last two per second).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,12 +18,14 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Report } from '../main.ts';
 import { seededRandom } from '../shared/matcher-random.ts';
 import { MatcherProcess } from './service-process.ts';
-import { commonWords, EXCLUDES, insertWatchingMonitors, KEYWORDS } from './service-monitors.ts';
+import { commonWords, insertWatchingMonitors } from './service-monitors.ts';
+import type { Terms } from './service-monitors.ts';
 import { Traffic } from './traffic.ts';
 import { percentiles } from '../shared/percentiles.ts';
 
 const OPTIONS = {
   monitors: { type: 'string', default: '100000' },
+  keywords: { type: 'string', default: '20' },
   seconds: { type: 'string', default: '20' },
   items: { type: 'string', default: '500' },
   changes: { type: 'string', default: '200' },
@@ -37,6 +40,7 @@ export default async function benchMatcherService(report: Report, args: string[]
   try {
     await measure(report, engines, {
       monitors: Number(values.monitors),
+      terms: { keywords: Number(values.keywords), excludes: Math.floor(Number(values.keywords) / 10) },
       seconds: Number(values.seconds),
       items: Number(values.items),
       changes: Number(values.changes),
@@ -48,6 +52,7 @@ export default async function benchMatcherService(report: Report, args: string[]
 
 interface Size {
   monitors: number;
+  terms: Terms;
   seconds: number;
   items: number;
   changes: number;
@@ -84,11 +89,12 @@ async function measure(report: Report, engines: Engines, size: Size): Promise<vo
   try {
     const random = seededRandom(7);
     const common = commonWords(COMMON_WORDS);
-    const monitorIds = await insertWatchingMonitors(database.pool, size.monitors, common, random);
+    const monitorIds = await insertWatchingMonitors(database.pool, size.monitors, size.terms, common, random);
     await ensureTopics(kafka.kafka, { prefix: kafka.prefix, embedded: true, topics: TOPICS });
-    const traffic = new Traffic({ kafka, db: database.pool, monitorIds, common, random });
+    const { keywords } = size.terms;
+    const traffic = new Traffic({ kafka, db: database.pool, monitorIds, keywords, common, random });
     child.start({ brokers: engines.brokers.split(','), prefix: kafka.prefix, postgresUrl: database.url });
-    await measureLoad(report, child);
+    await measureLoad(report, child, size.terms);
     const stopReading = await traffic.readCandidates();
     try {
       await traffic.flow(WARM_UP_S, size.items, size.changes);
@@ -115,10 +121,10 @@ async function measure(report: Report, engines: Engines, size: Size): Promise<vo
   }
 }
 
-async function measureLoad(report: Report, child: MatcherProcess): Promise<void> {
+async function measureLoad(report: Report, child: MatcherProcess, each: Terms): Promise<void> {
   const { ms, monitors } = await child.next('loaded');
   const load = await child.measured();
-  const terms = monitors * (KEYWORDS + EXCLUDES);
+  const terms = monitors * (each.keywords + each.excludes);
   report({ phase: 'load', monitors, terms, load_ms: ms, goal_load_ms: 5_000, ...load });
   const comparison_ms = (await child.next('compared')).ms;
   report({ phase: 'comparison', comparison_ms, ...(await child.measured()) });

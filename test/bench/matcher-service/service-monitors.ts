@@ -3,9 +3,12 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { oneOf } from '../shared/matcher-random.ts';
 import type { Random } from '../shared/matcher-random.ts';
 
-/** Terms of a monitor: 20 keywords, of which each third is a phrase, and 2 excluded words. */
-export const KEYWORDS = 20;
-export const EXCLUDES = 2;
+/** Terms of a monitor: keywords, of which each third is a phrase, and excluded words. */
+export interface Terms {
+  keywords: number;
+  excludes: number;
+}
+
 const PAGE = 2_000;
 /** Excluded terms are words that occur in texts, except articles and pronouns. */
 const EXCLUDED_RANKS = [100, 2_000] as const;
@@ -36,12 +39,14 @@ export function commonWords(count: number): string[] {
 }
 
 /**
- * Stores this many active monitors of one new account, as the API creates them. Monitor n watches for the words n × 20
- * to n × 20 + 19, some of them as a phrase after a common word. Returns their ids, with monitor n at index n.
+ * Stores this many active monitors of one new account, as the API creates them. With 20 keywords, monitor n watches for
+ * the words n × 20 to n × 20 + 19, some of them as a phrase after a common word. Returns their ids, with monitor n at
+ * index n.
  */
 export async function insertWatchingMonitors(
   db: Queryable,
   count: number,
+  terms: Terms,
   common: readonly string[],
   random: Random,
 ): Promise<string[]> {
@@ -51,8 +56,8 @@ export async function insertWatchingMonitors(
   while (ids.length < count) {
     const first = ids.length;
     const page = Array.from({ length: Math.min(PAGE, count - first) }, newMonitorId);
-    const keywords = page.map((_, index) => keywordsOf(first + index, common).join('|'));
-    const excludes = page.map(() => excludedWords(common, random).join('|'));
+    const keywords = page.map((_, index) => keywordsOf(first + index, terms.keywords, common).join('|'));
+    const excludes = page.map(() => excludedWords(terms.excludes, common, random).join('|'));
     await db.query(
       `WITH stored AS (
          INSERT INTO monitors (id, account_id, name, keywords, exclude, nsfw, webhook_secret, active_since, next_charge_at)
@@ -69,14 +74,14 @@ export async function insertWatchingMonitors(
   return ids;
 }
 
-function keywordsOf(monitor: number, common: readonly string[]): string[] {
-  return Array.from({ length: KEYWORDS }, (_, index) => {
-    const number = monitor * KEYWORDS + index;
+function keywordsOf(monitor: number, count: number, common: readonly string[]): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = monitor * count + index;
     return index % 3 === 2 ? `${common[number % common.length]!} ${watchedWord(number)}` : watchedWord(number);
   });
 }
 
-function excludedWords(common: readonly string[], random: Random): string[] {
+function excludedWords(count: number, common: readonly string[], random: Random): string[] {
   const excludable = common.slice(...EXCLUDED_RANKS);
-  return Array.from({ length: EXCLUDES }, () => oneOf(excludable, random));
+  return Array.from({ length: count }, () => oneOf(excludable, random));
 }

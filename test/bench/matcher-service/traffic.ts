@@ -6,7 +6,7 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { Random } from '../shared/matcher-random.ts';
-import { KEYWORDS, watchedWord } from './service-monitors.ts';
+import { watchedWord } from './service-monitors.ts';
 
 const TICK_MS = 20;
 /** The share of items with a word that one monitor watches for. */
@@ -16,6 +16,8 @@ export interface TrafficOptions {
   kafka: KafkaFixture;
   db: Queryable;
   monitorIds: readonly string[];
+  /** Of each monitor. */
+  keywords: number;
   common: readonly string[];
   random: Random;
 }
@@ -100,13 +102,13 @@ export class Traffic {
   }
 
   private text(): string {
-    const { common, random, monitorIds } = this.options;
+    const { common, random, monitorIds, keywords } = this.options;
     // The square of a random number prefers the front, because frequent words occur more often.
     const words = Array.from({ length: 10 + Math.floor(random() * 20) }, () => {
       return common[Math.floor(random() ** 2 * common.length)]!;
     });
     // The first keyword of a monitor may have changed. The second one never changes and is not a phrase.
-    if (random() < WATCHED_SHARE) words.push(watchedWord(Math.floor(random() * monitorIds.length) * KEYWORDS + 1));
+    if (random() < WATCHED_SHARE) words.push(watchedWord(Math.floor(random() * monitorIds.length) * keywords + 1));
     return words.join(' ');
   }
 
