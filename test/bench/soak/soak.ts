@@ -18,7 +18,7 @@ import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
 import { readRecorded } from '../shared/recorded.ts';
 import { compare, expectedPairs, latencies } from './compare.ts';
-import { Resources } from './resources.ts';
+import { Resources } from '../shared/resources.ts';
 import { startEndpoints } from './soak-endpoints.ts';
 import type { SoakEndpoints } from './soak-endpoints.ts';
 import { edit, peaks, Readers, restart } from './soak-load.ts';

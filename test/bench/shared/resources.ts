@@ -42,6 +42,16 @@ export class Resources {
     for (const [kind, sample] of sums) this.#samples.set(kind, [...(this.#samples.get(kind) ?? []), sample]);
   }
 
+  /** Seconds of processor time by kind, from the first sample on. */
+  seconds(): Record<string, number> {
+    return Object.fromEntries([...this.#seconds].map(([kind, seconds]) => [kind, round(seconds)]));
+  }
+
+  /** The most memory of a kind in any sample, in megabytes. */
+  most(kind: string): number {
+    return round(Math.max(...(this.#samples.get(kind) ?? []).map(({ memory }) => memory)));
+  }
+
   /**
    * By kind: cores used from the first sample on; memory, the mean of the first and of the last five minutes after
    * `settled` minutes, and its slope an hour with the standard error; file handles likewise.
