@@ -62,7 +62,7 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   }
   const pool = createPool({ url: postgresUrl, name: 'forum-monitor', logger, max: POOL_CONNECTIONS });
   lifecycle.onStop('postgres', () => pool.end());
-  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor');
+  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor', config.clickhouse);
   lifecycle.onStop('clickhouse', () => clickhouse.close());
   const kafka = createKafka({ brokers, security, clientId: 'forum-monitor', logger });
 

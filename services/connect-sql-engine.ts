@@ -7,9 +7,11 @@ import type { Installation } from './connect-engines.ts';
 const SQL_REQUEST_MS = 600_000;
 
 /** Where the statements of POST /v1/sql run: in a database that is empty. */
-export function connectSqlEngine({ clickhouse: archiveClickhouse, clickhouseUrl, lifecycle }: Installation): SqlEngine {
+export function connectSqlEngine(installation: Installation): SqlEngine {
+  const { clickhouse: archiveClickhouse, clickhouseUrl, config, lifecycle } = installation;
   const { archive, sandbox, sandboxUrl } = sqlDatabases(clickhouseUrl);
-  const clickhouse = createClickhouse(sandboxUrl, 'forum-monitor sql', { requestMs: SQL_REQUEST_MS });
+  const options = { ...config.clickhouse, requestMs: SQL_REQUEST_MS };
+  const clickhouse = createClickhouse(sandboxUrl, 'forum-monitor sql', options);
   lifecycle.onStop('clickhouse for sql', () => clickhouse.close());
   return { clickhouse, archiveClickhouse, archive, sandbox };
 }

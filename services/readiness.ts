@@ -35,6 +35,7 @@ export class Readiness {
   private readonly running = new Map<string, Promise<boolean>>();
   private readonly monotonic: Clock;
   private isAnnounced = false;
+  private isStopping = false;
 
   constructor({ pool, clickhouse, kafka, services, monotonic = () => performance.now() }: ReadinessDeps) {
     this.monotonic = monotonic;
@@ -69,6 +70,11 @@ export class Readiness {
     this.isAnnounced = true;
   }
 
+  /** From now on `answer` says no, so that load balancers choose other processes. */
+  markStopping(): void {
+    this.isStopping = true;
+  }
+
   /** The answer of /readyz: no until everything has started, and then without the short lapses of services. */
   async answer(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const { parts } = await this.check();
@@ -78,7 +84,7 @@ export class Readiness {
       else if (this.wereReady.has(service)) parts[service] = this.isLapse(service, now);
     }
     const ready = Object.entries(parts).every(([part, isReady]) => isReady || OPTIONAL.has(part));
-    return { ready: ready && this.isAnnounced, parts };
+    return { ready: ready && this.isAnnounced && !this.isStopping, parts };
   }
 
   private isLapse(service: string, now: number): boolean {

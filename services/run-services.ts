@@ -53,6 +53,9 @@ const POST_CACHE_BYTES = 512 * 1024 * 1024;
  */
 const CLOCK_TOLERANCE_MS = 500;
 
+/** How long a service may take to stop, beside the API's DRAIN_SECONDS. */
+const STOP_MS = 10_000;
+
 /** Publishes the addresses of the services once they answer; /readyz answers 200 only afterwards. */
 type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
 
@@ -112,7 +115,7 @@ export async function runServices(
   let api = '';
   for (const { name, start } of STARTERS) {
     if (!services.includes(name)) continue;
-    const service = lifecycle.add(name, await start(installation, readiness));
+    const service = lifecycle.add(name, await start(installation, readiness), STOP_MS + config.http.drainMs);
     readiness.add(name, () => ('ready' in service ? service.ready() : true));
     if ('port' in service) api = urlOf(config.http.host, service.port);
   }
@@ -121,6 +124,7 @@ export async function runServices(
   const addresses = { api, metrics: operations.url };
   if (!signal.aborted) await deps.announce(addresses);
   readiness.markAnnounced();
+  lifecycle.onStop('readiness', () => readiness.markStopping());
   return addresses;
 }
 

@@ -48,7 +48,7 @@ async function* migrate(config: Config, report: Report, waitS: number): AsyncIte
     (error) => !(error instanceof TopicsDiffer),
   );
   yield { engine: 'kafka', status: 'up to date', topics: TOPICS.length };
-  await waiting('ClickHouse', () => migrateArchive(postgresUrl, clickhouseUrl));
+  await waiting('ClickHouse', () => migrateArchive(config, postgresUrl, clickhouseUrl));
   yield { engine: 'clickhouse', status: 'up to date' };
 }
 
@@ -75,10 +75,10 @@ async function createTopics(config: Config, brokers: readonly string[]): Promise
   await ensureTopics(kafka, { prefix, embedded: embedsKafka(config), topics: TOPICS, replication, partitions });
 }
 
-async function migrateArchive(postgresUrl: string, clickhouseUrl: string): Promise<void> {
+async function migrateArchive(config: Config, postgresUrl: string, clickhouseUrl: string): Promise<void> {
   const logger = createLogger('silent');
   const pool = createPool({ url: postgresUrl, name: 'admin', logger, max: 1 });
-  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor admin');
+  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor admin', config.clickhouse);
   try {
     await migrateClickhouse(clickhouse, pool, logger);
   } finally {

@@ -1,6 +1,7 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLimitedServer } from '../../shared/http/limited-server.ts';
+import { delay } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
@@ -11,7 +12,8 @@ import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
 export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'liveTails'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'>;
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'> &
+    Partial<Pick<Config['http'], 'drainMs'>>;
   /** How live tails learn of new matches, and their timing; absent: they poll. */
   liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'maxStreams'>;
 }
@@ -31,16 +33,39 @@ const IDLE_CHECK_MS = 50;
  * @throws ConfigError with one clear sentence when the port is taken or not permitted
  */
 export async function startApi(options: ApiDeps): Promise<RunningApi> {
-  const { port, host, trustProxy, baseUrl, appUrl, dashboardUrl, maxConnections } = options.http;
+  const { port, host, trustProxy, baseUrl, appUrl, dashboardUrl, maxConnections, drainMs = 0 } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
   const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl, dashboardUrl });
   const server = createLimitedServer(app, { connections: maxConnections, headBytes: REQUEST_HEAD_BYTES });
   answerConnectionErrors(server);
+  const draining = closeConnectionsWhenDraining(server);
   await listen(server, port, host);
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
+      draining.begin();
+      await delay(drainMs);
       await Promise.all([stop(server), liveTails.stop()]);
+    },
+  };
+}
+
+/**
+ * Once draining has begun, each answer asks its client to close the connection, so that no client sends another request
+ * on one that is about to be closed.
+ */
+function closeConnectionsWhenDraining(server: Server): { begin(): void } {
+  let isDraining = false;
+  const unfinished = new Set<ServerResponse>();
+  server.prependListener('request', (_request, response) => {
+    if (isDraining) response.shouldKeepAlive = false;
+    unfinished.add(response);
+    response.once('close', () => unfinished.delete(response));
+  });
+  return {
+    begin() {
+      isDraining = true;
+      for (const response of unfinished) response.shouldKeepAlive = false;
     },
   };
 }

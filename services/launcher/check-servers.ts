@@ -1,7 +1,9 @@
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickhouseServers } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import { certificateFault } from '../../shared/outages/certificate-fault.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
@@ -47,15 +49,15 @@ export async function checkServers(config: Config, warn: (line: string) => void)
   }
 }
 
-function checksOf({ kafka, postgresUrl, clickhouseUrl }: Config): Check[] {
+function checksOf({ kafka, postgresUrl, clickhouseUrl, clickhouse }: Config): Check[] {
   const checks: Check[] = [];
   const { brokers, security } = kafka;
   if (postgresUrl !== undefined) {
     const connect = () => askPostgres(postgresUrl);
-    checks.push({ variable: 'DATABASE_URL', connect, refusal: (error) => POSTGRES_REFUSALS[sqlState(error) ?? ''] });
+    checks.push({ variable: 'DATABASE_URL', connect, refusal: postgresRefusal });
   }
   if (clickhouseUrl !== undefined) {
-    const connect = () => askClickhouse(clickhouseUrl);
+    const connect = () => askClickhouse(clickhouseUrl, clickhouse);
     checks.push({ variable: 'CLICKHOUSE_URL', connect, refusal: clickhouseRefusal });
   }
   if (brokers !== undefined) {
@@ -77,7 +79,7 @@ async function runCheck({ variable, connect, refusal }: Check) {
     await Promise.race([asked, silent]);
     return { variable, refusal: undefined, silence: undefined };
   } catch (error) {
-    const why = refusal(error);
+    const why = tlsRefusal(error) ?? refusal(error);
     return {
       variable,
       refusal: why,
@@ -86,6 +88,20 @@ async function runCheck({ variable, connect, refusal }: Check) {
   } finally {
     late.abort();
   }
+}
+
+/** What is wrong with the encryption, in every client's words for it. */
+function tlsRefusal(error: unknown): string | undefined {
+  const code = certificateFault(error);
+  if (code !== undefined) return `the server's certificate is refused (${code}): check its authority, names and dates`;
+  return errorMessage(error).includes('does not support SSL') ? 'the server does not encrypt' : undefined;
+}
+
+function postgresRefusal(error: unknown): string | undefined {
+  // Files that the URL names: sslrootcert, sslcert, sslkey.
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'open')
+    return `a file that it names cannot be read (${errorMessage(error)})`;
+  return POSTGRES_REFUSALS[sqlState(error) ?? ''];
 }
 
 async function askPostgres(url: string): Promise<void> {
@@ -97,8 +113,8 @@ async function askPostgres(url: string): Promise<void> {
   }
 }
 
-async function askClickhouse(url: string): Promise<void> {
-  const client = createClickhouse(url, 'forum-monitor start');
+async function askClickhouse(url: string, servers: ClickhouseServers): Promise<void> {
+  const client = createClickhouse(url, 'forum-monitor start', servers);
   try {
     await client.command({ query: 'SELECT 1' });
   } finally {

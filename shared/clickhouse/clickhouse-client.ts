@@ -1,22 +1,34 @@
+import { readFileSync } from 'node:fs';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { markEngine } from '../outages/engine.ts';
+import { insertOnce, onCluster } from './clickhouse-cluster.ts';
 import { withWholeJson } from './whole-answer.ts';
 
 export type { ClickHouseClient };
 
+/** How the servers of CLICKHOUSE_URL are reached and defined. */
+export interface ClickhouseServers {
+  /** PEM file of the authorities that their certificates are checked with; undefined: those that Node.js trusts. */
+  caFile: string | undefined;
+  /** The cluster whose replicas they are; undefined: one server. */
+  cluster: string | undefined;
+}
+
+export interface ClickhouseOptions extends Partial<ClickhouseServers> {
+  /** How long a connection may stay silent; default: 30 s. */
+  requestMs?: number;
+}
+
 /**
- * A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON.
- *
- * @param requestMs how long a connection may stay silent
+ * A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON. With
+ * a cluster, what it defines is defined on each replica, and what it inserts again is stored once.
  */
-export function createClickhouse(
-  url: string,
-  name: string,
-  { requestMs = 30_000 }: { requestMs?: number } = {},
-): ClickHouseClient {
+export function createClickhouse(url: string, name: string, options: ClickhouseOptions = {}): ClickHouseClient {
+  const { caFile, cluster, requestMs = 30_000 } = options;
   const client = createClient({
     url,
+    ...(caFile !== undefined && { tls: { ca_cert: readFileSync(caFile) } }),
     application: name,
     request_timeout: requestMs,
     // Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse.
@@ -30,14 +42,14 @@ export function createClickhouse(
       output_format_json_quote_64bit_integers: 0,
     },
   });
-  return marked(client);
+  return marked(client, cluster);
 }
 
 /**
  * Marks every error of its calls as one of ClickHouse. Without the mark, a load balancer's page is a plain Error and a
  * lost connection could belong to any engine.
  */
-function marked(client: ClickHouseClient): ClickHouseClient {
+function marked(client: ClickHouseClient, cluster: string | undefined): ClickHouseClient {
   const mark = (error: unknown): never => {
     throw markEngine(error, 'clickhouse');
   };
@@ -46,6 +58,7 @@ function marked(client: ClickHouseClient): ClickHouseClient {
       const value: unknown = Reflect.get(target, property, target);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]): unknown => {
+        if (cluster !== undefined) args[0] = forCluster(property, args[0], cluster);
         const result: unknown = Reflect.apply(value, target, args);
         if (!(result instanceof Promise)) return result;
         const { abort_signal: signal } = (args[0] ?? {}) as { abort_signal?: AbortSignal };
@@ -53,4 +66,15 @@ function marked(client: ClickHouseClient): ClickHouseClient {
       };
     },
   });
+}
+
+/** The argument of a call to the client, as a cluster needs it. */
+function forCluster(method: string | symbol, argument: unknown, cluster: string): unknown {
+  if (method === 'command') {
+    const command = argument as { query: string };
+    return { ...command, query: onCluster(command.query, cluster) };
+  }
+  if (method !== 'insert') return argument;
+  const insert = argument as { values: unknown; clickhouse_settings?: object };
+  return { ...insert, clickhouse_settings: { ...insert.clickhouse_settings, ...insertOnce(insert.values) } };
 }

@@ -1,4 +1,5 @@
 import { markedEngine } from '../outages/engine.ts';
+import { certificateFault } from '../outages/certificate-fault.ts';
 import { isNetworkFault } from '../outages/network-fault.ts';
 import { errorCode } from '../runtime/errors.ts';
 
@@ -37,7 +38,7 @@ const MESSAGES =
 export function isPostgresAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'postgres') !== 'postgres') return false;
-  if (isNetworkFault(error)) return true;
+  if (isNetworkFault(error) || certificateFault(error) !== undefined) return true;
   const state = sqlState(error);
   if (state !== undefined) return CONDITIONS.has(state) || (CLASSES.has(state.slice(0, 2)) && !PERMANENT.has(state));
   return MESSAGES.test(error.message);

@@ -24,6 +24,8 @@ export interface Config {
     trustProxy: string | undefined;
     /** Concurrent connections of one process. */
     maxConnections: number;
+    /** How long a stopping API still takes requests, in milliseconds. */
+    drainMs: number;
   };
   /** Absolute path. */
   dataDir: string;
@@ -42,6 +44,12 @@ export interface Config {
   /** Whether commits must wait for a standby. */
   postgresMustBeSynchronous: boolean;
   clickhouseUrl: string | undefined;
+  clickhouse: {
+    /** PEM file of the authorities that its certificates are checked with; undefined: those that Node.js trusts. */
+    caFile: string | undefined;
+    /** The cluster whose replicas CLICKHOUSE_URL reaches; undefined: one server. */
+    cluster: string | undefined;
+  };
   /** Which engines this installation embeds; set by the parent process for its children. */
   embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
   secretKey: string | undefined;
@@ -135,6 +143,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       dashboardUrl: withoutSlash(e.DASHBOARD_URL ?? local),
       trustProxy: e.TRUST_PROXY,
       maxConnections: e.HTTP_MAX_CONNECTIONS,
+      drainMs: e.DRAIN_SECONDS * 1_000,
     },
     dataDir: resolve(e.DATA_DIR),
     kafka: {
@@ -147,6 +156,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     postgresUrl: e.DATABASE_URL,
     postgresMustBeSynchronous: e.DATABASE_SYNCHRONOUS,
     clickhouseUrl: e.CLICKHOUSE_URL,
+    clickhouse: { caFile: e.CLICKHOUSE_CA_FILE, cluster: e.CLICKHOUSE_CLUSTER },
     embedded: {
       kafka: e.FORUM_EMBEDDED.includes('kafka'),
       postgres: e.FORUM_EMBEDDED.includes('postgres'),

@@ -52,6 +52,7 @@ export const VARIABLES = z.object({
   METRICS_PORT: port().optional(),
   METRICS_HOST: listenHost().default('127.0.0.1'),
   HTTP_MAX_CONNECTIONS: wholeNumber(10, 1_000_000).default(5_000),
+  DRAIN_SECONDS: wholeNumber(0, 60).default(0),
   BASE_URL: publicAddress().optional(),
   APP_URL: publicAddress().optional(),
   DASHBOARD_URL: publicAddress().optional(),
@@ -72,6 +73,11 @@ export const VARIABLES = z.object({
   ).optional(),
   DATABASE_SYNCHRONOUS: flag().default(false),
   CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true }).optional(),
+  CLICKHOUSE_CA_FILE: pemFile().optional(),
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^([A-Za-z0-9_-]{1,100}|\{cluster\})$/, 'must be the name of a cluster, or {cluster}')
+    .optional(),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{0,100}$/, 'may hold letters, digits, dots, dashes and underscores')

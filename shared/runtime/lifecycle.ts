@@ -10,7 +10,7 @@ export interface Running {
  * is logged and does not prevent the others from stopping.
  */
 export class Lifecycle {
-  private readonly parts: { name: string; part: Running }[] = [];
+  private readonly parts: { name: string; part: Running; timeoutMs: number }[] = [];
   private readonly logger: Logger;
   private readonly stopTimeoutMs: number;
   private stopping: Promise<boolean> | undefined;
@@ -20,20 +20,17 @@ export class Lifecycle {
     this.stopTimeoutMs = stopTimeoutMs;
   }
 
-  /** Registers a started part; returns it. */
-  add<T extends Running>(name: string, part: T): T {
-    this.parts.push({ name, part });
+  /** Registers a started part; returns it. @param timeoutMs how long its stop may take */
+  add<T extends Running>(name: string, part: T, timeoutMs: number = this.stopTimeoutMs): T {
+    this.parts.push({ name, part, timeoutMs });
     return part;
   }
 
   /** Registers a function to be called at stop. */
   onStop(name: string, stop: () => Promise<void> | void): void {
-    this.parts.push({
-      name,
-      part: {
-        async stop() {
-          await stop();
-        },
+    this.add(name, {
+      async stop() {
+        await stop();
       },
     });
   }
@@ -46,9 +43,9 @@ export class Lifecycle {
 
   private async stopAll(): Promise<boolean> {
     let clean = true;
-    for (const { name, part } of this.parts.reverse()) {
+    for (const { name, part, timeoutMs } of this.parts.reverse()) {
       try {
-        await withDeadline(part.stop(), this.stopTimeoutMs, `${name} did not stop within ${this.stopTimeoutMs} ms`);
+        await withDeadline(part.stop(), timeoutMs, `${name} did not stop within ${timeoutMs} ms`);
       } catch (error) {
         clean = false;
         this.logger.error({ err: error, part: name }, 'a part did not stop cleanly');

@@ -25,9 +25,9 @@ import type { Report } from '../main.ts';
 import { percentiles } from '../shared/percentiles.ts';
 import { deathsOf } from './deaths.ts';
 import type { Death } from './deaths.ts';
-import { ExpectedPairs, KEYWORDS } from './expected-pairs.ts';
-import { readRecorded } from '../shared/recorded.ts';
-import type { Recorded } from '../shared/recorded.ts';
+import { ExpectedPairs, KEYWORDS } from '../../support/oracles/expected-pairs.ts';
+import { readRecorded } from '../../support/oracles/recorded-matches.ts';
+import type { Recorded } from '../../support/oracles/recorded-matches.ts';
 
 const SECOND_SERVICES = ['matcher', 'recorder', 'archiver', 'deliverer', 'crawler', 'biller'];
 const WARM_UP_MS = 20_000;

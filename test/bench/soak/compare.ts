@@ -5,7 +5,7 @@ import type { EmittedItem } from '../../support/clients/emitted-items.ts';
 import { wordPattern, wordsIn } from '../../support/oracles/naive-word-search.ts';
 import type { Thing } from '../../support/oracles/naive-word-search.ts';
 import { percentiles } from '../shared/percentiles.ts';
-import type { Recorded } from '../shared/recorded.ts';
+import type { Recorded } from '../../support/oracles/recorded-matches.ts';
 import type { SoakEndpoints } from './soak-endpoints.ts';
 import type { SoakMonitor } from './soak-monitors.ts';
 

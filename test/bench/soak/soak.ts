@@ -16,7 +16,7 @@ import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
-import { readRecorded } from '../shared/recorded.ts';
+import { readRecorded } from '../../support/oracles/recorded-matches.ts';
 import { compare, expectedPairs, latencies } from './compare.ts';
 import { Resources } from '../shared/resources.ts';
 import { startEndpoints } from './soak-endpoints.ts';

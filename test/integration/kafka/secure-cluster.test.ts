@@ -7,8 +7,9 @@ import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { topicOf } from '../../support/fixtures/kafka-fixture.ts';
-import { canMakeCertificates, startSecureBroker } from '../../support/fixtures/secure-broker.ts';
-import type { SecureBroker } from '../../support/fixtures/secure-broker.ts';
+import { canMakeCertificates } from '../../support/fixtures/encrypted/certificates.ts';
+import { startSecureBroker } from '../../support/fixtures/encrypted/secure-broker.ts';
+import type { SecureBroker } from '../../support/fixtures/encrypted/secure-broker.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
 const logger = silentLogger();

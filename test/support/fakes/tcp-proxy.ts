@@ -11,16 +11,29 @@ export class TcpProxy {
   private refusedCount = 0;
   private trap: string | undefined;
   private answerDelayMs = 0;
+  /** What a broker's metadata names it by, and what replaces it; both have the same length. */
+  private readonly addresses: { own: Buffer; relay: Buffer } | undefined;
 
-  private constructor(target: URL) {
+  private constructor(target: URL, isKafka: boolean) {
     this.server = createServer((client) => {
       this.relay(client, connect(Number(target.port), target.hostname));
     });
     this.target = target;
+    if (isKafka) this.addresses = { own: kafkaAddress(Number(target.port)), relay: Buffer.alloc(0) };
   }
 
   static async start(targetUrl: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(targetUrl));
+    return TcpProxy.listen(new TcpProxy(new URL(targetUrl), false));
+  }
+
+  /** A relay to a broker at 127.0.0.1 that is alone: clients ask it for its address, and are told the relay's. */
+  static async startKafka(targetUrl: string): Promise<TcpProxy> {
+    const proxy = await TcpProxy.listen(new TcpProxy(new URL(targetUrl), true));
+    proxy.addresses!.relay = kafkaAddress(proxy.port);
+    return proxy;
+  }
+
+  private static async listen(proxy: TcpProxy): Promise<TcpProxy> {
     await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -29,8 +42,12 @@ export class TcpProxy {
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
-    url.port = String((this.server.address() as AddressInfo).port);
+    url.port = String(this.port);
     return url.href;
+  }
+
+  private get port(): number {
+    return (this.server.address() as AddressInfo).port;
   }
 
   /** Connections of clients that are open. */
@@ -96,9 +113,16 @@ export class TcpProxy {
         hold(pair);
       } else server.write(data);
     });
+    const answers: { due: number; data: Buffer }[] = [];
+    // In their order, also after the delay has become shorter.
+    const forward = () => {
+      while (answers.length > 0 && answers[0]!.due <= performance.now()) client.write(answers.shift()!.data);
+      if (answers.length > 0) setTimeout(forward, Math.max(1, answers[0]!.due - performance.now()));
+    };
     server.on('data', (data) => {
-      if (this.answerDelayMs === 0) client.write(data);
-      else setTimeout(() => client.write(data), this.answerDelayMs);
+      if (this.addresses !== undefined) readdress(data, this.addresses);
+      answers.push({ due: performance.now() + this.answerDelayMs, data });
+      if (answers.length === 1) forward();
     });
     if (this.away) {
       this.refusedCount++;
@@ -106,6 +130,17 @@ export class TcpProxy {
     }
     if (this.frozen) hold(pair);
   }
+}
+
+/** A host with its port, as Kafka's protocol writes them. */
+function kafkaAddress(port: number): Buffer {
+  const end = Buffer.alloc(4);
+  end.writeInt32BE(port);
+  return Buffer.concat([Buffer.from('127.0.0.1'), end]);
+}
+
+function readdress(data: Buffer, { own, relay }: { own: Buffer; relay: Buffer }): void {
+  for (let at = data.indexOf(own); at !== -1; at = data.indexOf(own, at + own.length)) relay.copy(data, at);
 }
 
 function hold(pair: [Socket, Socket]): void {

@@ -5,6 +5,8 @@
  */
 export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/coverage.test.ts': 190,
+  'test/end-to-end/outages.test.ts': 300,
+  'test/end-to-end/rolling-upgrade.test.ts': 51,
   'test/end-to-end/kill-and-recover.test.ts': 88,
   'test/end-to-end/engine-outages.test.ts': 67,
   'test/end-to-end/delivery-chaos.test.ts': 59,
@@ -19,6 +21,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/backfill/killed.test.ts': 80,
   'test/integration/cluster/fail-over.test.ts': 29,
   'test/integration/kafka/secure-cluster.test.ts': 19,
+  'test/integration/launcher/encrypted-servers.test.ts': 24,
   'test/integration/admin/topics.test.ts': 12,
   'test/integration/backfill/backfill.test.ts': 40,
   'test/integration/backfill/faults.test.ts': 20,

@@ -74,3 +74,13 @@ test('a service that was never ready gets no patience', async () => {
   readiness.markAnnounced();
   expect(await readiness.answer()).toMatchObject({ ready: false, parts: { matcher: false } });
 });
+
+test('a process that stops is not ready, though all parts answer', async () => {
+  const { readiness, add } = stage();
+  add('api');
+  add('matcher');
+  readiness.markAnnounced();
+  expect(await readiness.answer()).toMatchObject({ ready: true });
+  readiness.markStopping();
+  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { api: true, postgres: true } });
+});

@@ -23,3 +23,10 @@ test('a part that hangs is given up after the deadline', async () => {
   expect(await lifecycle.stop()).toBe(false);
   expect(stopped).toEqual(['first']);
 });
+
+test('a part may take the time that it was given', async () => {
+  const lifecycle = new Lifecycle(silentLogger(), 5);
+  const slow = { stop: () => new Promise<void>((resolve) => setTimeout(resolve, 50)) };
+  lifecycle.add('slow', slow, 60_000);
+  expect(await lifecycle.stop()).toBe(true);
+});

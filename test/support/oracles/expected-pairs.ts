@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Installation } from '../../support/children/installation.ts';
-import { fetchThings, readEmitted } from '../../support/clients/emitted-items.ts';
-import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
-import { wordPattern, wordsIn } from '../../support/oracles/naive-word-search.ts';
-import type { Recorded } from '../shared/recorded.ts';
+import type { Installation } from '../children/installation.ts';
+import { fetchThings, readEmitted } from '../clients/emitted-items.ts';
+import type { EmittedItem } from '../clients/emitted-items.ts';
+import type { WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { wordPattern, wordsIn } from './naive-word-search.ts';
+import type { Recorded } from './recorded-matches.ts';
 
 /** Frequent words of the simulator's texts: each monitor has one. */
 export const KEYWORDS = ['rust', 'coffee', 'python', 'release', 'update', 'anyone', 'finally', 'morning'];
@@ -22,6 +23,8 @@ export class ExpectedPairs {
   readonly #monitors = new Map<string, string>();
   readonly #pairs = new Set<string>();
   #read = 0;
+  /** Items that are not shown yet. */
+  #hidden: EmittedItem[] = [];
 
   constructor(installation: Installation) {
     this.#installation = installation;
@@ -35,16 +38,19 @@ export class ExpectedPairs {
     return [...this.#monitors.keys()];
   }
 
-  /** Looks at what is emitted from `since` on, until it is stopped. */
-  watch(since: number): { stop(): Promise<void> } {
+  /** Looks at what is emitted from `since` on, until it is stopped; `look` looks at once. */
+  watch(since: number): { look(): Promise<void>; stop(): Promise<void> } {
     const state = { isWatching: true };
+    let looking = Promise.resolve();
+    const look = () => (looking = looking.then(() => this.#look(since)));
     const watching = (async () => {
       while (state.isWatching) {
-        await this.#look(since);
+        await look();
         await wait(EVERY_MS);
       }
     })();
     return {
+      look,
       async stop() {
         state.isWatching = false;
         await watching;
@@ -53,11 +59,12 @@ export class ExpectedPairs {
   }
 
   async #look(since: number): Promise<void> {
-    const all = readEmitted(this.#installation.env.SIMULATOR_EMITTED_LOG!).slice(this.#read);
-    const ripe = all.findIndex(({ visible_at }) => visible_at > Date.now() - SHOWN_FOR_MS);
-    const items = all.slice(0, ripe === -1 ? all.length : ripe);
-    this.#read += items.length;
-    const fresh = items.filter(({ at }) => at > since + MARGIN_MS);
+    const emitted = readEmitted(this.#installation.env.SIMULATOR_EMITTED_LOG!).slice(this.#read);
+    this.#read += emitted.length;
+    const shownUntil = Date.now() - SHOWN_FOR_MS;
+    const known = [...this.#hidden, ...emitted.filter(({ at }) => at > since + MARGIN_MS)];
+    const fresh = known.filter(({ visible_at }) => visible_at <= shownUntil);
+    this.#hidden = known.filter(({ visible_at }) => visible_at > shownUntil);
     const things = await fetchThings(
       this.#installation.endpoints().simulator,
       fresh.map(({ name }) => name),

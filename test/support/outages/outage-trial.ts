@@ -1,0 +1,293 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createClient } from '@clickhouse/client';
+import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import type { EngineName } from '../../../shared/outages/engine.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { ProxiedInstallation } from '../children/proxied-installation.ts';
+import { readEmitted } from '../clients/emitted-items.ts';
+import { startWebhookReceiver } from '../fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { silentLogger } from '../fixtures/silent-logger.ts';
+import { ExpectedPairs } from '../oracles/expected-pairs.ts';
+import { readRecorded } from '../oracles/recorded-matches.ts';
+import { OutageReaders } from './outage-readers.ts';
+
+export type OutageKind = 'away' | 'slow' | 'full';
+
+/** What has happened so far; a figure is null while the engine that knows it cannot be asked. */
+interface Progress {
+  emitted: number;
+  /** Records in the topics of items. */
+  appended: number | null;
+  recorded: number | null;
+  webhooks: number;
+  /** Items in ClickHouse. */
+  archived: number | null;
+}
+
+export interface OutageOptions {
+  engine: EngineName;
+  kind: OutageKind;
+  seconds: number;
+  /** How long the work may take to catch up. */
+  patienceMs: number;
+}
+
+/** What happened during an outage and after it. */
+export type OutageReport = Awaited<ReturnType<OutageTrial['run']>>;
+
+const SLOW_MS = 2_000;
+const MEMORY_EVERY_MS = 1_000;
+/** An item that entered this long ago is delivered and archived, unless something is wrong. */
+const SETTLED_MS = 5_000;
+/** Between two comparisons, each of which reads all matches. */
+const COMPARE_EVERY_MS = 500;
+
+/** An installation at work, with monitors, webhooks and readers, whose engines fail one after the other. */
+export class OutageTrial {
+  readonly #whole: ProxiedInstallation;
+  readonly #receiver: WebhookReceiver;
+  readonly #expected: ExpectedPairs;
+  readonly #watching: ReturnType<ExpectedPairs['watch']>;
+  readonly #readers: OutageReaders;
+  readonly #pool: Pool;
+  readonly #account: string;
+  readonly #services: number | undefined;
+
+  private constructor(parts: {
+    whole: ProxiedInstallation;
+    receiver: WebhookReceiver;
+    expected: ExpectedPairs;
+    readers: OutageReaders;
+    account: string;
+  }) {
+    this.#whole = parts.whole;
+    this.#receiver = parts.receiver;
+    this.#expected = parts.expected;
+    this.#readers = parts.readers;
+    this.#account = parts.account;
+    this.#watching = parts.expected.watch(Date.now());
+    this.#services = parts.whole.installation.find('services-main');
+    this.#pool = createPool({ url: parts.whole.engines.urls.postgres, name: 'trial', logger: silentLogger() });
+  }
+
+  /** @param disks the engines whose disks are to be filled */
+  static async start(options: {
+    rate: number;
+    keywords: readonly string[];
+    disks: readonly EngineName[];
+  }): Promise<OutageTrial> {
+    const receiver = await startWebhookReceiver();
+    const env = {
+      SIMULATOR_RATE: String(options.rate),
+      CRAWL_SOURCES: 'post-ids,comment-ids,listings,threads',
+      // Each match counts here, also those past a day's limit of webhooks.
+      SUPPRESSED_MATCHES_PER_DAY: '1000000',
+    };
+    const whole = await ProxiedInstallation.start(env, options.disks);
+    try {
+      return await OutageTrial.#watch(whole, receiver, options.keywords);
+    } catch (error) {
+      await whole.remove();
+      await receiver.stop();
+      throw error;
+    }
+  }
+
+  /** Creates an account and its monitors. */
+  static async #watch(
+    whole: ProxiedInstallation,
+    receiver: WebhookReceiver,
+    keywords: readonly string[],
+  ): Promise<OutageTrial> {
+    const { installation } = whole;
+    const create = ['account', 'create', '--email', 'outages@example.com', '--credits', '100000', '--pack', '79'];
+    const { api_key: key, account_id: account } = installation.admin(...create);
+    const expected = new ExpectedPairs(installation);
+    for (const keyword of keywords) {
+      const body = { name: keyword, keywords: [keyword], nsfw: true, webhook_url: receiver.url };
+      const { status, body: answer } = await installation.call(String(key), 'POST', '/v1/monitors', body);
+      if (status !== 201) throw new Error(`a monitor was answered ${status}: ${JSON.stringify(answer)}`);
+      expected.add((answer as { monitor: { id: string } }).monitor.id, keyword);
+    }
+    const readers = new OutageReaders(installation, String(key), expected.monitors()[0]!);
+    const trial = new OutageTrial({ whole, receiver, expected, readers, account: String(account) });
+    await eventually('the first webhooks', () => receiver.received.length > 0);
+    return trial;
+  }
+
+  /** Whether a disk of this engine can be filled here. */
+  canFill(engine: EngineName): boolean {
+    return this.#whole.hasDisk(engine);
+  }
+
+  /** Lets an engine fail for a time, and waits until all work has caught up. */
+  async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
+    const memory = this.#watchMemory();
+    await wait(5 * MEMORY_EVERY_MS);
+    const memoryBefore = memory.last();
+    const before = await this.#progress();
+    this.#readers.takeAnswers();
+    const mend = this.#break(engine, kind);
+    await wait(seconds * 1_000);
+    const answers = this.#readers.takeAnswers();
+    const during = difference(before, await this.#progress());
+    const readyz = await this.#readiness();
+    mend();
+    const mendedAt = performance.now();
+    let state = await this.#compare();
+    await eventually(
+      'all work has caught up',
+      async () => {
+        await wait(COMPARE_EVERY_MS);
+        state = await this.#compare();
+        return isWhole(state);
+      },
+      patienceMs,
+    ).catch((error: unknown) => console.error(String(error)));
+    const caughtUpMs = isWhole(state) ? Math.round(performance.now() - mendedAt) : null;
+    const most = await memory.stop();
+    return {
+      ...{ engine, kind, seconds, during, readyz, answers, wrong_answers: this.#readers.wrong.splice(0) },
+      caught_up_ms: caughtUpMs,
+      ...{ expected: state.expected, recorded: state.recorded, lost: state.lost.length, twice: state.twice },
+      ...{ holes: state.holes, webhooks_missing: state.webhooks_missing, not_archived: state.not_archived },
+      charged_without_answer: state.charged_without_answer,
+      restarted: this.#whole.installation.find('services-main') !== this.#services,
+      memory_mb: { before: memoryBefore, most, after: memory.last() },
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#watching.stop();
+    await this.#readers.stop();
+    await this.#pool.end();
+    await this.#whole.remove();
+    await this.#receiver.stop();
+  }
+
+  #break(engine: EngineName, kind: OutageKind): () => void {
+    const proxy = this.#whole.proxies[engine];
+    if (kind === 'full') return this.#whole.fill(engine);
+    if (kind === 'away') {
+      proxy.goAway();
+      return () => proxy.comeBack();
+    }
+    proxy.delayAnswers(SLOW_MS);
+    return () => proxy.delayAnswers(0);
+  }
+
+  async #readiness(): Promise<number> {
+    return (await fetch(`${this.#whole.installation.url}/readyz`)).status;
+  }
+
+  async #compare() {
+    await this.#watching.look();
+    const charged = await this.#pool.query<{ reads: number }>(
+      `SELECT count(*)::int AS reads FROM ledger_entries WHERE account_id = $1 AND kind = 'read'`,
+      [this.#account],
+    );
+    const recorded = await readRecorded(this.#pool, this.#expected.monitors());
+    const settled = recorded.filter(({ enteredAt }) => enteredAt < Date.now() - SETTLED_MS);
+    const archived = await this.#archivedMatches();
+    return {
+      ...this.#expected.compare(recorded, this.#receiver),
+      webhooks_missing: this.#expected.compare(settled, this.#receiver).webhooks_missing,
+      not_archived: settled.filter(({ monitorId, seq }) => !archived.has(`${monitorId} ${seq}`)).length,
+      // For a moment there may be one, because a charge is committed before its answer arrives.
+      charged_without_answer: Math.max(0, charged.rows[0]!.reads - this.#readers.paid),
+    };
+  }
+
+  async #archivedMatches(): Promise<Set<string>> {
+    const rows = await this.#askClickhouse<{ monitor_id: string; seq: string }>(
+      'SELECT DISTINCT monitor_id, seq FROM matches',
+    );
+    return new Set(rows.map(({ monitor_id: monitor, seq }) => `${monitor} ${seq}`));
+  }
+
+  async #askClickhouse<T>(query: string): Promise<T[]> {
+    const client = createClient({ url: this.#whole.engines.urls.clickhouse });
+    try {
+      return await (await client.query({ query, format: 'JSONEachRow' })).json<T>();
+    } finally {
+      await client.close();
+    }
+  }
+
+  async #progress(): Promise<Progress> {
+    const [appended, recorded, archived] = await Promise.allSettled([
+      this.#appended(),
+      this.#pool.query<{ n: number }>('SELECT count(*)::int AS n FROM matches').then(({ rows }) => rows[0]!.n),
+      this.#askClickhouse<{ n: string }>('SELECT count() AS n FROM items').then((rows) => Number(rows[0]!.n)),
+    ]);
+    return {
+      emitted: readEmitted(this.#whole.installation.env.SIMULATOR_EMITTED_LOG!).length,
+      appended: valueOf(appended),
+      recorded: valueOf(recorded),
+      webhooks: this.#receiver.received.length,
+      archived: valueOf(archived),
+    };
+  }
+
+  async #appended(): Promise<number> {
+    const brokers = [this.#whole.engines.urls.kafka];
+    const kafka = createKafka({ brokers, clientId: 'trial', logger: silentLogger() });
+    const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
+    const offsets = await kafka.withAdmin((admin) => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))));
+    return offsets.flat().reduce((total, { high }) => total + Number(high), 0);
+  }
+
+  /** Samples the resident memory of the process of all services, in MB. */
+  #watchMemory() {
+    const url = `http://127.0.0.1:${this.#whole.installation.env.METRICS_PORT!}/metrics`;
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    let most = 0;
+    let last = 0;
+    const watching = (async () => {
+      while (!signal.aborted) {
+        const text = await fetch(url).then((response) => response.text(), () => '');
+        const bytes = /^process_resident_memory_bytes (\S+)/m.exec(text)?.[1];
+        if (bytes !== undefined) last = Math.round(Number(bytes) / 1e6);
+        most = Math.max(most, last);
+        await wait(MEMORY_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    })();
+    return {
+      last: () => last,
+      async stop() {
+        stopping.abort();
+        await watching;
+        return most;
+      },
+    };
+  }
+}
+
+type Comparison = ReturnType<ExpectedPairs['compare']> & { not_archived: number; charged_without_answer: number };
+
+function isWhole({ lost, webhooks_missing, not_archived, charged_without_answer }: Comparison): boolean {
+  return lost.length + webhooks_missing + not_archived + charged_without_answer === 0;
+}
+
+function valueOf<T>(outcome: PromiseSettledResult<T>): T | null {
+  return outcome.status === 'fulfilled' ? outcome.value : null;
+}
+
+function difference(before: Progress, after: Progress): Progress {
+  const less = (key: 'appended' | 'recorded' | 'archived') => {
+    const [from, to] = [before[key], after[key]];
+    return from === null || to === null ? null : to - from;
+  };
+  return {
+    emitted: after.emitted - before.emitted,
+    appended: less('appended'),
+    recorded: less('recorded'),
+    webhooks: after.webhooks - before.webhooks,
+    archived: less('archived'),
+  };
+}
