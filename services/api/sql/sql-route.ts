@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sqlBody } from '../../../schemas/api/sql.ts';
 import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
@@ -133,13 +134,10 @@ async function runAndCharge(pool: Pool, engine: SqlEngine, call: Call, { query, 
   // Everything that can fail comes before the charge.
   const answer = await answerOf(result, format, credits);
   call.refuseAbandoned();
-  const balance = await charge(pool, {
-    accountId,
-    kind: 'sql',
-    credits,
-    reference: call.requestId,
-    request: chargedRequest(call, ROUTE),
-  });
+  const request = chargedRequest(call, ROUTE);
+  const move = { accountId, kind: 'sql', credits, reference: call.requestId, request } as const;
+  // In a transaction, so that a server that answers too late does not commit what was answered as not charged.
+  const balance = await inTransaction(pool, (client) => charge(client, move));
   if (balance === undefined) {
     throw new ApiError('insufficient_credits', `The statement took ${credits} credits, more than the account has.`);
   }

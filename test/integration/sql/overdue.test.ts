@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createPool, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startSqlBench } from '../../support/fixtures/sql-bench.ts';
 import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
 
@@ -96,4 +98,38 @@ test('while the archive is away a statement is unavailable, and takes nothing of
   statements.thaw();
   await eventually('it has ended', async () => (await turnsTaken()) === 0);
   expect((await ask(owner.apiKey)).status).toBe(200);
+}, 30_000);
+
+test('a database that answers the charge too late has charged nothing', async () => {
+  const { owner, db } = bench;
+  const database = await TcpProxy.start(db.url);
+  const limits = { ...REQUEST_LIMITS, answerMs: 1_000 };
+  const pool = createPool({ url: database.url, name: 'late', logger: silentLogger(), limits });
+  const sqlEngine = { ...bench.sqlEngine, clickhouse: clients[0]! };
+  const late = await startTestApi(pool, { clickhouse: bench.archive.client, sqlEngine });
+  try {
+    const before = await balance();
+    // Makes the sandbox known to this process.
+    expect((await late.call(owner.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' })).status).toBe(200);
+    statements.freeze();
+    const asked = late.call(owner.apiKey, 'POST', '/v1/sql', { query: 'SELECT count() FROM matches' });
+    await eventually('the statement is with the engine', async () => {
+      // The last that it needs of the database before the charge.
+      const listed = `SELECT FROM pg_stat_activity WHERE application_name = 'late' AND state = 'idle'
+        AND query LIKE '%FROM monitors%' AND backend_start > now() - interval '1 minute'`;
+      return (await turnsTaken()) === 1 && (await db.pool.query(listed)).rowCount === 1;
+    });
+    database.delayAnswers(3_000);
+    statements.thaw();
+    expect(refusal(await asked)).toEqual([503, 'service_unavailable']);
+    database.delayAnswers(0);
+    expect(before - (await balance())).toBe(1);
+  } finally {
+    statements.thaw();
+    // It could not give its turn back.
+    await db.pool.query('UPDATE sql_statements SET running_token = NULL, running_until = NULL');
+    await late.stop();
+    await pool.end();
+    await database.stop();
+  }
 }, 30_000);
