@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import * as groups from '../schemas/messages/consumer-groups.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../schemas/messages/topics.ts';
-import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../schemas/messages/topics.ts';
+import { matcherGroups } from '../schemas/messages/consumer-groups.ts';
+import { FORUM_COMMENTS, FORUM_POSTS } from '../schemas/messages/topics.ts';
 import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
@@ -34,12 +33,14 @@ import { listenForThings } from './crawler/seen-elsewhere.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
+import { shardOf } from './matcher-shard.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
 import { startRecording } from './recorder/start-recording.ts';
 import type { ServiceName } from './service-names.ts';
+import { subscriptionsOf } from './subscriptions.ts';
 
 const FORUM_CALLERS: readonly ServiceName[] = ['api', 'crawler'];
 
@@ -69,17 +70,6 @@ interface Starter {
   start: (deps: ServiceDeps, readiness: Readiness) => Promise<Started> | Started;
 }
 
-/** The consumer groups whose lag is watched. */
-const SUBSCRIPTIONS = [
-  { group: groups.MATCHER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
-  { group: groups.ITEMS_ARCHIVER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
-  { group: groups.REMOVALS_ARCHIVER_GROUP, topics: [FORUM_REMOVALS.name] },
-  { group: groups.RECORDER_GROUP, topics: [MONITOR_CANDIDATES.name] },
-  { group: groups.MATCHES_ARCHIVER_GROUP, topics: [MONITOR_MATCHES.name] },
-  { group: groups.DELIVERER_GROUP, topics: [MONITOR_MATCHES.name] },
-  { group: groups.DELIVERIES_ARCHIVER_GROUP, topics: [MONITOR_DELIVERIES.name] },
-] as const;
-
 /** Downstream first: the next stage of an item runs before the item is published. */
 const STARTERS: readonly Starter[] = [
   { name: 'api', start: startApiService },
@@ -100,6 +90,7 @@ export async function runServices(
   deps: ProcessDeps & { services: readonly ServiceName[]; announce: Announce },
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services, signal } = deps;
+  if (services.includes('matcher')) shardOf(config);
   const engines = await connectEngines(deps);
   // Where several processes share a machine, the first binds METRICS_PORT; a joining one binds a free port and logs it.
   const { metricsHost: host, metricsPort: port = 0 } = config.http;
@@ -167,7 +158,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
       disk: await openPostCache(deps),
     },
     ready: () => readiness.answer(),
-    consumerLag: () => readGroupLags({ ...deps, subscriptions: SUBSCRIPTIONS }),
+    consumerLag: () => readGroupLags({ ...deps, subscriptions: subscriptionsOf(config.matcher.shards) }),
     payments: connectPayments(deps),
     sqlEngine: connectSqlEngine(deps),
     liveTail: { wakeUps: lifecycle.add('live tail', startMatchWakeUps(deps)) },
@@ -223,15 +214,16 @@ async function startDelivererService(deps: ServiceDeps): Promise<Started> {
 }
 
 async function startRecorderService(deps: ServiceDeps): Promise<Started> {
-  const { suppressedPerDay } = deps.config.recorder;
+  const { recorder, matcher } = deps.config;
   const publishers = { live: await addPublisher(deps), backfills: await addPublisher(deps) };
   const archiveReady = deps.archiveSchema.ready;
-  return startRecording({ ...deps, publishers, suppressedPerDay, archiveReady, toleranceMs: clockTolerance(deps) });
+  const settings = { ...recorder, matcherShards: matcher.shards, toleranceMs: clockTolerance(deps) };
+  return startRecording({ ...deps, publishers, archiveReady, ...settings });
 }
 
 async function startMatcherService(deps: ServiceDeps): Promise<Started> {
   const publisher = await addPublisher(deps);
-  return startMatcher({ ...deps, publisher, toleranceMs: clockTolerance(deps) });
+  return startMatcher({ ...deps, publisher, shard: shardOf(deps.config), toleranceMs: clockTolerance(deps) });
 }
 
 async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
@@ -284,11 +276,14 @@ async function openPostCache({ config, logger, lifecycle, ownsDataDir }: Install
   return disk;
 }
 
-/** Items that the matcher has not committed yet. */
-async function matcherLag({ kafka, prefix }: Installation): Promise<number> {
+/** Items that a matcher has not committed yet: those of the slowest shard. */
+async function matcherLag({ kafka, prefix, config }: Installation): Promise<number> {
   const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
-  const lags = await consumerLag(kafka, { prefix, group: groups.MATCHER_GROUP, topics });
-  return lags.reduce((sum, { lag }) => sum + lag, 0);
+  const lags = matcherGroups(config.matcher.shards).map(async (group) => {
+    const partitions = await consumerLag(kafka, { prefix, group, topics });
+    return partitions.reduce((sum, { lag }) => sum + lag, 0);
+  });
+  return Math.max(...(await Promise.all(lags)));
 }
 
 function clockTolerance({ config }: Installation): number {
@@ -296,5 +291,5 @@ function clockTolerance({ config }: Installation): number {
 }
 
 function watchLag(deps: Installation): Running {
-  return startLagMonitor({ ...deps, subscriptions: SUBSCRIPTIONS });
+  return startLagMonitor({ ...deps, subscriptions: subscriptionsOf(deps.config.matcher.shards) });
 }

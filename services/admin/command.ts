@@ -52,6 +52,8 @@ export interface KafkaWorkDeps {
   kafka: KafkaConnection;
   /** Of topics and consumer groups. */
   prefix: string;
+  /** Over how many groups of matchers the monitors are shared out. */
+  matcherShards: number;
   /** The URL of the public site, without a trailing slash. */
   siteUrl: string;
   report: Report;

@@ -31,6 +31,7 @@ import { findBrokers, findPostgres } from './find-engines.ts';
 import { MIGRATE } from './migrate-command.ts';
 import { ARCHIVE_REBUILD } from './restoring/archive-rebuild-command.ts';
 import { RESTORE_FINISH } from './restoring/restore-finish-command.ts';
+import { MATCHERS_SHARE_OUT } from './matcher-commands.ts';
 import { TOPICS_LIST, TOPICS_RAISE } from './topic-commands.ts';
 
 const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
@@ -62,7 +63,13 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   GAPS,
   COVERAGE,
 ];
-const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, TOPICS_LIST, TOPICS_RAISE];
+const KAFKA_COMMANDS: readonly KafkaCommand[] = [
+  DEAD_LETTERS_LIST,
+  DEAD_LETTERS_REPLAY,
+  TOPICS_LIST,
+  TOPICS_RAISE,
+  MATCHERS_SHARE_OUT,
+];
 const ENGINES_COMMANDS: readonly EnginesCommand[] = [MIGRATE, RESTORE_FINISH, ARCHIVE_REBUILD];
 const COMMANDS: readonly RunnableCommand[] = [
   ...POSTGRES_COMMANDS.map(withPostgres),
@@ -184,7 +191,11 @@ function withKafka(command: KafkaCommand): RunnableCommand {
       };
       const { topicPrefix: prefix } = config.kafka;
       const { siteUrl } = config.upstream;
-      await print(command, await work({ kafka, prefix, siteUrl, report }), terminal);
+      await print(
+        command,
+        await work({ kafka, prefix, siteUrl, matcherShards: config.matcher.shards, report }),
+        terminal,
+      );
     };
   };
   return { ...command, prepare };

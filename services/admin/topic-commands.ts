@@ -1,4 +1,4 @@
-import { GROUPS_OF_TOPIC } from '../../schemas/messages/consumer-groups.ts';
+import { groupsOfTopic } from '../../schemas/messages/consumer-groups.ts';
 import { TOPICS } from '../../schemas/messages/topics.ts';
 import { NotDrained, raisePartitions } from '../../shared/kafka/topics/raise-partitions.ts';
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
@@ -39,14 +39,14 @@ export const TOPICS_RAISE: KafkaCommand = {
   },
 };
 
-async function* listTopics({ kafka, prefix }: KafkaWorkDeps): AsyncIterable<object> {
+async function* listTopics({ kafka, prefix, matcherShards }: KafkaWorkDeps): AsyncIterable<object> {
   const counts = await partitionCounts(
     kafka,
     NAMES.map((name) => prefix + name),
   );
   for (const topic of NAMES) {
     const lags: Record<string, number> = {};
-    for (const group of GROUPS_OF_TOPIC[topic] ?? []) {
+    for (const group of groupsOfTopic(topic, matcherShards)) {
       const partitions = await consumerLag(kafka, { prefix, group, topics: [topic] });
       lags[group] = partitions.reduce((sum, { lag }) => sum + lag, 0);
     }
@@ -54,9 +54,13 @@ async function* listTopics({ kafka, prefix }: KafkaWorkDeps): AsyncIterable<obje
   }
 }
 
-async function raise({ kafka, prefix }: KafkaWorkDeps, topic: string, partitions: number): Promise<object[]> {
+async function raise(
+  { kafka, prefix, matcherShards }: KafkaWorkDeps,
+  topic: string,
+  partitions: number,
+): Promise<object[]> {
   try {
-    const groups = GROUPS_OF_TOPIC[topic] ?? [];
+    const groups = groupsOfTopic(topic, matcherShards);
     const before = await raisePartitions(kafka, { prefix, topic, groups, partitions });
     return [{ topic, partitions, before, next: `start the services with KAFKA_PARTITIONS=${topic}=${partitions}` }];
   } catch (error) {

@@ -1,6 +1,8 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { forumItem } from '../../schemas/messages/forum-item.ts';
+import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
+import type { matcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import type { AssignmentApi } from '../../shared/kafka/batch-consumer-deps.ts';
 import type { BatchOutcome, ConsumedBatch, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
@@ -13,14 +15,6 @@ import type { ActiveMonitors } from './active-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
 import type { EnteredItem, RecentItems } from './recent-items.ts';
-
-/** Metadata of each offset commit, read by the next owner of the partition. */
-const commitMetadata = z.object({
-  /** Offset at which the next owner must start reading to fill its ring. */
-  refill: z.string().regex(/^\d+$/),
-  /** Append time of the last committed record, in milliseconds since the epoch. */
-  at: z.number(),
-});
 
 export interface ItemMatcherDeps {
   monitors: ActiveMonitors;
@@ -60,17 +54,17 @@ export class ItemMatcher {
     this.lastCommittedMs.clear();
     for (const { topic, partition, offset, metadata } of assignment.committed()) {
       if (offset === undefined || metadata === '') continue;
-      const parsed = commitMetadata.safeParse(jsonOrUndefined(metadata));
-      if (!parsed.success) {
+      const commit = parseMatcherCommit(metadata);
+      if (commit === undefined) {
         this.deps.logger.error(
           { topic, partition },
           'the metadata of the committed offset is malformed; the ring is not refilled',
         );
         continue;
       }
-      this.lastCommittedMs.set(partitionKeyOf(topic, partition), parsed.data.at);
+      this.lastCommittedMs.set(partitionKeyOf(topic, partition), commit.at);
       // Never seek past the committed offset: the records after it are not processed yet.
-      const refill = BigInt(parsed.data.refill);
+      const refill = BigInt(commit.refill);
       assignment.seek(topic, partition, refill < offset ? refill : offset);
     }
     return Promise.resolve();
@@ -116,18 +110,10 @@ export class ItemMatcher {
   private metadataFor(partitionKey: string, batch: ConsumedBatch): string {
     const last = batch.records.at(-1)!;
     const refill = this.deps.recent.oldestOffset(partitionKey) ?? last.offset + 1n;
-    return JSON.stringify({ refill: String(refill), at: last.timestampMs } satisfies z.infer<typeof commitMetadata>);
+    return JSON.stringify({ refill: String(refill), at: last.timestampMs } satisfies z.infer<typeof matcherCommit>);
   }
 }
 
 function partitionKeyOf(topic: string, partition: number): string {
   return `${topic}|${partition}`;
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

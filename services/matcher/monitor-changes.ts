@@ -1,3 +1,4 @@
+import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
 import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
@@ -28,6 +29,8 @@ const STATES_PER_PAGE = 2_000;
 
 export interface MonitorChangesDeps {
   db: Queryable;
+  /** The monitors that this process holds; default: all. */
+  shard?: MonitorShard | undefined;
   monitors: ActiveMonitors;
   recent: RecentItems;
   /** How far clocks may differ from the broker's, in milliseconds. */
@@ -63,9 +66,9 @@ export class MonitorChanges implements Running {
 
   /** Loads all active monitors and compares them with the database every minute from then on. */
   async load(): Promise<void> {
-    const { db, monitors, cooperativeYield, logger } = this.options;
+    const { db, shard, monitors, cooperativeYield, logger } = this.options;
     const startedAt = performance.now();
-    const readAfter = (id: string) => readActiveRules(db, id, RULES_PER_PAGE, BYTES_PER_PAGE);
+    const readAfter = (id: string) => readActiveRules(db, id, RULES_PER_PAGE, BYTES_PER_PAGE, shard);
     const read = (afterId: string) => retry(() => readAfter(afterId), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const monitor of page) {
@@ -137,12 +140,13 @@ export class MonitorChanges implements Running {
    * are found by the next comparison.
    */
   private async compareAll(): Promise<void> {
-    const { db, monitors, cooperativeYield, logger } = this.options;
+    const { db, shard, monitors, cooperativeYield, logger } = this.options;
     const startedAt = performance.now();
     // A running update may have read a monitor earlier and apply that state after the monitor was compared.
     await this.updates.whenIdle;
     const active = new Set<string>();
-    const read = (afterId: string) => retry(() => readActiveStates(db, afterId, STATES_PER_PAGE), this.retryDeps);
+    const read = (afterId: string) =>
+      retry(() => readActiveStates(db, afterId, STATES_PER_PAGE, shard), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const state of page) {
         active.add(state.id);
@@ -193,9 +197,10 @@ export class MonitorChanges implements Running {
 
   /** Reads the rules of those of the given monitors that are active. */
   private async *readRules(ids: readonly string[]): AsyncGenerator<MonitorRule> {
+    const { db, shard } = this.options;
     const unread = new Set(ids);
     for (let isCut = true; isCut;) {
-      const read = () => readRulesById(this.options.db, [...unread], BYTES_PER_PAGE);
+      const read = () => readRulesById(db, [...unread], BYTES_PER_PAGE, shard);
       const page = await retry(read, this.retryDeps);
       for (const monitor of page.monitors) {
         unread.delete(monitor.id);

@@ -1,5 +1,7 @@
-import { MATCHER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { matcherGroup } from '../../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
+import { WHOLE } from '../../shared/domain/monitor-shard.ts';
+import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
@@ -23,6 +25,8 @@ export interface MatcherDeps {
   /** Without the prefix in topic names. */
   publisher: Publisher;
   prefix: string;
+  /** The monitors that this process holds, as do the other processes of its consumer group; default: all. */
+  shard?: MonitorShard;
   pool: Pool;
   /** For the separate connection of the change listener. */
   postgresUrl: string;
@@ -42,7 +46,7 @@ const GAUGES_EVERY_MS = 5_000;
  * all monitors are loaded, the change listener is connected and the consumer has joined.
  */
 export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready(): boolean }> {
-  const { kafka, publisher, prefix, metrics, fatal, toleranceMs } = deps;
+  const { kafka, publisher, prefix, shard = WHOLE, metrics, fatal, toleranceMs } = deps;
   const logger = deps.logger.child({ service: 'matcher' });
   const parts = new Lifecycle(logger);
   const monitors = new ActiveMonitors();
@@ -53,18 +57,19 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     metrics.matcherCandidates.inc(candidates.length);
   };
   const shared = { monitors, recent, publish, cooperativeYield, logger, toleranceMs };
-  const changes = new MonitorChanges({ ...shared, db: deps.pool, fatal });
+  const changes = new MonitorChanges({ ...shared, shard, db: deps.pool, fatal });
   const matcher = new ItemMatcher({ ...shared, changes, metrics });
   await changes.load();
+  const group = matcherGroup(shard);
 
   const consumer = await startBatchConsumer({
     kafka,
     prefix,
-    group: MATCHER_GROUP,
+    group,
     topics: [FORUM_POSTS.name, FORUM_COMMENTS.name],
     handle: (batch) => matcher.handle(batch),
     onAssigned: (_, assignment) => matcher.assigned(assignment),
-    deadLetters: new DeadLetters({ publisher, group: MATCHER_GROUP, metrics, logger }),
+    deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
     fatal,
     metrics,
     logger,

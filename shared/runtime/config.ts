@@ -64,6 +64,12 @@ export interface Config {
     shares: { live: number; reading: number; audit: number };
   };
   crawlSources: string[];
+  matcher: {
+    /** Over how many groups of matchers the monitors are shared out. */
+    shards: number;
+    /** The share of this process, from 1; undefined: not said, which is enough without shards. */
+    shard: number | undefined;
+  };
   /** Records that may wait for the matcher before a replay pauses. */
   replayMaxLag: number;
   simulatorRate: number;
@@ -179,6 +185,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       },
     },
     crawlSources: e.CRAWL_SOURCES,
+    matcher: { shards: e.MATCHER_SHARDS, shard: e.MATCHER_SHARD },
     replayMaxLag: e.REPLAY_MOST_LAG,
     simulatorRate: e.SIMULATOR_RATE,
     deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },

@@ -45,6 +45,8 @@ function refuseBrokers(brokers: readonly string[], context: z.RefinementCtx): vo
   }
 }
 
+const MOST_SHARDS = 64;
+
 /** A new variable also needs a row in the table of README.md: `test/architecture/structure.test.ts` compares them. */
 export const VARIABLES = z.object({
   PORT: port().default(8080),
@@ -104,6 +106,8 @@ export const VARIABLES = z.object({
   ).default(['post-ids', 'listings', 'threads']),
   REPLAY_MOST_LAG: wholeNumber(1, 1_000_000_000).default(10_000),
   SIMULATOR_RATE: decimal(0, 20_000).default(20),
+  MATCHER_SHARDS: wholeNumber(1, MOST_SHARDS).default(1),
+  MATCHER_SHARD: wholeNumber(1, MOST_SHARDS).optional(),
   SUPPRESSED_MATCHES_PER_DAY: wholeNumber(0, 10_000_000).default(SUPPRESSED_PER_DAY),
   WEBHOOK_ALLOW_PRIVATE: flag().default(false),
   WEBHOOK_ATTEMPTS_AT_ONCE: wholeNumber(8, 50_000).default(1_024),
@@ -165,6 +169,10 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   // Whoever names certificates expects encryption.
   if (!e.KAFKA_TLS && (certificate ?? e.KAFKA_TLS_CA_FILE) !== undefined) {
     context.addIssue({ code: 'custom', path: ['KAFKA_TLS'], message: 'must be 1 where files for TLS are named' });
+  }
+  if ((e.MATCHER_SHARD ?? 1) > e.MATCHER_SHARDS) {
+    const message = `must be a whole number from 1 to MATCHER_SHARDS, ${e.MATCHER_SHARDS}`;
+    context.addIssue({ code: 'custom', path: ['MATCHER_SHARD'], message });
   }
   if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
     context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });

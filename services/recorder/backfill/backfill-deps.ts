@@ -41,6 +41,8 @@ export interface BackfillDeps {
   kafka: KafkaConnection;
   /** Prefix of topics and consumer groups. */
   prefix: string;
+  /** Over how many groups of matchers the monitors are shared out; default 1. */
+  matcherShards?: number;
   publisher: Publisher;
   pool: Pool;
   readArchive: ReadArchive;

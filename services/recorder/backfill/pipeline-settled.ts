@@ -1,9 +1,9 @@
-import { ITEMS_ARCHIVER_GROUP, MATCHER_GROUP, RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import { ITEMS_ARCHIVER_GROUP, matcherGroups, RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
 import { hasFinished, readGroupProgress } from '../../../shared/kafka/group-progress.ts';
 import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
 import { storeAwaitedOffsets } from '../../../shared/stores/backfills/backfill-progress.ts';
-import type { BackfillDeps } from './backfill-deps.ts';
+import type { RunDeps } from './backfill-deps.ts';
 
 const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
 
@@ -16,7 +16,7 @@ const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
  * @throws GroupProgressUnreadable, BackfillLeaseLost
  */
 export async function isPipelineSettled(
-  { kafka, prefix, pool }: Pick<BackfillDeps, 'kafka' | 'prefix' | 'pool'>,
+  { kafka, prefix, pool, matcherShards }: Pick<RunDeps, 'kafka' | 'prefix' | 'pool' | 'matcherShards'>,
   run: ClaimedBackfill,
 ): Promise<boolean> {
   const progressOf = (group: string, topics: readonly string[]) => readGroupProgress(kafka, prefix, { group, topics });
@@ -28,7 +28,9 @@ export async function isPipelineSettled(
     run.awaited = awaited;
   }
   if (!hasFinished(awaited.items, archiver)) return false;
-  if (!hasFinished(awaited.items, await progressOf(MATCHER_GROUP, ITEMS))) return false;
+  for (const group of matcherGroups(matcherShards)) {
+    if (!hasFinished(awaited.items, await progressOf(group, ITEMS))) return false;
+  }
   const recorder = await progressOf(RECORDER_GROUP, [MONITOR_CANDIDATES.name]);
   if (awaited.candidates === undefined) {
     run.awaited = { ...awaited, candidates: recorder.heads };

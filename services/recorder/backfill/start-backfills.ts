@@ -43,7 +43,14 @@ export function startBackfills(deps: BackfillDeps): Running {
   const logger = deps.logger.child({ work: 'backfills' });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const runDeps = { leaseSeconds: LEASE_SECONDS, ...deps, logger, signal, cooperativeYield: new CooperativeYield() };
+  const runDeps = {
+    leaseSeconds: LEASE_SECONDS,
+    matcherShards: 1,
+    ...deps,
+    logger,
+    signal,
+    cooperativeYield: new CooperativeYield(),
+  };
   const { metrics } = deps;
   // A worker that finds no run says nothing about the engines that runs need.
   const outages = {

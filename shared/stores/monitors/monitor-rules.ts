@@ -1,3 +1,5 @@
+import { WHOLE } from '../../domain/monitor-shard.ts';
+import type { MonitorShard } from '../../domain/monitor-shard.ts';
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
@@ -23,6 +25,9 @@ export interface MonitorState {
  * twice the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
+/** Whether a monitor is in shard $1 of $2. A hash that no version of PostgreSQL changes. */
+const IN_SHARD = `($2 = 1 OR ('x' || substr(md5(m.id), 1, 7))::bit(28)::int % $2 = $1 - 1)`;
+
 /** A monitor as JSON, which is built and counted in bytes in the database. Both statements go on with a condition. */
 const RULES = `
        SELECT m.id, json_build_object(
@@ -41,35 +46,37 @@ const RULES = `
          ) AS plain`;
 
 /**
- * Reads the rules of all active monitors after `afterId`, by id: at most `limit`, and no more once they have `maxBytes`
- * as JSON. Only after the last one the page is empty.
+ * Reads the rules of all active monitors of a shard after `afterId`, by id: at most `limit`, and no more once they
+ * have `maxBytes` as JSON. Only after the last one the page is empty.
  */
 export async function readActiveRules(
   db: Queryable,
   afterId: string,
   limit: number,
   maxBytes: number,
+  { shard, shards }: MonitorShard = WHOLE,
 ): Promise<MonitorRule[]> {
   const { rows } = await db.query<{ page: MonitorRule[] }>(
     `WITH monitors AS MATERIALIZED (
        ${RULES}
-        WHERE m.status = 'active' AND m.id > $1
+        WHERE m.status = 'active' AND m.id > $3 AND ${IN_SHARD}
         ORDER BY m.id
-        LIMIT $2
+        LIMIT $4
      )
-     SELECT coalesce(json_agg(monitor ORDER BY id) FILTER (WHERE bytes_before < $3), '[]') AS page
+     SELECT coalesce(json_agg(monitor ORDER BY id) FILTER (WHERE bytes_before < $5), '[]') AS page
        FROM (
          SELECT id, monitor,
                 sum(octet_length(monitor::text)) OVER (ORDER BY id) - octet_length(monitor::text) AS bytes_before
            FROM monitors
        ) AS counted`,
-    [afterId, limit, maxBytes],
+    [shard, shards, afterId, limit, maxBytes],
   );
   return rows[0]!.page;
 }
 
 /**
- * Reads the rules of the given monitors, without inactive ones, and no more once they have `maxBytes` as JSON.
+ * Reads the rules of the given monitors, without inactive ones and those of other shards, and no more once they have
+ * `maxBytes` as JSON.
  *
  * @returns `isCut` when there are more
  */
@@ -77,36 +84,44 @@ export async function readRulesById(
   db: Queryable,
   ids: readonly string[],
   maxBytes: number,
+  { shard, shards }: MonitorShard = WHOLE,
 ): Promise<{ monitors: MonitorRule[]; isCut: boolean }> {
   const { rows } = await db.query<{ monitors: MonitorRule[]; isCut: boolean }>(
     `WITH monitors AS MATERIALIZED (
        ${RULES}
-        WHERE m.status = 'active' AND m.id = ANY($1)
+        WHERE m.status = 'active' AND m.id = ANY($3) AND ${IN_SHARD}
      )
-     SELECT coalesce(json_agg(monitor) FILTER (WHERE bytes_before < $2), '[]') AS monitors,
-            coalesce(bool_or(bytes_before >= $2), false) AS "isCut"
+     SELECT coalesce(json_agg(monitor) FILTER (WHERE bytes_before < $4), '[]') AS monitors,
+            coalesce(bool_or(bytes_before >= $4), false) AS "isCut"
        FROM (
          SELECT id, monitor,
                 sum(octet_length(monitor::text)) OVER (ORDER BY id) - octet_length(monitor::text) AS bytes_before
            FROM monitors
        ) AS counted`,
-    [ids, maxBytes],
+    [shard, shards, ids, maxBytes],
   );
   return rows[0]!;
 }
 
 /**
- * Reads the active monitors after `afterId`, by id, at most `limit`, without their rules. The matcher compares them
- * with its memory.
+ * Reads the active monitors of a shard after `afterId`, by id, at most `limit`, without their rules. The matcher
+ * compares them with its memory.
  */
-export async function readActiveStates(db: Queryable, afterId: string, limit: number): Promise<MonitorState[]> {
+export async function readActiveStates(
+  db: Queryable,
+  afterId: string,
+  limit: number,
+  { shard, shards }: MonitorShard = WHOLE,
+): Promise<MonitorState[]> {
   const { rows } = await db.query<{ page: MonitorState[] }>(
     `SELECT coalesce(json_agg(json_build_object('id', id, 'version', version,
               'activeSinceMs', trunc(extract(epoch FROM active_since) * 1000)) ORDER BY id), '[]') AS page
        FROM (
-         SELECT id, version, active_since FROM monitors WHERE status = 'active' AND id > $1 ORDER BY id LIMIT $2
+         SELECT id, version, active_since FROM monitors m
+          WHERE status = 'active' AND id > $3 AND ${IN_SHARD}
+          ORDER BY id LIMIT $4
        ) AS states`,
-    [afterId, limit],
+    [shard, shards, afterId, limit],
   );
   return rows[0]!.page;
 }

@@ -1,5 +1,7 @@
 /** The matcher as the service runs it, in a separate process that measures the stalls of its event loop. */
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
+import { WHOLE } from '../../../shared/domain/monitor-shard.ts';
+import type { MonitorShard } from '../../../shared/domain/monitor-shard.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -12,6 +14,8 @@ export interface MatcherChildJob {
   brokers: string[];
   prefix: string;
   postgresUrl: string;
+  /** Default: all monitors. */
+  shard?: MonitorShard;
 }
 
 /** 'measure' is answered with 'measured' and begins the next measurement. */
@@ -41,7 +45,7 @@ function tellOfLine(line: string): void {
   if (event) tell({ event, ms, monitors });
 }
 
-async function run({ brokers, prefix, postgresUrl }: MatcherChildJob): Promise<void> {
+async function run({ brokers, prefix, postgresUrl, shard = WHOLE }: MatcherChildJob): Promise<void> {
   const logger = createLogger('debug', { write: tellOfLine });
   const metrics = createMetrics();
   const kafka = createKafka({ brokers, clientId: 'bench-matcher', logger });
@@ -60,6 +64,7 @@ async function run({ brokers, prefix, postgresUrl }: MatcherChildJob): Promise<v
     prefix,
     pool,
     postgresUrl,
+    shard,
     toleranceMs: 0,
     metrics,
     logger,

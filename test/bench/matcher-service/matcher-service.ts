@@ -6,9 +6,6 @@
  * `--monitors N`, `--keywords N` (of a monitor; a tenth as many are excluded), `--seconds N`, `--items N` and
  * `--changes N` (the last two per second).
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
@@ -17,6 +14,8 @@ import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Report } from '../main.ts';
 import { seededRandom } from '../shared/matcher-random.ts';
+import { openEngines } from './open-engines.ts';
+import type { MatcherEngines } from './open-engines.ts';
 import { MatcherProcess } from './service-process.ts';
 import { commonWords, insertWatchingMonitors } from './service-monitors.ts';
 import type { Terms } from './service-monitors.ts';
@@ -58,31 +57,7 @@ interface Size {
   changes: number;
 }
 
-interface Engines {
-  postgres: string;
-  brokers: string;
-  stop(): Promise<void>;
-}
-
-async function openEngines(): Promise<Engines> {
-  const { TEST_POSTGRES_URL, TEST_KAFKA_BROKERS } = process.env;
-  if (TEST_POSTGRES_URL && TEST_KAFKA_BROKERS) {
-    return { postgres: TEST_POSTGRES_URL, brokers: TEST_KAFKA_BROKERS, stop: () => Promise.resolve() };
-  }
-  const { startEngines } = await import('../../../services/launcher/engines/embedded-engines.ts');
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-matcher-'));
-  const engines = await startEngines({ dataDir, env: process.env, engines: ['postgres', 'kafka'] });
-  return {
-    postgres: engines.urls.postgres,
-    brokers: engines.urls.kafka.replace('kafka://', ''),
-    async stop() {
-      await engines.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
-
-async function measure(report: Report, engines: Engines, size: Size): Promise<void> {
+async function measure(report: Report, engines: MatcherEngines, size: Size): Promise<void> {
   const database = await createTestDatabase(engines.postgres);
   const kafka = await createKafkaFixture(engines.brokers);
   const child = new MatcherProcess();

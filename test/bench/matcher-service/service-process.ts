@@ -45,7 +45,7 @@ export class MatcherProcess {
   }
 
   /** The stalls of the event loop since the last call. */
-  async measured(): Promise<object> {
+  async measured() {
     this.order('measure');
     const { rssMb, longestMs, longestWithoutGcMs, longestCpuMs, over10Ms, longestGcMs, cpuMs } =
       await this.next('measured');

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MATCHER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { MatcherFixture } from '../../support/fixtures/matcher-fixture.ts';
@@ -25,7 +24,7 @@ test('a matcher joins its group only after it loaded all monitors, then matches 
     return rowCount === 1;
   });
   const { groups } = await matchers.kafka.kafka.withAdmin((admin) => admin.listGroups());
-  expect(groups.map(({ groupId }) => groupId)).not.toContain(matchers.kafka.prefix + MATCHER_GROUP);
+  expect(groups.map(({ groupId }) => groupId)).not.toContain(matchers.kafka.prefix + 'matcher');
   await blocking.query('COMMIT');
   blocking.release();
   await starting;

@@ -20,6 +20,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/endpoints-before-ready.test.ts': 8,
   'test/integration/sql/overdue.test.ts': 15,
   'test/integration/backfill/killed.test.ts': 80,
+  'test/integration/matching/shards.test.ts': 12,
   'test/integration/cluster/fail-over.test.ts': 29,
   'test/integration/kafka/secure-cluster.test.ts': 19,
   'test/integration/launcher/encrypted-servers.test.ts': 24,

@@ -28,6 +28,8 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   KAFKA_TLS_KEY_FILE: FILES,
   KAFKA_REPLICATION: ['0', '10', '-1', '1.5', 'three'],
   KAFKA_PARTITIONS: ['12', 'matches=3', 'monitor.matches=0', 'monitor.match=3', 'monitor.matches=3 forum.posts=3'],
+  MATCHER_SHARDS: ['0', '65', '-1', '1.5', 'two'],
+  MATCHER_SHARD: ['0', '2', '-1', '1.5', 'first'],
   KAFKA_JARS_URL: ['repo.example/maven2', 'ftp://repo.example', 'https://', 'https://repo.example/?x=1', 'file:///m2'],
   DATABASE_URL: ['mysql://a.example/x', 'a.example', 'postgres:a', 'postgres://a b/x', 'postgres://a.example:x/y'],
   CLICKHOUSE_URL: ['a.example:8123', 'clickhouse://a.example', 'http://', 'http://a.example:0', 'http:/a.example'],
