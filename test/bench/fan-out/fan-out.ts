@@ -17,7 +17,7 @@ import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import type { Report } from '../main.ts';
 import { Resources } from '../shared/resources.ts';
 import { percentiles } from '../shared/percentiles.ts';
-import { topicBytes } from './topic-bytes.ts';
+import { topicBytes } from '../shared/topic-bytes.ts';
 
 /** Monitors of the baseline that watch for one word. */
 const FEW = 5;

@@ -9,6 +9,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
@@ -16,6 +17,7 @@ import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
+import { topicBytes } from '../shared/topic-bytes.ts';
 import { readRecorded } from '../../support/oracles/recorded-matches.ts';
 import { compare, expectedPairs, latencies } from './compare.ts';
 import { Resources } from '../shared/resources.ts';
@@ -121,6 +123,7 @@ async function run(report: Report, soak: Soak): Promise<void> {
     for (const line of readers.report()) report(line);
     for (const line of resources.growth(Math.min(20, minutes / 3))) report({ run: 'resources', ...line });
     for (const line of await stores.report()) report(line);
+    report({ run: 'topics, MB', ...topicSizes(installation.dataDir) });
     report({ run: 'edits', ...edits, restarts: restarts.length });
     const expected = await expectedPairs(soak.log, monitors, { from, to });
     report({ run: 'all together', minutes, ...(await compare(expected, { recorded, ...soak, simulator })) });
@@ -138,6 +141,11 @@ async function sample({ installation, second }: Soak, resources: Resources, stor
     if (turn % 6 === 0) console.error(`${new Date().toISOString()} ${await stores.sample()}`);
     await wait(SAMPLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+function topicSizes(dataDir: string): Record<string, number> {
+  const sizes = TOPICS.map(({ name }) => [name, Math.round(topicBytes(dataDir, name) / 2 ** 20)] as const);
+  return Object.fromEntries(sizes.filter(([, megabytes]) => megabytes > 0));
 }
 
 function ownEnds(second: ReadonlyMap<string, ServiceProcess>): object {
