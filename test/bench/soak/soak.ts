@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
@@ -124,6 +125,7 @@ async function run(report: Report, soak: Soak): Promise<void> {
     for (const line of resources.growth(Math.min(20, minutes / 3))) report({ run: 'resources', ...line });
     for (const line of await stores.report()) report(line);
     report({ run: 'topics, MB', ...topicSizes(installation.dataDir) });
+    report({ run: 'archive', ...(await archiveSizes(installation.endpoints().clickhouse)) });
     report({ run: 'edits', ...edits, restarts: restarts.length });
     const expected = await expectedPairs(soak.log, monitors, { from, to });
     report({ run: 'all together', minutes, ...(await compare(expected, { recorded, ...soak, simulator })) });
@@ -146,6 +148,22 @@ async function sample({ installation, second }: Soak, resources: Resources, stor
 function topicSizes(dataDir: string): Record<string, number> {
   const sizes = TOPICS.map(({ name }) => [name, Math.round(topicBytes(dataDir, name) / 2 ** 20)] as const);
   return Object.fromEntries(sizes.filter(([, megabytes]) => megabytes > 0));
+}
+
+/** Rows and bytes of the tables in ClickHouse. */
+async function archiveSizes(url: string): Promise<object> {
+  const client = createClickhouse(url, 'bench');
+  try {
+    const answer = await client.query({
+      query: `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts
+        WHERE active AND database = currentDatabase() GROUP BY table HAVING rows > 1000 ORDER BY table`,
+      format: 'JSONEachRow',
+    });
+    const tables = await answer.json<{ table: string; rows: number; bytes: number }>();
+    return Object.fromEntries(tables.map(({ table, ...sizes }) => [table, sizes]));
+  } finally {
+    await client.close();
+  }
 }
 
 function ownEnds(second: ReadonlyMap<string, ServiceProcess>): object {
