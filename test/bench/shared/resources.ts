@@ -63,7 +63,7 @@ export class Resources {
       const mean = (of: readonly Sample[]) => round(of.reduce((sum, { memory }) => sum + memory, 0) / of.length);
       return {
         process: kind,
-        cores: round(((this.#seconds.get(kind) ?? 0) / (last * 60)) * 100) / 100,
+        cores: round(((this.#seconds.get(kind) ?? 0) / (last * 60)) * 1_000) / 1_000,
         mb_first: mean(samples.filter(({ at }) => at < settled + 5)),
         mb_last: mean(samples.filter(({ at }) => at > last - 5)),
         mb_most: round(Math.max(...all.map(({ memory }) => memory))),
