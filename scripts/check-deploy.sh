@@ -26,6 +26,19 @@ manifests() { kustomize build "deploy/kubernetes/$1" > "$scratch/$1.yaml"; }
 # shellcheck disable=SC2329 # `check` invokes it
 compose() { docker compose -f deploy/compose.yaml --env-file deploy/compose/trial.env config --quiet; }
 
+# audit: what the registry knows against production dependencies. It informs and fails nothing.
+audit() {
+  if ! npm audit --omit=dev > "$scratch/audit" 2>&1 && ! grep -q 'Severity' "$scratch/audit"; then
+    echo 'skipped: known faults of dependencies (the registry does not answer npm audit)'
+  else
+    echo "known faults of dependencies: $(grep -E '^(found )?[0-9]+ .*vulnerabilit' "$scratch/audit" | tail -1)"
+    grep -E '^Severity|^https?://|^[a-z@].*[<>=]' "$scratch/audit"
+  fi
+}
+
+check node 'licences of production dependencies' node scripts/licences.ts
+cat "$scratch/out"
+audit
 check hadolint 'the Dockerfile' hadolint deploy/Dockerfile
 check shellcheck 'shell scripts' shellcheck scripts/*.sh deploy/backup/*.sh
 if docker compose version > /dev/null 2>&1; then

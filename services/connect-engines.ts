@@ -17,7 +17,10 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { ensureSecretKey } from '../shared/stores/upkeep/settings.ts';
+import { secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts';
+import type { SecretKeys } from '../shared/stores/upkeep/secret-keys.ts';
+import { opensSealed } from '../shared/stores/upkeep/sealing-key.ts';
+
 import { prepareArchiveSchema } from './archive-schema.ts';
 import type { ArchiveSchema } from './archive-schema.ts';
 
@@ -43,6 +46,8 @@ export interface Installation extends ProcessDeps {
   clickhouseUrl: string;
   archiveSchema: ArchiveSchema;
   secretKey: string;
+  /** Keys before it: what they sealed is opened, too. */
+  previousKeys: readonly string[];
 }
 
 const POOL_CONNECTIONS = 30;
@@ -67,11 +72,13 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const kafka = createKafka({ brokers, security, clientId: 'forum-monitor', logger });
 
   const retrying = { logger, signal };
-  const preparePostgres = async (): Promise<string> => {
+  const preparePostgres = async (): Promise<SecretKeys> => {
     const untilBack = { ...retrying, what: 'migrating Postgres', isRetryable: isPostgresAway };
     await retry(() => migratePostgres(postgresUrl, logger), untilBack);
     await retry(() => checkCommits(pool, deps, postgresUrl), untilBack);
-    return config.secretKey ?? retry(() => ensureSecretKey(pool), untilBack);
+    const keys = await retry(() => secretKeys(pool, config), untilBack);
+    await retry(() => checkKeys(pool, keys, logger), untilBack);
+    return keys;
   };
   const prepareTopics = () =>
     retry(
@@ -82,10 +89,10 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
         isRetryable: (error) => !(error instanceof TopicsDiffer),
       },
     );
-  const [secretKey] = await Promise.all([preparePostgres(), prepareTopics()]);
+  const [keys] = await Promise.all([preparePostgres(), prepareTopics()]);
   const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
-  return { ...deps, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema, secretKey };
+  return { ...deps, ...keys, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema };
 }
 
 /** @throws ConfigError when commits must wait for a standby and do not */
@@ -97,4 +104,12 @@ async function checkCommits(pool: Pool, { config, logger }: ProcessDeps, url: st
   const fault = `a fail-over of Postgres can lose the last commits, and numbers of matches be given again: ${why}`;
   if (isRequired) throw new ConfigError(`DATABASE_SYNCHRONOUS: ${fault}`);
   logger.warn(fault);
+}
+
+/** Goes on: reading, matching and mails work. Webhooks that cannot be signed are tried again for hours. */
+async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<void> {
+  if ((await opensSealed(pool, secretBoxOf(keys))) !== false) return;
+  logger.error(
+    'SECRET_KEY does not open the secrets in Postgres, so no webhook can be signed. Set the key that sealed them, or name it in SECRET_KEY_PREVIOUS.',
+  );
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { matcherGroups } from '../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../schemas/messages/topics.ts';
 import { DiskCache } from '../shared/cache/disk-cache.ts';
-import { createSecretBox } from '../shared/domain/secret-box.ts';
+import { secretBoxOf } from '../shared/stores/upkeep/secret-keys.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../shared/http/address-lookup.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';
@@ -143,7 +143,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
   return startApi({
     ...deps,
     pool,
-    secretBox: createSecretBox(deps.secretKey),
+    secretBox: secretBoxOf(deps),
     http: config.http,
     webhooks: { allowPrivate: config.webhooks.allowPrivate, lookup },
     suppressedPerDay: config.recorder.suppressedPerDay,
@@ -208,7 +208,7 @@ async function startDelivererService(deps: ServiceDeps): Promise<Started> {
     ...deps,
     publisher,
     egress: createEgress(deps, createLookup(deps), 'webhooks'),
-    secretBox: createSecretBox(deps.secretKey),
+    secretBox: secretBoxOf(deps),
     limits: { total: deps.config.deliverer.attemptsAtOnce },
   });
 }

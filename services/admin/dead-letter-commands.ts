@@ -4,7 +4,8 @@ import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import { readDeadLetters } from '../../shared/kafka/read-dead-letters.ts';
 import type { DeadLetter } from '../../shared/kafka/read-dead-letters.ts';
-import { replayDeadLetters } from '../../shared/kafka/replay-dead-letters.ts';
+import { replayDeadLetters, replayGroup } from '../../shared/kafka/replay-dead-letters.ts';
+import { consumerLag } from '../../shared/kafka/topics/topic-admin.ts';
 import { withLanguage } from '../../shared/language/item-language.ts';
 import { loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
@@ -59,6 +60,27 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
     };
   },
 };
+
+export const DEAD_LETTERS_COUNT: KafkaCommand = {
+  name: 'dead-letters',
+  summary: 'count the dead letters that were not replayed yet, a line for each topic',
+  optionsHelp: [],
+  examples: ['dead-letters', 'dead-letters --json'],
+  isList: true,
+  options: {},
+  prepare: () => async (deps) => {
+    await requireTopics(deps, topicOption({}));
+    return countLetters(deps);
+  },
+};
+
+async function* countLetters({ kafka, prefix }: KafkaWorkDeps): AsyncIterable<object> {
+  for (const { name: topic } of TOPICS) {
+    const source = { prefix, group: replayGroup(topic), topics: [topic + DEAD_LETTER_SUFFIX] };
+    const lags = await consumerLag(kafka, source);
+    yield { topic, waiting: lags.reduce((sum, { lag }) => sum + lag, 0) };
+  }
+}
 
 async function* listLetters(
   { kafka, prefix, report }: KafkaWorkDeps,

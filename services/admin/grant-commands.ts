@@ -1,11 +1,11 @@
-import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
 import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
 import { SealedRecords } from '../../shared/stores/accounts/sealed-records.ts';
-import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
+import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
 import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
+import { requireSecretKeys } from './required-keys.ts';
 
 export const GRANT_LIST: PostgresCommand = {
   name: 'grant list',
@@ -17,10 +17,9 @@ export const GRANT_LIST: PostgresCommand = {
   prepare(values) {
     const named = accountOption(values);
     return async (pool, config) => {
-      const secretKey = config.secretKey ?? (await findSecretKey(pool));
-      if (secretKey === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
+      const box = secretBoxOf(await requireSecretKeys(pool, config));
       const { id } = await requireAccount(pool, named);
-      const grants = await listAccountGrants(pool, new SealedRecords(pool, createSecretBox(secretKey)), id);
+      const grants = await listAccountGrants(pool, new SealedRecords(pool, box), id);
       return grants.map((grant) => ({
         grant_id: grant.id,
         client_id: grant.clientId,

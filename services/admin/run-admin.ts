@@ -14,7 +14,8 @@ import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './accounts/account-c
 import { ACCOUNT_EXPORT } from './accounts/account-export.ts';
 import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './accounts/account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
-import { DELIVERIES_FAILED, DELIVERIES_PENDING, DELIVERIES_RETRY } from './monitors/delivery-commands.ts';
+import { DELIVERIES_FAILED, DELIVERIES_PENDING } from './monitors/delivery-commands.ts';
+import { DELIVERIES_RETRY } from './monitors/delivery-retry-command.ts';
 import { COVERAGE } from './coverage-commands.ts';
 import { GAPS } from './gap-commands.ts';
 import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
@@ -26,12 +27,14 @@ import { table } from './table.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
-import { DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
+import { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
 import { findBrokers, findPostgres } from './find-engines.ts';
 import { MIGRATE } from './migrate-command.ts';
 import { ARCHIVE_REBUILD } from './restoring/archive-rebuild-command.ts';
 import { RESTORE_FINISH } from './restoring/restore-finish-command.ts';
 import { MATCHERS_SHARE_OUT } from './matcher-commands.ts';
+import { SECRETS_RESEAL } from './secrets/secrets-reseal-command.ts';
+import { STATUS } from './status/status-command.ts';
 import { TOPICS_LIST, TOPICS_RAISE } from './topic-commands.ts';
 
 const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
@@ -60,17 +63,19 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   DELIVERIES_FAILED,
   DELIVERIES_RETRY,
   LEDGER_CHECK,
+  SECRETS_RESEAL,
   GAPS,
   COVERAGE,
 ];
 const KAFKA_COMMANDS: readonly KafkaCommand[] = [
   DEAD_LETTERS_LIST,
   DEAD_LETTERS_REPLAY,
+  DEAD_LETTERS_COUNT,
   TOPICS_LIST,
   TOPICS_RAISE,
   MATCHERS_SHARE_OUT,
 ];
-const ENGINES_COMMANDS: readonly EnginesCommand[] = [MIGRATE, RESTORE_FINISH, ARCHIVE_REBUILD];
+const ENGINES_COMMANDS: readonly EnginesCommand[] = [STATUS, MIGRATE, RESTORE_FINISH, ARCHIVE_REBUILD];
 const COMMANDS: readonly RunnableCommand[] = [
   ...POSTGRES_COMMANDS.map(withPostgres),
   ...KAFKA_COMMANDS.map(withKafka),
@@ -107,7 +112,7 @@ export async function runAdmin(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const command = COMMANDS.find(({ name }) => name === args.slice(0, words(name)).join(' '));
+    const command = findCommand(args);
     if (!command) return answerWithOverview(args, terminal);
     const values = parseOptions(command, args.slice(words(command.name)));
     if (values.help !== undefined) {
@@ -125,6 +130,15 @@ export async function runAdmin(
 
 function words(name: string): number {
   return name.split(' ').length;
+}
+
+/** The longest name counts: `dead-letters purge` is no command, although `dead-letters` is one beside its others. */
+function findCommand(args: readonly string[]): RunnableCommand | undefined {
+  return COMMANDS.find(({ name }) => {
+    if (name !== args.slice(0, words(name)).join(' ')) return false;
+    const next = args[words(name)];
+    return next === undefined || next.startsWith('-') || !COMMANDS.some((other) => other.name.startsWith(`${name} `));
+  });
 }
 
 function answerWithOverview(args: readonly string[], terminal: Terminal): number {

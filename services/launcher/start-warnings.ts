@@ -1,7 +1,14 @@
+import ipaddr from 'ipaddr.js';
+import { parseBrokers } from '../../shared/kafka/broker-list.ts';
+import { addressesOf } from '../../shared/postgres/postgres-servers.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 /** Returns a warning for each setting that is acceptable for development but dangerous in production. */
-export function startWarnings({ webhooks, http, secretKey, postgresUrl, payments }: Config): string[] {
+export function startWarnings(config: Config): string[] {
+  return [...settingWarnings(config), ...clearTextWarnings(config)];
+}
+
+function settingWarnings({ webhooks, http, secretKey, secretKeyPrevious, postgresUrl, payments }: Config): string[] {
   const warnings: string[] = [];
   if (webhooks.allowPrivate) {
     warnings.push(
@@ -23,5 +30,45 @@ export function startWarnings({ webhooks, http, secretKey, postgresUrl, payments
       'SECRET_KEY is unset: the key that encrypts secrets is stored in the same database as the secrets. Set SECRET_KEY.',
     );
   }
+  if (secretKeyPrevious !== undefined) {
+    warnings.push(
+      'SECRET_KEY_PREVIOUS is set: both keys open the secrets. Once no process seals with it, run "admin secrets reseal" and unset it.',
+    );
+  }
   return warnings;
+}
+
+/** What travels unencrypted beyond this host and its own network. */
+function clearTextWarnings({ http, kafka, postgresUrl, clickhouseUrl }: Config): string[] {
+  const warnings: string[] = [];
+  const base = new URL(http.baseUrl);
+  if (base.protocol === 'http:' && isFar(base.hostname)) {
+    warnings.push('BASE_URL is http: API keys travel unencrypted. Put a proxy with a certificate in front.');
+  }
+  const { brokers, sasl } = parseBrokers(kafka.brokers ?? []);
+  if (sasl && kafka.security.tls === undefined && brokers.some((broker) => isFar(broker.replace(/:\d+$/, '')))) {
+    warnings.push('KAFKA_BROKERS: data travels unencrypted, and with plain the password. Set KAFKA_TLS=1.');
+  }
+  if (postgresUrl !== undefined && !/[?&](sslmode|ssl)=/.test(postgresUrl)) {
+    const far = addressesOf(postgresUrl)
+      .map((address) => new URL(address))
+      .some(isOpenPassword);
+    if (far) warnings.push('DATABASE_URL: data travels unencrypted. Add sslmode=verify-full.');
+  }
+  const clickhouse = clickhouseUrl === undefined ? undefined : new URL(clickhouseUrl);
+  if (clickhouse?.protocol === 'http:' && isOpenPassword(clickhouse)) {
+    warnings.push('CLICKHOUSE_URL is http: the password travels unencrypted. Use https.');
+  }
+  return warnings;
+}
+
+function isOpenPassword({ password, hostname }: URL): boolean {
+  return password !== '' && isFar(hostname);
+}
+
+/** Names without a dot and those of a cluster are of its own network, as private addresses are. */
+function isFar(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() === 'unicast';
+  return bare.includes('.') && !/\.(svc|local|internal|localhost)(\.|$)/.test(bare);
 }

@@ -18,24 +18,41 @@ export interface SecretBox {
  * additional data. Random 96-bit nonces are safe for 2^32 boxes per key.
  *
  * A box is: format (1 byte), nonce (12), tag (16), ciphertext.
+ *
+ * @param previousKeys open, too, and never seal
  */
-export function createSecretBox(secretKey: string): SecretBox {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor secrets at rest v1', 32));
+export function createSecretBox(secretKey: string, previousKeys: readonly string[] = []): SecretBox {
+  const [key, ...others] = [secretKey, ...previousKeys].map(derive);
   return {
     seal(secret, context) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', key!, nonce).setAAD(Buffer.from(context));
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), ciphertext]);
     },
     open(sealed, context) {
       if (sealed[0] !== FORMAT || sealed.length < HEADER_BYTES)
         throw new Error('cannot open a sealed secret: unknown format');
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(sealed.subarray(1 + NONCE_BYTES, HEADER_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES)), decipher.final()]).toString('utf8');
+      for (const other of others) {
+        try {
+          return openWith(other, sealed, context);
+        } catch {
+          // The other keys may open it.
+        }
+      }
+      return openWith(key!, sealed, context);
     },
   };
+}
+
+function derive(secretKey: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor secrets at rest v1', 32));
+}
+
+function openWith(key: Buffer, sealed: Uint8Array, context: string): string {
+  const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(1 + NONCE_BYTES, HEADER_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES)), decipher.final()]).toString('utf8');
 }

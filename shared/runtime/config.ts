@@ -53,6 +53,8 @@ export interface Config {
   /** Which engines this installation embeds; set by the parent process for its children. */
   embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
   secretKey: string | undefined;
+  /** A key that opens what was sealed before, or what other processes seal already. */
+  secretKeyPrevious: string | undefined;
   upstream: {
     /** undefined: the simulator. */
     clients: { id: string; secret: string }[] | undefined;
@@ -169,6 +171,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       clickhouse: e.FORUM_EMBEDDED.includes('clickhouse'),
     },
     secretKey: e.SECRET_KEY,
+    secretKeyPrevious: e.SECRET_KEY_PREVIOUS,
     upstream: {
       clients: e.UPSTREAM_CLIENTS?.map((client) => {
         const colon = client.indexOf(':');

@@ -88,6 +88,10 @@ export const VARIABLES = z.object({
     .string()
     .refine((key) => key.trim().length >= 32, { message: 'must have at least 32 characters' })
     .optional(),
+  SECRET_KEY_PREVIOUS: z
+    .string()
+    .refine((key) => key.trim().length >= 32, { message: 'must have at least 32 characters' })
+    .optional(),
   UPSTREAM_CLIENTS: filledList(z.string().regex(/^[^:\s]+:\S+$/, CLIENTS), CLIENTS)
     .refine(
       (clients) => new Set(clients.map((client) => client.split(':')[0])).size === clients.length,
@@ -156,10 +160,23 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
     const [missing, other] = e.STRIPE_SECRET_KEY === undefined ? STRIPE_SETTINGS : STRIPE_SETTINGS.toReversed();
     context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
   }
+  // Whoever buys a pack could then reach the machines beside this one.
+  if (e.WEBHOOK_ALLOW_PRIVATE && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
+    const message = 'must not be 1 beside a live STRIPE_SECRET_KEY';
+    context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_PRIVATE'], message });
+  }
   // Its customers would pay, and their payments would count as trials that credit nothing.
   if (e.FORUM_SIMULATED.includes('payments') && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
     const message = 'must not have payments beside a live STRIPE_SECRET_KEY';
     context.addIssue({ code: 'custom', path: ['FORUM_SIMULATED'], message });
+  }
+  if (e.SECRET_KEY_PREVIOUS !== undefined && e.SECRET_KEY_PREVIOUS === e.SECRET_KEY) {
+    const message = 'must be another key than SECRET_KEY';
+    context.addIssue({ code: 'custom', path: ['SECRET_KEY_PREVIOUS'], message });
+  }
+  if (e.SECRET_KEY_PREVIOUS !== undefined && e.SECRET_KEY === undefined) {
+    const message = 'must be set together with SECRET_KEY_PREVIOUS';
+    context.addIssue({ code: 'custom', path: ['SECRET_KEY'], message });
   }
   const { KAFKA_TLS_CERT_FILE: certificate, KAFKA_TLS_KEY_FILE: key } = e;
   if ((certificate === undefined) !== (key === undefined)) {

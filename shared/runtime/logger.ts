@@ -25,6 +25,8 @@ const SECRET_FIELDS = [
   'code',
   'password',
   'secretKey',
+  'secretKeyPrevious',
+  'previousKeys',
   'webhookSecrets',
   '["x-api-key"]',
   '["X-Api-Key"]',

@@ -2,8 +2,8 @@ import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
+import { requireSecretKeys } from '../required-keys.ts';
 import { AdminError } from '../admin-error.ts';
 import type { PostgresCommand } from '../command.ts';
 
@@ -29,8 +29,7 @@ export const ACCOUNT_DELETE: PostgresCommand = {
     const named = accountOption(values);
     if (values.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be restored.');
     return async (pool, config) => {
-      const secretKey = config.secretKey ?? (await findSecretKey(pool));
-      if (secretKey === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
+      const { secretKey } = await requireSecretKeys(pool, config);
       const { id, mailbox } = await requireAccount(pool, named);
       const mailboxHash = createMailboxHash(secretKey)(mailbox);
       if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${named.given} is deleted already.`);

@@ -1,29 +1,17 @@
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { hastenDeliveries, listDeliveries } from '../../../shared/stores/deliveries/administered-deliveries.ts';
+import { listDeliveries } from '../../../shared/stores/deliveries/administered-deliveries.ts';
 import type { DeliveryFilter } from '../../../shared/stores/deliveries/administered-deliveries.ts';
-import { queueResends } from '../../../shared/stores/deliveries/resends.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../accounts/account-choice.ts';
 import { AdminError } from '../admin-error.ts';
 import type { OptionValues, PostgresCommand } from '../command.ts';
 import { limitOption } from '../limit-option.ts';
-import {
-  monitorOption,
-  requireLockedMonitor,
-  requireMonitor,
-  MONITOR_HELP,
-  MONITOR_OPTIONS,
-} from './monitor-choice.ts';
+import { monitorOption, requireMonitor, MONITOR_OPTIONS } from './monitor-choice.ts';
 import { printedRow } from '../printed-row.ts';
 
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 10_000;
-/** Matches in one transaction, which holds the monitor's lock for a fraction of a second. */
-const MAX_PER_STEP = 5_000;
-/** As resends of the owner: a receiver that was down does not get everything at once. */
-const PACE_MS = 100;
 
 const LIST_HELP = [
   '--monitor MONITOR_ID   only those of this monitor,',
@@ -62,44 +50,8 @@ export const DELIVERIES_FAILED: PostgresCommand = {
   },
 };
 
-export const DELIVERIES_RETRY: PostgresCommand = {
-  name: 'deliveries retry',
-  summary: 'queue the failed deliveries of a monitor again, ten a second; those that wait are made due now',
-  optionsHelp: [
-    ...MONITOR_HELP,
-    '--since TIME           only matches recorded at this time or later, as 2026-03-04T05:06:07Z',
-  ],
-  examples: ['deliveries retry --monitor mon_1a2b3c4d5e6f --since 2026-03-04T00:00:00Z'],
-  options: { ...MONITOR_OPTIONS, since: { type: 'string' } },
-  prepare(values) {
-    const id = monitorOption(values);
-    const since = sinceOption(values);
-    return async (pool) => {
-      const { monitor } = await requireMonitor(pool, id);
-      if (monitor.webhookUrl === null) throw new AdminError(`--monitor: ${id} has no webhook.`);
-      const hastened = await inTransaction(pool, async (client) => {
-        await requireLockedMonitor(client, id);
-        return hastenDeliveries(client, id);
-      });
-      return [{ monitor_id: id, queued: await queueFailed(pool, id, since), hastened }];
-    };
-  },
-};
-
-/** In steps, so that the recorder is not kept waiting. Queued matches are pending: repeating it is harmless. */
-async function queueFailed(pool: Pool, id: string, since: Date | undefined): Promise<number> {
-  for (let queued = 0; ;) {
-    const step = await inTransaction(pool, async (client) => {
-      await requireLockedMonitor(client, id);
-      return queueResends(client, id, { statuses: ['failed'], since }, { limit: MAX_PER_STEP, paceMs: PACE_MS });
-    });
-    queued += step;
-    if (step < MAX_PER_STEP) return queued;
-  }
-}
-
-/** Returns how to find the monitors that the options name; undefined when they name none. */
-function chosenMonitors(values: OptionValues): ((pool: Pool) => Promise<string[]>) | undefined {
+/** How to find the monitors that the options name; undefined when they name none. */
+export function chosenMonitors(values: OptionValues): ((pool: Pool) => Promise<string[]>) | undefined {
   const { monitor, email, account } = values;
   const named = email === undefined && account === undefined ? undefined : accountOption(values);
   if (monitor !== undefined) {
@@ -120,11 +72,4 @@ async function deliveries(pool: Pool, filter: DeliveryFilter): Promise<object[]>
     match_id: matchId(delivery.monitorId, seq),
     ...printedRow(delivery),
   }));
-}
-
-function sinceOption({ since }: OptionValues): Date | undefined {
-  if (since === undefined) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(since) ? new Date(since) : new Date(Number.NaN);
-  if (Number.isNaN(time.getTime())) throw new AdminError('--since: must be a time such as 2026-03-04T05:06:07Z.');
-  return time;
 }

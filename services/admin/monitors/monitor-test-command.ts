@@ -1,4 +1,3 @@
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
@@ -12,7 +11,8 @@ import type { Config } from '../../../shared/runtime/config.ts';
 import { readMonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
 import type { MonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
 import { clearMonitorHealth } from '../../../shared/stores/monitors/monitors.ts';
-import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { secretBoxOf } from '../../../shared/stores/upkeep/secret-keys.ts';
+import { requireSecretKeys } from '../required-keys.ts';
 import { AdminError } from '../admin-error.ts';
 import type { PostgresCommand } from '../command.ts';
 import {
@@ -35,9 +35,8 @@ export const MONITOR_TEST: PostgresCommand = {
     return async (pool, config) => {
       const { accountId } = await requireMonitor(pool, id);
       const webhook = await readMonitorWebhook(pool, accountId, id);
-      const secretKey = config.secretKey ?? (await findSecretKey(pool));
-      if (secretKey === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
-      const { status, error } = await sendSample(config, id, { webhook, secretBox: createSecretBox(secretKey) });
+      const secretBox = secretBoxOf(await requireSecretKeys(pool, config));
+      const { status, error } = await sendSample(config, id, { webhook, secretBox });
       if (error === null) await clearFailing(pool, id, webhook!.webhookUrl);
       return [{ monitor_id: id, delivered: error === null, status, error }];
     };

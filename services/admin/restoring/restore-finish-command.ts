@@ -1,6 +1,5 @@
 import { RECORDER_GROUP, REMOVALS_ARCHIVER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { rewindGroup } from '../../../shared/kafka/topics/rewind-group.ts';
 import { connectedGroups } from '../../../shared/kafka/topics/raise-partitions.ts';
@@ -11,9 +10,10 @@ import type { Config } from '../../../shared/runtime/config.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
-import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { secretBoxOf } from '../../../shared/stores/upkeep/secret-keys.ts';
 import { AdminError } from '../admin-error.ts';
 import type { EnginesCommand } from '../command.ts';
+import { requireSecretKeys } from '../required-keys.ts';
 import { findBrokers, findPostgres } from '../find-engines.ts';
 
 /** For clocks that differ, and for records that were read shortly before the backup and stored after it. */
@@ -49,7 +49,7 @@ async function finish(config: Config, takenAtMs: number): Promise<object[]> {
   }
   const pool = createPool({ url: findPostgres(config), name: 'admin', logger, max: 1 });
   try {
-    await checkKey(pool, config.secretKey);
+    await checkKey(pool, config);
     const monitors = await raiseNumbers(pool);
     const rewind = (group: string, topic: string) =>
       rewindGroup(kafka, { prefix, group, topic, toMs: takenAtMs - SLACK_MS });
@@ -66,9 +66,9 @@ async function finish(config: Config, takenAtMs: number): Promise<object[]> {
 }
 
 /** @throws AdminError when the database's secrets are sealed with another key */
-async function checkKey(pool: Pool, secretKey: string | undefined): Promise<void> {
-  const key = secretKey ?? (await findSecretKey(pool)) ?? '';
-  if ((await opensSealed(pool, createSecretBox(key))) !== false) return;
+async function checkKey(pool: Pool, config: Config): Promise<void> {
+  const keys = await requireSecretKeys(pool, config);
+  if ((await opensSealed(pool, secretBoxOf(keys))) !== false) return;
   throw new AdminError('Nothing was changed: SECRET_KEY does not open the secrets of this database. Set its own.');
 }
 

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
   claimIdempotencyKey,
+  contextOfAnswer,
   findStoredAnswer,
   storeAnswer,
 } from '../../../shared/stores/accounts/idempotency-keys.ts';
@@ -61,7 +62,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   const answer = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
     const { status, body, charged } = await work(client, prepared);
-    await storeAnswer(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOf(key)));
+    await storeAnswer(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOfAnswer(key)));
     return { status, body, ...(charged ? { charged } : {}) };
   });
   if (answer) return answer;
@@ -79,7 +80,10 @@ function replay<P>(
   if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
     throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');
   }
-  const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOf(key))) as Pick<Answer, 'status' | 'body'>;
+  const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOfAnswer(key))) as Pick<
+    Answer,
+    'status' | 'body'
+  >;
   return {
     status,
     body,
@@ -104,8 +108,4 @@ function ordered(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((member) => ordered(member, depth + 1));
   const members = Object.entries(value).map(([name, member]) => [name, ordered(member, depth + 1)] as const);
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function contextOf({ accountId, route, key }: IdempotencyKey): string {
-  return `idempotency ${accountId} ${route} ${key}`;
 }

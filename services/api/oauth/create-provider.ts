@@ -77,9 +77,10 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
     clientBasedCORS: (_context, origin, client) =>
       client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
     cookies: {
-      keys: [
-        Buffer.from(hkdfSync('sha256', deps.secretKey, '', 'forum-monitor sign-in cookies v1', 32)).toString('hex'),
-      ],
+      // The first signs; the others are accepted.
+      keys: [deps.secretKey, ...(deps.previousKeys ?? [])].map((key) =>
+        Buffer.from(hkdfSync('sha256', key, '', 'forum-monitor sign-in cookies v1', 32)).toString('hex'),
+      ),
       names: { session: 'oauth_session', interaction: 'oauth_interaction', resume: 'oauth_resume' },
       long: { ...cookie, path: `${folderOf(deps.baseUrl)}/oauth` },
       short: cookie,

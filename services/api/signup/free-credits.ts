@@ -25,9 +25,8 @@ export async function grantFreeCredits(
   mailboxHash: MailboxHash,
 ): Promise<FreeCredits> {
   const { accountId, mailbox } = account;
-  const hash = mailboxHash(mailbox);
   // The mailbox is checked first: one that gets no credits anyway must not use up its domain's share.
-  if (await isCreditedMailbox(db, hash)) {
+  if (await isCreditedMailbox(db, mailboxHash.all(mailbox))) {
     return { credits: 0, reason: 'This mailbox had its free credits before, so the account starts with 0 credits.' };
   }
   const domain = mailbox.slice(mailbox.lastIndexOf('@') + 1);
@@ -36,7 +35,7 @@ export async function grantFreeCredits(
     const reason = `${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
-  await recordCreditedMailbox(db, hash);
+  await recordCreditedMailbox(db, mailboxHash(mailbox));
   await credit(db, { accountId, kind: 'grant', credits: SIGN_UP_CREDITS, reference: 'opening' });
   return { credits: SIGN_UP_CREDITS };
 }

@@ -28,10 +28,14 @@ export interface WrongCode {
 }
 
 export function createCodeJudge(
-  { secretKey }: Pick<SignupDeps, 'secretKey'>,
+  { secretKey, previousKeys }: Pick<SignupDeps, 'secretKey' | 'previousKeys'>,
   purpose: CodeJudge['purpose'],
 ): CodeJudge {
-  return { codes: createCodeHashes(secretKey), mailboxHash: createMailboxHash(secretKey), purpose };
+  return {
+    codes: createCodeHashes(secretKey, previousKeys),
+    mailboxHash: createMailboxHash(secretKey, previousKeys),
+    purpose,
+  };
 }
 
 /**

@@ -11,6 +11,8 @@ export interface SignupDeps {
   mailer: Mailer;
   /** The installation's secret key. The keys for hashes of codes and mailboxes are derived from it. */
   secretKey: string;
+  /** Secret keys before it. Default: none. */
+  previousKeys?: readonly string[];
   signup: CodeBudgets & { enabled: boolean };
   /** undefined: domains are not looked up. */
   acceptsMail: MailDomainCheck | undefined;

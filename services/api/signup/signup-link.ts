@@ -25,7 +25,7 @@ export function signupLinkPage(appUrl: string): string {
  */
 export function signupLink(deps: SignupDeps): LinkPage {
   const { pool, appUrl, signup } = deps;
-  const mailboxHash = createMailboxHash(deps.secretKey);
+  const mailboxHash = createMailboxHash(deps.secretKey, deps.previousKeys);
   const { host } = new URL(appUrl);
   return {
     path: SIGNUP_LINK,

@@ -16,17 +16,20 @@ export interface CodeHashes {
 
 /**
  * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key. Without it, whoever has the database could
- * try all million codes in a second.
+ * try all million codes in a second. A code that was mailed under a key before is known, too.
  */
-export function createCodeHashes(secretKey: string): CodeHashes {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor sign-up codes v1', 32));
-  const hash = (tokenHash: Uint8Array, code: string) =>
-    createHmac('sha256', key).update(tokenHash).update(code).digest();
+export function createCodeHashes(secretKey: string, previousKeys: readonly string[] = []): CodeHashes {
+  const [key, ...others] = [secretKey, ...previousKeys].map((one) =>
+    Buffer.from(hkdfSync('sha256', one, '', 'forum-monitor sign-up codes v1', 32)),
+  );
+  const hashWith = (by: Buffer, tokenHash: Uint8Array, code: string) =>
+    createHmac('sha256', by).update(tokenHash).update(code).digest();
   return {
-    hash,
-    isCode(codeHash, tokenHash, code) {
-      const given = hash(tokenHash, code);
-      return codeHash.length === given.length && timingSafeEqual(given, codeHash);
-    },
+    hash: (tokenHash, code) => hashWith(key!, tokenHash, code),
+    isCode: (codeHash, tokenHash, code) =>
+      [key!, ...others].some((by) => {
+        const given = hashWith(by, tokenHash, code);
+        return codeHash.length === given.length && timingSafeEqual(given, codeHash);
+      }),
   };
 }

@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Config } from '../../../shared/runtime/config.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
-import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { secretBoxOf, secretKeys } from '../../../shared/stores/upkeep/secret-keys.ts';
+import type { SecretKeySettings } from '../../../shared/stores/upkeep/secret-keys.ts';
 import { DataDirLock } from '../engines/data-dir-lock.ts';
 import { startEngines } from '../engines/embedded-engines.ts';
 import { makeDataDir } from '../engines/make-data-dir.ts';
@@ -28,11 +28,12 @@ export interface Restored {
  * @throws StartFault when the directory is in use, the folder is no backup, or SECRET_KEY does not open its secrets
  */
 export async function restore(
-  { dataDir, secretKey }: Pick<Config, 'dataDir' | 'secretKey'>,
+  config: Pick<Config, 'dataDir' | 'secretKey' | 'secretKeyPrevious'>,
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Restored> {
   const { taken_at } = readManifest(folder);
+  const { dataDir } = config;
   const lock = await DataDirLock.acquire(dataDir);
   try {
     for (const engine of ['postgres', 'kafka']) {
@@ -44,7 +45,7 @@ export async function restore(
     rmSync(staging, { recursive: true, force: true });
     makeDataDir(staging);
     restorePostgres(folder, staging, env);
-    const monitors = await prepare(staging, secretKey, env);
+    const monitors = await prepare(staging, config, env);
     for (const file of SMALL_FILES.filter((name) => existsSync(join(folder, name)))) {
       copyFileSync(join(folder, file), join(dataDir, file));
     }
@@ -57,13 +58,12 @@ export async function restore(
 }
 
 /** Starts the restored server by itself, and makes its database one that may go on. */
-async function prepare(dataDir: string, secretKey: string | undefined, env: NodeJS.ProcessEnv): Promise<number> {
+async function prepare(dataDir: string, settings: SecretKeySettings, env: NodeJS.ProcessEnv): Promise<number> {
   const engines = await startEngines({ dataDir, env, engines: ['postgres'] });
   const pool = createPool({ url: engines.urls.postgres, name: 'restore', logger: createLogger('silent'), max: 1 });
   try {
-    const key = secretKey ?? (await findSecretKey(pool));
-    // With an unset key a new one would be made, which opens nothing either.
-    if ((await opensSealed(pool, createSecretBox(key ?? ''))) === false) {
+    // Where none is known a new one is made, which opens nothing.
+    if ((await opensSealed(pool, secretBoxOf(await secretKeys(pool, settings)))) === false) {
       throw new StartFault('The secrets of this backup were sealed with another SECRET_KEY: set the one of that time.');
     }
     return await raiseNumbers(pool);

@@ -8,6 +8,11 @@ export interface IdempotencyKey {
   key: string;
 }
 
+/** What an answer is sealed for. */
+export function contextOfAnswer({ accountId, route, key }: IdempotencyKey): string {
+  return `idempotency ${accountId} ${route} ${key}`;
+}
+
 export interface StoredAnswer {
   /** SHA-256 of the body of the answered request. */
   bodyHash: Buffer;

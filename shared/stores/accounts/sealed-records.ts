@@ -49,7 +49,7 @@ export class SealedRecords {
       accountId: typeof accountId === 'string' ? accountId : undefined,
       scopes: typeof scope === 'string' ? scope.split(' ') : undefined,
       audience: typeof aud === 'string' ? aud : undefined,
-      payload: this.box.seal(JSON.stringify(payload), contextOf(model, idHash)),
+      payload: this.box.seal(JSON.stringify(payload), contextOfRecord(model, idHash)),
       validSeconds,
     });
   }
@@ -66,7 +66,7 @@ export class SealedRecords {
   /** Returns undefined when it was sealed with another secret key. Its holder must then sign in or register again. */
   unseal(model: string, idHash: Buffer, sealed: Uint8Array): Record<string, unknown> | undefined {
     try {
-      return JSON.parse(this.box.open(sealed, contextOf(model, idHash))) as Record<string, unknown>;
+      return JSON.parse(this.box.open(sealed, contextOfRecord(model, idHash))) as Record<string, unknown>;
     } catch {
       return undefined;
     }
@@ -96,6 +96,7 @@ export class SealedRecords {
   }
 }
 
-function contextOf(model: string, idHash: Buffer): string {
+/** What a record is sealed for. */
+export function contextOfRecord(model: string, idHash: Buffer): string {
   return `oauth ${model} ${idHash.toString('hex')}`;
 }

@@ -108,10 +108,10 @@ export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Prom
   return row.wrong_codes;
 }
 
-/** Whether a mailbox already got its free credits. */
-export async function isCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = $1', [mailboxHash]);
-  return rowCount === 1;
+/** Whether a mailbox, by any of its hashes, already got its free credits. */
+export async function isCreditedMailbox(db: Queryable, mailboxHashes: readonly Uint8Array[]): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = ANY ($1)', [mailboxHashes]);
+  return rowCount !== 0;
 }
 
 /**

@@ -51,6 +51,29 @@ export async function listDeliveries(db: Queryable, filter: DeliveryFilter): Pro
 }
 
 /**
+ * Finds monitors after `afterId`, by id, with a webhook and failed deliveries of matches recorded at `since` or later.
+ * Reads the matches of at most `limit` monitors.
+ *
+ * @returns those that have some, and the last monitor that was looked at; undefined at the end
+ */
+export async function findMonitorsWithFailed(
+  db: Queryable,
+  afterId: string,
+  { since, limit }: { since: Date; limit: number },
+): Promise<{ monitorIds: string[]; lastId: string | undefined }> {
+  const { rows } = await db.query<{ id: string; hasFailed: boolean }>(
+    `SELECT id, EXISTS (SELECT FROM matches
+                         WHERE monitor_id = looked.id AND delivery_status = 'failed' AND created_at >= $2) AS "hasFailed"
+       FROM (SELECT id FROM monitors
+              WHERE id > $1 AND status <> 'deleted' AND webhook_url IS NOT NULL
+              ORDER BY id LIMIT $3) AS looked
+      ORDER BY id`,
+    [afterId, since, limit],
+  );
+  return { monitorIds: rows.filter(({ hasFailed }) => hasFailed).map(({ id }) => id), lastId: rows.at(-1)?.id };
+}
+
+/**
  * Makes the pending deliveries of a monitor due now, without changing their place on the retry ladder. Those under way
  * stay as they are. Requires the monitor's lock.
  *

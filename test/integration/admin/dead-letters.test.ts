@@ -111,6 +111,7 @@ test('lists dead letters, replays each once, and lists what failed again', async
   expect(replayed.find((line) => line.topic === topic)).toEqual({ topic, replayed: 3, remaining: 0 });
   await eventually('three letters more', async () => (await letterCount(MONITOR_CANDIDATES)) === 8);
   expect(await linesOf(['list'])).toHaveLength(3);
+  expect(await linesOf([])).toEqual(TOPICS.map(({ name }) => ({ topic: name, waiting: name === topic ? 3 : 0 })));
   expect(await linesOf(['list', '--all'])).toHaveLength(8);
 
   const groups = await fixture.kafka.withAdmin((admin) => admin.listGroups());

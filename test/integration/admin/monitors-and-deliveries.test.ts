@@ -147,6 +147,41 @@ test('deliveries are listed with the outcome of the last attempt; retry queues f
   expect(await lines(`deliveries pending --limit 2`)).toHaveLength(2);
 });
 
+test('deliveries retry --failed queues the failed ones of all monitors, or of an account', async () => {
+  const other = await api.account({ credits: 100 });
+  const otherMonitor = (await api.monitor(other.apiKey, { webhook_url: 'http://127.0.0.1:9/' })).id;
+  const fail = async () => {
+    await setDeliveries('failed', 3);
+    await db.pool.query('DELETE FROM matches WHERE monitor_id = $1', [otherMonitor]);
+    await db.pool.query(
+      `INSERT INTO matches SELECT (jsonb_populate_record(m, jsonb_build_object('monitor_id', $2::text))).*
+         FROM matches m WHERE monitor_id = $1 AND seq <= 2`,
+      [monitor, otherMonitor],
+    );
+  };
+  const ids = [monitor, otherMonitor].toSorted();
+  const expected = ids.map((id) => ({ monitor_id: id, queued: id === monitor ? 3 : 2 }));
+  await fail();
+  expect(await lines('deliveries retry --failed --since 2100-01-01T00:00:00Z')).toEqual([{ monitors: 0, queued: 0 }]);
+  expect(await lines('deliveries retry --failed --since 2020-01-01T00:00:00Z')).toEqual([
+    ...expected,
+    { monitors: 2, queued: 5 },
+  ]);
+  expect(await lines('deliveries retry --failed --since 2020-01-01T00:00:00Z')).toEqual([{ monitors: 0, queued: 0 }]);
+  await fail();
+  expect(await lines(`deliveries retry --failed --since 2020-01-01T00:00:00Z --account ${other.accountId}`)).toEqual([
+    { monitor_id: otherMonitor, queued: 2 },
+    { monitors: 1, queued: 2 },
+  ]);
+  expect(await lines(`deliveries retry --failed --monitor ${monitor}`)).toEqual([
+    { monitor_id: monitor, queued: 3 },
+    { monitors: 1, queued: 3 },
+  ]);
+  // The one that waits is left alone.
+  expect(await lines(`deliveries retry --failed --monitor ${monitor}`)).toEqual([{ monitors: 0, queued: 0 }]);
+  await db.pool.query('DELETE FROM matches WHERE monitor_id = $1', [otherMonitor]);
+});
+
 test('a terminal gets tables of lists, and JSON lines with --json', async () => {
   await setDeliveries('pending', 1);
   const { out } = await admin('deliveries pending', true);
@@ -168,6 +203,9 @@ test.each([
   ['deliveries failed', '--monitor, --email or --account is required.'],
   ['deliveries pending --limit 0', '--limit: must be an integer from 1 to 10000.'],
   ['deliveries pending --monitor mon_000000000000 --account acc_1', 'Give --monitor or --account, not both.'],
+  ['deliveries retry', '--monitor is required.'],
+  ['deliveries retry --failed', '--since is required with --failed'],
+  ['deliveries retry --email a@example.com', '--email and --account need --failed.'],
   ['deliveries retry --monitor mon_000000000000 --since yesterday', '--since: must be a time'],
 ])('refuses %s', async (args, message) => {
   const { code, out, err } = await admin(args);
@@ -178,7 +216,7 @@ test.each([
 test('the help of every command has its options, --json and examples that it accepts', async () => {
   const overview = (await admin('--help')).out.join('\n');
   const commands = [...overview.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name]) => name!);
-  expect(commands.length).toBeGreaterThanOrEqual(26);
+  expect(commands.length).toBeGreaterThanOrEqual(35);
   for (const command of commands) {
     const help = (await admin(`${command} --help`)).out.join('\n');
     expect(help).toContain('--json');

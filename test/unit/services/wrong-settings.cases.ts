@@ -37,6 +37,7 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   CLICKHOUSE_CLUSTER: ['a b', "a'b", '{shard}', 'ä', ' '],
   KAFKA_TOPIC_PREFIX: ['a b', 'ä', 'a/b', 'a:b', 'x'.repeat(101)],
   SECRET_KEY: ['hunter2', '0', 'x'.repeat(31), ' '.repeat(40), `${'x'.repeat(30)}      `],
+  SECRET_KEY_PREVIOUS: ['hunter2', '0', 'x'.repeat(31), ' '.repeat(40), `${'x'.repeat(30)}      `],
   UPSTREAM_CLIENTS: ['id', ':secret', 'id:', ',', 'id:one,id:two'],
   UPSTREAM_URL: ADDRESSES,
   UPSTREAM_TOKEN_URL: ADDRESSES,

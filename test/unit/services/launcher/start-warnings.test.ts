@@ -10,6 +10,18 @@ test.each<[env: Record<string, string>, warned: string[]]>([
   [{ DATABASE_URL: 'postgres://u@h/d' }, ['SECRET_KEY']],
   [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }, ['STRIPE_SECRET_KEY']],
   [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }, []],
+  [{ SECRET_KEY: 'x'.repeat(32), SECRET_KEY_PREVIOUS: 'y'.repeat(32) }, ['SECRET_KEY_PREVIOUS']],
+  [{ BASE_URL: 'http://api.example.com' }, ['BASE_URL']],
+  [{ BASE_URL: 'https://api.example.com' }, []],
+  [{ BASE_URL: 'http://10.1.2.3:8080' }, []],
+  [{ KAFKA_BROKERS: 'u:p@kafka.example.com:9092' }, ['KAFKA_BROKERS']],
+  [{ KAFKA_BROKERS: 'u:p@kafka.example.com:9092', KAFKA_TLS: '1' }, []],
+  [{ KAFKA_BROKERS: 'u:p@kafka:9092,u:p@kafka-0.brokers.forum.svc.cluster.local:9092' }, []],
+  [{ DATABASE_URL: 'postgres://u:p@db,u2.db.example.com:5432/d', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
+  [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?sslmode=verify-full', SECRET_KEY: 'x'.repeat(32) }, []],
+  [{ DATABASE_URL: 'postgres://u:p@192.168.0.4/d', SECRET_KEY: 'x'.repeat(32) }, []],
+  [{ CLICKHOUSE_URL: 'http://u:p@93.184.216.34:8123' }, ['CLICKHOUSE_URL']],
+  [{ CLICKHOUSE_URL: 'http://u:p@[fd00::1]:8123' }, []],
 ])('a start with %j warns of %j', (env, warned) => {
   expect(startWarnings(loadConfig(env)).map((warning) => /^[A-Z_]+/.exec(warning)?.[0])).toEqual(warned);
 });

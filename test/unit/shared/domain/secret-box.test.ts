@@ -27,3 +27,16 @@ test('another key, another row, and any changed byte are noticed', () => {
   }
   expect(() => createSecretBox(KEY).open(sealed.subarray(0, 20), 'mon_a')).toThrow('known format');
 });
+
+test('while a key is replaced, processes with either key first open what the other sealed', () => {
+  const [former, next] = [KEY, `${KEY}!`];
+  const before = createSecretBox(former, [next]);
+  const after = createSecretBox(next, [former]);
+  for (const box of [before, after]) {
+    expect(before.open(box.seal('secret', 'mon_a'), 'mon_a')).toBe('secret');
+    expect(after.open(box.seal('secret', 'mon_a'), 'mon_a')).toBe('secret');
+  }
+  expect(createSecretBox(next).open(after.seal('secret', 'mon_a'), 'mon_a')).toBe('secret');
+  expect(() => createSecretBox(next).open(before.seal('secret', 'mon_a'), 'mon_a')).toThrow();
+  expect(() => after.open(createSecretBox('a third key').seal('secret', 'mon_a'), 'mon_a')).toThrow();
+});

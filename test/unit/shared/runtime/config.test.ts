@@ -75,6 +75,10 @@ describe('loadConfig', () => {
         { STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', FORUM_SIMULATED: 'payments' },
         /FORUM_SIMULATED: must not have payments beside a live STRIPE_SECRET_KEY/,
       ],
+      [
+        { STRIPE_SECRET_KEY: 'rk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', WEBHOOK_ALLOW_PRIVATE: '1' },
+        /WEBHOOK_ALLOW_PRIVATE: must not be 1 beside a live STRIPE_SECRET_KEY/,
+      ],
     ];
     for (const [env, message] of faulty) {
       expect(() => loadConfig(env)).toThrow(message);
@@ -85,6 +89,10 @@ describe('loadConfig', () => {
   test('values are never repeated in the message: they may be secrets', () => {
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);
+    const key = 'hunter2'.repeat(5);
+    expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY: must be set together/);
+    expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).not.toThrow(/hunter2/);
+    expect(() => loadConfig({ SECRET_KEY: key, SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY_PREVIOUS: must be/);
   });
 
   test.each<[string, string[]]>([

@@ -25,6 +25,13 @@ describe('codes', () => {
     expect(hashes.isCode(stored.subarray(1), token, '012345')).toBe(false);
   });
 
+  test('a code that was mailed under the key before is right, and one under another key is not', () => {
+    const token = hashMailedToken('sgn_a');
+    const hashes = createCodeHashes(`${SECRET_KEY}!`, [SECRET_KEY]);
+    expect(hashes.isCode(createCodeHashes(SECRET_KEY).hash(token, '012345'), token, '012345')).toBe(true);
+    expect(createCodeHashes(SECRET_KEY).isCode(hashes.hash(token, '012345'), token, '012345')).toBe(false);
+  });
+
   test('the hash of a code has its own key, derived from the secret key', () => {
     const token = hashMailedToken('sgn_a');
     const key = Buffer.from(hkdfSync('sha256', SECRET_KEY, '', 'forum-monitor sign-up codes v1', 32));

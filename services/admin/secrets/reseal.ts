@@ -1,0 +1,72 @@
+import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { copyCreditedMailboxes, readMailboxes } from '../../../shared/stores/upkeep/credited-mailboxes.ts';
+import type { SealedColumn } from '../../../shared/stores/upkeep/sealed-columns.ts';
+import type { SecretKeys } from '../../../shared/stores/upkeep/secret-keys.ts';
+
+const PAGE = 500;
+
+export interface Resealed {
+  column: string;
+  /** Values that this call sealed with the present key. */
+  resealed: number;
+  /** Values that no key opens. */
+  unreadable: number;
+}
+
+/**
+ * Seals with the present key what a previous one sealed. A value that somebody changes meanwhile is left as they wrote
+ * it. Repeating it, also at the same time, is harmless; after a kill the next run does the rest.
+ */
+export async function resealColumn(
+  pool: Pool,
+  column: SealedColumn,
+  { secretKey, previousKeys }: SecretKeys,
+): Promise<Resealed> {
+  const [present, former] = [createSecretBox(secretKey), previousKeys.map((key) => createSecretBox(key))];
+  const done: Resealed = { column: column.name, resealed: 0, unreadable: 0 };
+  let after: unknown;
+  for (;;) {
+    const { values, last } = await column.page(pool, after, PAGE);
+    if (values.length === 0) return done;
+    for (const value of values) {
+      const { context, sealed } = value;
+      if (openedBy([present], sealed, context) !== undefined) continue;
+      const secret = openedBy(former, sealed, context);
+      if (secret === undefined) done.unreadable += 1;
+      else if (await value.replace(pool, present.seal(secret, context))) done.resealed += 1;
+    }
+    after = last;
+  }
+}
+
+/**
+ * Remembers under the present key which mailboxes had their free credits. Those of deleted accounts are known by their
+ * hashes alone, which stay under the key of their time.
+ */
+export async function rehashMailboxes(pool: Pool, { secretKey, previousKeys }: SecretKeys): Promise<number> {
+  const hashes = [secretKey, ...previousKeys].map((key) => createMailboxHash(key));
+  let added = 0;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const accounts = await readMailboxes(pool, after, PAGE);
+    for (const former of hashes.slice(1)) {
+      const pairs = accounts.map(({ mailbox }) => ({ former: former(mailbox), present: hashes[0]!(mailbox) }));
+      added += await copyCreditedMailboxes(pool, pairs);
+    }
+    after = accounts.at(-1)?.id;
+  }
+  return added;
+}
+
+function openedBy(boxes: readonly SecretBox[], sealed: Buffer, context: string): string | undefined {
+  for (const box of boxes) {
+    try {
+      return box.open(sealed, context);
+    } catch {
+      // Another key sealed it.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import { groupsOfTopic } from '../../../schemas/messages/consumer-groups.ts';
+import { DEAD_LETTER_SUFFIX, TOPICS } from '../../../schemas/messages/topics.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
+import { replayGroup } from '../../../shared/kafka/replay-dead-letters.ts';
+import { connectedGroups } from '../../../shared/kafka/topics/raise-partitions.ts';
+import { readConsumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
+import { countOpenGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
+import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
+import type { DueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
+import { countInstallation } from '../../../shared/stores/upkeep/installation-counts.ts';
+import type { InstallationCounts } from '../../../shared/stores/upkeep/installation-counts.ts';
+import { countWaitingWork } from '../../../shared/stores/upkeep/waiting-work.ts';
+import type { WaitingWork } from '../../../shared/stores/upkeep/waiting-work.ts';
+
+export interface PostgresState {
+  due: DueDeliveries;
+  counts: InstallationCounts;
+  work: WaitingWork;
+  /** Gaps that are open, by the source that may have missed something. */
+  gaps: { source: string; open: number }[];
+}
+
+export interface KafkaState {
+  brokers: number;
+  /** Records before each consumer group, in the order of the flow. */
+  lags: { group: string; lag: number }[];
+  /** The groups that have members. */
+  connected: ReadonlySet<string>;
+  /** Letters that were not replayed, by their source topic; only those that have any. */
+  deadLetters: Record<string, number>;
+}
+
+export interface ClickhouseState {
+  /** Milliseconds since the newest archived item was first seen; null: none in the last day. */
+  newestItemAgeMs: number | null;
+}
+
+const CLICKHOUSE_MS = 5_000;
+
+export async function measurePostgres(pool: Pool): Promise<PostgresState> {
+  return {
+    due: await countDueDeliveries(pool),
+    counts: await countInstallation(pool),
+    work: await countWaitingWork(pool),
+    gaps: await countOpenGaps(pool),
+  };
+}
+
+/** @param shards how many groups of matchers there are */
+export async function measureKafka(kafka: KafkaConnection, prefix: string, shards: number): Promise<KafkaState> {
+  const connected = new Set(await connectedGroups(kafka, prefix));
+  return kafka.withAdmin(async (admin) => {
+    const { brokers } = await admin.describeCluster();
+    const existing = new Set(await admin.listTopics());
+    const lagOf = async (group: string, topics: string[]): Promise<number> => {
+      const found = topics.filter((topic) => existing.has(prefix + topic));
+      if (found.length === 0) return 0;
+      return (await readConsumerLag(admin, { prefix, group, topics: found })).reduce((sum, { lag }) => sum + lag, 0);
+    };
+    const topicsOfGroup = new Map<string, string[]>();
+    for (const { name } of TOPICS) {
+      for (const group of groupsOfTopic(name, shards)) {
+        topicsOfGroup.set(group, [...(topicsOfGroup.get(group) ?? []), name]);
+      }
+    }
+    const lags: KafkaState['lags'] = [];
+    for (const [group, topics] of topicsOfGroup) lags.push({ group, lag: await lagOf(group, topics) });
+    const deadLetters: Record<string, number> = {};
+    for (const { name } of TOPICS) {
+      const letters = await lagOf(replayGroup(name), [name + DEAD_LETTER_SUFFIX]);
+      if (letters > 0) deadLetters[name] = letters;
+    }
+    return { brokers: brokers.length, lags, connected, deadLetters };
+  });
+}
+
+export async function measureClickhouse(clickhouse: ClickHouseClient): Promise<ClickhouseState> {
+  const newest = await newestArchivedAt(clickhouse, AbortSignal.timeout(CLICKHOUSE_MS));
+  return { newestItemAgeMs: newest === undefined ? null : systemClock() - newest };
+}
