@@ -1,5 +1,5 @@
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
+import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 
 /** One thing that is wrong in a request. */
@@ -13,6 +13,8 @@ export interface ApiErrorOptions {
   /** Seconds until a retry makes sense; sent in the body and as Retry-After. */
   retryAfter?: number;
   headers?: Record<string, string>;
+  /** Default: the one of the code. */
+  status?: number;
   /** What is wrong with the fields of an invalid request; the dashboard shows it beside them. */
   faults?: readonly Fault[];
   /** Where the fault is in a text of the request: UTF-16 code units from 0. */
@@ -25,20 +27,18 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string>;
+  readonly status: number;
   readonly position: number | undefined;
   readonly faults: readonly Fault[];
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message);
     this.code = code;
+    this.status = options.status ?? ERROR_CODES[code].status;
     this.retryAfter = options.retryAfter;
     this.headers = options.headers ?? {};
     this.position = options.position;
     this.faults = options.faults ?? [];
-  }
-
-  get status(): number {
-    return ERROR_CODES[this.code].status;
   }
 
   get envelope(): ErrorEnvelope {
@@ -52,6 +52,14 @@ export class ApiError extends Error {
       },
     };
   }
+}
+
+/** How soon a client may try again while an engine is away, in seconds. */
+const OUTAGE_RETRY_AFTER_S = 5;
+
+/** The refusal of a request that needs an engine which is away, slow or full. */
+export function engineAway(message: string): ApiError {
+  return new ApiError('internal_error', message, { status: OUTAGE_STATUS, retryAfter: OUTAGE_RETRY_AFTER_S });
 }
 
 /** The client disconnected before its answer was ready: it gets no answer and pays nothing. */

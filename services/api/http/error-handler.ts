@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
-import { ApiError, ClientGone } from './api-error.ts';
+import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
+import { ApiError, ClientGone, engineAway } from './api-error.ts';
 
 /** Every request fails while an engine is unreachable, so one line a minute covers them all. */
 const OUTAGE_LOG_MS = 60_000;
-const RETRY_AFTER_S = 5;
 
 /**
  * Turns any thrown value into the error envelope. An unexpected error is logged in full, and the client gets only the
@@ -25,7 +25,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     const known = toApiError(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
-    else if (known.code === 'service_unavailable') logOutage(error);
+    else if (known.status === OUTAGE_STATUS) logOutage(error);
     if (response.headersSent) {
       // The status was sent already: only breaking off the answer tells the client.
       next(error);
@@ -50,8 +50,7 @@ export function toApiError(error: unknown): ApiError | undefined {
 /** The engine is expected back, and nothing was done. */
 function outageError(error: unknown): ApiError | undefined {
   if (awayEngine(error) === undefined) return undefined;
-  const message = 'The service cannot answer for the moment. Nothing was charged.';
-  return new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+  return engineAway('The service cannot answer for the moment. Nothing was charged.');
 }
 
 /** Errors that Express and its body parser throw about the client's input; undefined for all others. */

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
+import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { refTo } from './component-schemas.ts';
 import type { Reference, ResponseObject } from './openapi-shape.ts';
@@ -125,8 +125,8 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   agent_signup_disabled: { when: 'sign-up is disabled on this installation', message: 'Sign-up is off here.' },
   service_unavailable: {
-    when: 'a part of this service is currently unavailable; nothing was charged',
-    message: 'The service cannot answer for the moment. Nothing was charged.',
+    when: 'as many such requests as can be are under way; nothing was charged',
+    message: 'As many are under way as can be. Try again soon.',
     retryAfter: 5,
   },
   upstream_busy: {
@@ -140,6 +140,13 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     retryAfter: 5,
   },
   upstream_error: { when: 'the forum could not be read', message: 'The forum could not be read.', retryAfter: 5 },
+};
+
+/** Of internal_error with OUTAGE_STATUS. */
+const OUTAGE: ErrorText = {
+  when: 'a part of this service does not answer for the moment; nothing was charged',
+  message: 'The service cannot answer for the moment. Nothing was charged.',
+  retryAfter: 5,
 };
 
 const TITLES: Record<number, string> = {
@@ -172,10 +179,10 @@ export interface ErrorResponses {
  */
 export function errorResponsesOf(codes: readonly ErrorCode[], isPublic = false): ErrorResponses {
   const found: ErrorResponses = { responses: {}, components: {} };
-  for (const status of new Set(codes.map((code) => ERROR_CODES[code].status))) {
+  for (const status of new Set(codes.flatMap(statusesOf))) {
     // In the order of the code table, so that equal sets get equal names.
-    const ofStatus = ERROR_NAMES.filter((code) => ERROR_CODES[code].status === status && codes.includes(code));
-    const name = (isPublic ? 'Public' : '') + ofStatus.map(pascalCase).join('Or');
+    const ofStatus = ERROR_NAMES.filter((code) => statusesOf(code).includes(status) && codes.includes(code));
+    const name = (isPublic ? 'Public' : '') + ofStatus.map((code) => nameOf(status, code)).join('Or');
     found.responses[status] = { $ref: `#/components/responses/${name}` };
     found.components[name] = errorResponse(status, ofStatus, isPublic);
   }
@@ -184,23 +191,36 @@ export function errorResponsesOf(codes: readonly ErrorCode[], isPublic = false):
 
 const ERROR_NAMES = Object.keys(ERROR_CODES) as ErrorCode[];
 
+function statusesOf(code: ErrorCode): number[] {
+  const { status } = ERROR_CODES[code];
+  return code === 'internal_error' ? [status, OUTAGE_STATUS] : [status];
+}
+
+function nameOf(status: number, code: ErrorCode): string {
+  return status === OUTAGE_STATUS && code === 'internal_error' ? 'Outage' : pascalCase(code);
+}
+
+function textOf(status: number, code: ErrorCode): ErrorText {
+  return status === OUTAGE_STATUS && code === 'internal_error' ? OUTAGE : TEXTS[code];
+}
+
 function errorResponse(status: number, codes: readonly ErrorCode[], isPublic: boolean): ResponseObject {
-  const waits = codes.every((code) => TEXTS[code].retryAfter !== undefined);
+  const waits = codes.every((code) => textOf(status, code).retryAfter !== undefined);
   return {
-    description: `${TITLES[status] ?? 'Error'}. ${codes.map((code) => `\`${code}\`: ${TEXTS[code].when}.`).join(' ')}`,
+    description: `${TITLES[status] ?? 'Error'}. ${codes.map((code) => `\`${code}\`: ${textOf(status, code).when}.`).join(' ')}`,
     headers: headersOf(errorHeaders(status, { waits, isPublic })),
     content: {
       'application/json': {
         schema: refTo('Error'),
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(status, code) }])),
       },
     },
     'x-error-codes': [...codes],
   };
 }
 
-function exampleOf(code: ErrorCode): object {
-  const { message, retryAfter } = TEXTS[code];
+function exampleOf(status: number, code: ErrorCode): object {
+  const { message, retryAfter } = textOf(status, code);
   const { retryable } = ERROR_CODES[code];
   return { error: { code, message, retryable, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) } };
 }

@@ -79,7 +79,6 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   'rate_limited',
   'daily_limit_reached',
   'internal_error',
-  'service_unavailable',
 ];
 
 /** Converts a path to OpenAPI's syntax. */

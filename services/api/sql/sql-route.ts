@@ -10,7 +10,7 @@ import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
 import { answersOthers, prepareSandbox, prepareSql, runSql, SqlOverdue } from '../../../shared/stores/sql/run-sql.ts';
 import type { SqlEngine, SqlFormat, SqlResult } from '../../../shared/stores/sql/run-sql.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, holdSqlTurn, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, engineAway } from '../http/api-error.ts';
 import { chargedRequest } from '../http/charged-request.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -71,7 +71,7 @@ export function sqlRoute(deps: SqlDeps): Route {
         sandbox ??= prepareSandbox(sqlEngine).catch((error: unknown) => {
           sandbox = undefined;
           deps.logger.error({ err: error }, `the empty database ${sqlEngine.sandbox} for POST /v1/sql cannot be made`);
-          throw unavailable(AWAY);
+          throw engineAway(AWAY);
         });
         await sandbox;
         return await inTurn(deps, sqlEngine, call, { query, format, place });
@@ -119,7 +119,7 @@ async function inTurn({ pool, logger }: SqlDeps, engine: SqlEngine, call: Call, 
     const isItsFault = await answersOthers(engine);
     await holdSqlTurn(pool, accountId, token, isItsFault ? FAILED_MS_PER_DAY : 0);
     void error.ended.then(() => endTurn(0));
-    throw isItsFault ? answerTo(new SqlRefused(OVERDUE)) : unavailable(AWAY);
+    throw isItsFault ? answerTo(new SqlRefused(OVERDUE)) : engineAway(AWAY);
   }
 }
 
@@ -153,7 +153,7 @@ async function answerOf(result: SqlResult, format: SqlFormat, credits: number): 
 function answerTo(error: unknown): unknown {
   if (error instanceof SqlRefused) return invalidRequest([{ field: 'query', message: error.message }]);
   if (isClickhouseAway(error) || (error as Error).name === 'TimeoutError' || (error as Error).name === 'AbortError') {
-    return unavailable(AWAY);
+    return engineAway(AWAY);
   }
   return error;
 }

@@ -172,7 +172,7 @@ describe('Postgres', () => {
       });
       expect([reply.status, reply.body.error]).toEqual([
         503,
-        expect.objectContaining({ code: 'service_unavailable', retryable: true, retry_after: 5 }) as object,
+        expect.objectContaining({ code: 'internal_error', retryable: true, retry_after: 5 }) as object,
       ]);
       expect(reply.text).not.toMatch(/terminat|postgres|pg_|stack/i);
       expect([await dayRequests(account), await amountsOf(account)]).toEqual([0, [10]]);
@@ -198,7 +198,7 @@ describe('Postgres', () => {
         const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
         expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([
           503,
-          'service_unavailable',
+          'internal_error',
           expect.any(String) as string,
         ]);
       }

@@ -137,7 +137,7 @@ test('every route answers 503 with Retry-After, also for more requests than conn
     expect([reply.status, reply.body.error]).toEqual([
       503,
       {
-        code: 'service_unavailable',
+        code: 'internal_error',
         message: expect.any(String) as string,
         retryable: true,
         retry_after: 5,

@@ -93,7 +93,7 @@ test('while the archive is away a statement is unavailable, and takes nothing of
   await eventually('it is with the engine', () => Promise.resolve(statements.connections > 0));
   archive.freeze();
   const reply = await asked;
-  expect([refusal(reply), reply.headers.has('retry-after')]).toEqual([[503, 'service_unavailable'], true]);
+  expect([refusal(reply), reply.headers.has('retry-after')]).toEqual([[503, 'internal_error'], true]);
   archive.thaw();
   statements.thaw();
   await eventually('it has ended', async () => (await turnsTaken()) === 0);

@@ -7,7 +7,7 @@ import type { ArchivedItem } from '../../../../shared/stores/archive/archived-it
 import { findArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
 import { readThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { engineAway } from '../../http/api-error.ts';
 import type { ExplainDeps } from './explain-deps.ts';
 
 /** How long an answer waits for the archive, in milliseconds. */
@@ -25,7 +25,7 @@ export interface FoundThing extends Omit<ThingInMonitor, 'content'> {
 /**
  * Finds a thing in the archive, or else among what monitors matched: the archive gets it a few seconds later.
  *
- * @throws ApiError service_unavailable when the archive is away and nothing else is known of the thing
+ * @throws ApiError internal_error with 503 when the archive is away and nothing else is known of the thing
  */
 export async function findThing(
   { pool, clickhouse }: Pick<ExplainDeps, 'pool' | 'clickhouse'>,
@@ -43,7 +43,7 @@ export async function findThing(
     }),
   ]);
   if (archived === 'away' && stored.content === undefined) {
-    throw new ApiError('service_unavailable', 'The archive does not answer. Retry later.', { retryAfter: 5 });
+    throw engineAway('The archive does not answer. Retry later.');
   }
   const known = archived === 'away' ? undefined : archived;
   const found = known?.content ?? stored.content;

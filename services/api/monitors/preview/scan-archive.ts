@@ -8,7 +8,7 @@ import { MOST_CANDIDATES, readArchivedCandidates } from '../../../../shared/stor
 import type { ArchivePosition, CandidatePage } from '../../../../shared/stores/archive/archived-candidates.ts';
 import { matchItemOf } from '../../../../shared/stores/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, engineAway } from '../../http/api-error.ts';
 
 export interface ArchiveScan {
   clickhouse: ClickHouseClient;
@@ -36,7 +36,6 @@ export type VisitMatch = (item: ArchivedItem, matches: readonly MonitorMatchResu
 
 /** The first page is small, so that progress is seen and rare words are answered soon. */
 const FIRST_PAGE = 500;
-const RETRY_AFTER_S = 5;
 /** Scans of all requests take turns. */
 const turns = new CooperativeYield();
 
@@ -92,9 +91,7 @@ async function readPage(
 }
 
 function archiveBusy(): ApiError {
-  return new ApiError('service_unavailable', 'The archive does not answer in time. Nothing was charged.', {
-    retryAfter: RETRY_AFTER_S,
-  });
+  return engineAway('The archive does not answer in time. Nothing was charged.');
 }
 
 /** The moment from which everything before a position, newest first, has been read. */

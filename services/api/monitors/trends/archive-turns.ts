@@ -1,10 +1,9 @@
 import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { AccountTurns } from '../../http/account-turns.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { engineAway } from '../../http/api-error.ts';
 
 /** An answer waits for its turn and the archive together so long, in milliseconds. */
 const TIMEOUT_MS = 5_000;
-const RETRY_AFTER_S = 5;
 const MAX_AT_ONCE = 4;
 
 /**
@@ -18,8 +17,8 @@ export class ArchiveTurns {
 
   /**
    * @param gone aborts when the client has left
-   * @throws ApiError rate_limited for a third question of an account, service_unavailable when the archive is away or
-   *   busy
+   * @throws ApiError rate_limited for a third question of an account, internal_error with 503 when the archive is away
+   *   or busy
    */
   ask<T>(accountId: string, gone: AbortSignal | undefined, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.ofAccounts.take(accountId, () => this.withinTimeout(gone, ask));
@@ -31,9 +30,7 @@ export class ArchiveTurns {
       return await this.inTurn(gone === undefined ? timeout : AbortSignal.any([gone, timeout]), ask);
     } catch (error) {
       if (!timeout.aborted && !isClickhouseAway(error)) throw error;
-      throw new ApiError('service_unavailable', 'The archive does not answer. Retry later.', {
-        retryAfter: RETRY_AFTER_S,
-      });
+      throw engineAway('The archive does not answer. Retry later.');
     }
   }
 

@@ -27,6 +27,6 @@ export const exportDocuments: readonly RouteDocument[] = [
         ],
       },
     ],
-    errors: ['not_found'],
+    errors: ['not_found', 'service_unavailable'],
   },
 ];

@@ -78,7 +78,7 @@ function feedDocument(ending: 'atom' | 'json', format: string, content: ContentD
         headers: [{ name: 'ETag' }, { name: 'Last-Modified' }],
       },
     ],
-    errors: ['invalid_request', 'not_found', 'rate_limited', 'internal_error', 'service_unavailable'],
+    errors: ['invalid_request', 'not_found', 'rate_limited', 'internal_error'],
     isPublic: true,
   };
 }

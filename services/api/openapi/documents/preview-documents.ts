@@ -25,7 +25,7 @@ export const previewDocuments: readonly RouteDocument[] = [
         ],
       },
     ],
-    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'service_unavailable'],
   },
   {
     method: 'post',
@@ -43,6 +43,6 @@ export const previewDocuments: readonly RouteDocument[] = [
         content: [{ schema: 'MonitorDiff', examples: { exclude: examples.diff } }],
       },
     ],
-    errors: ['invalid_request', 'not_found', 'payload_too_large', 'unsupported_media_type'],
+    errors: ['invalid_request', 'not_found', 'payload_too_large', 'unsupported_media_type', 'service_unavailable'],
   },
 ];

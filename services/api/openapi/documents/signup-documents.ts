@@ -6,7 +6,6 @@ const WHEN_DISABLED_TOO = [
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',
-  'service_unavailable',
 ] as const;
 const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;
 /** Of the routes that mail a code. */

@@ -7,13 +7,15 @@ const ALWAYS = {
   406: ['not_acceptable'],
   429: ['rate_limited', 'daily_limit_reached'],
   500: ['internal_error'],
-  503: ['service_unavailable'],
+  503: ['internal_error'],
 };
 const READING = {
   ...ALWAYS,
   402: ['insufficient_credits'],
-  503: ['service_unavailable', 'upstream_busy', 'upstream_timeout', 'upstream_error'],
+  503: ['internal_error', 'upstream_busy', 'upstream_timeout', 'upstream_error'],
 };
+/** Of routes of which only some run at once. */
+const BUSY = { 503: ['internal_error', 'service_unavailable'] };
 const NOT_FOUND = { 404: ['not_found'] };
 const REFUSED = { 403: ['insufficient_scope', 'account_frozen', 'forum_refused'] };
 const BODY = { 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
@@ -22,7 +24,7 @@ const PUBLIC_BODY = {
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],
   500: ['internal_error'],
-  503: ['service_unavailable'],
+  503: ['internal_error'],
 };
 
 const FEED = {
@@ -30,7 +32,7 @@ const FEED = {
   ...NOT_FOUND,
   429: ['rate_limited'],
   500: ['internal_error'],
-  503: ['service_unavailable'],
+  503: ['internal_error'],
 };
 
 export const documentedErrors: { route: string; errors: Record<string, string[]> }[] = [
@@ -76,9 +78,9 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/monitors/{id}/events', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'post /v1/monitors/{id}/redeliver', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, ...NOT_FOUND } },
-  { route: 'post /v1/sql', errors: { ...ALWAYS, ...BODY, 402: ['insufficient_credits'] } },
-  { route: 'post /v1/monitors/preview', errors: { ...ALWAYS, ...BODY } },
-  { route: 'post /v1/monitors/{id}/diff', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
+  { route: 'post /v1/sql', errors: { ...ALWAYS, ...BODY, ...BUSY, 402: ['insufficient_credits'] } },
+  { route: 'post /v1/monitors/preview', errors: { ...ALWAYS, ...BODY, ...BUSY } },
+  { route: 'post /v1/monitors/{id}/diff', errors: { ...ALWAYS, ...BODY, ...BUSY, ...NOT_FOUND } },
   { route: 'post /v1/monitors/explain', errors: { ...ALWAYS, ...BODY } },
   { route: 'get /v1/monitors/{id}/explain', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/mutes', errors: { ...ALWAYS, ...NOT_FOUND } },
@@ -102,7 +104,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'delete /v1/monitors/{id}/feed-token', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /feeds/{token}.atom', errors: FEED },
   { route: 'get /feeds/{token}.json', errors: FEED },
-  { route: 'get /v1/monitors/{id}/matches/export', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/matches/export', errors: { ...ALWAYS, ...BUSY, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/coverage', errors: { ...ALWAYS, 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },
@@ -121,7 +123,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       400: ['invalid_request', 'invalid_email', 'disposable_email', 'undeliverable_email'],
       429: ['rate_limited'],
       502: ['email_failed'],
-      503: ['agent_signup_busy', 'agent_signup_disabled', 'service_unavailable'],
+      503: ['internal_error', 'agent_signup_busy', 'agent_signup_disabled'],
     },
   },
   {
@@ -130,7 +132,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       ...PUBLIC_BODY,
       400: ['invalid_request', 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts'],
       409: ['account_exists'],
-      503: ['agent_signup_disabled', 'service_unavailable'],
+      503: ['internal_error', 'agent_signup_disabled'],
     },
   },
   {
@@ -140,7 +142,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       400: ['invalid_request', 'invalid_email', 'disposable_email', 'undeliverable_email'],
       429: ['rate_limited'],
       502: ['email_failed'],
-      503: ['agent_signup_busy', 'service_unavailable'],
+      503: ['internal_error', 'agent_signup_busy'],
     },
   },
   {

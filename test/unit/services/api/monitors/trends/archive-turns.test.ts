@@ -81,7 +81,7 @@ test('an archive that hangs is unavailable after five seconds, for those who wai
   const outcomes = Promise.allSettled(asked);
   timeout.abort(new Error('timeout'));
   for (const outcome of await outcomes) {
-    expect(outcome).toMatchObject({ reason: { code: 'service_unavailable', retryAfter: 5 } });
+    expect(outcome).toMatchObject({ reason: { code: 'internal_error', status: 503, retryAfter: 5 } });
   }
   expect(waits).toHaveBeenCalledWith(5_000);
 });
