@@ -39,6 +39,8 @@ let pool: Pool;
 /** Of each client, because one account may ask only 20 times a second. */
 let keys: string[];
 let folder: string;
+/** All API processes. */
+const started: ServiceProcess[] = [];
 let watching: ReturnType<ExpectedPairs['watch']> | undefined;
 
 beforeAll(async () => {
@@ -55,6 +57,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await Promise.all(started.map((process) => process.stop()));
   await watching?.stop();
   await pool.end();
   await running.remove();
@@ -74,6 +77,7 @@ async function startApi(): Promise<{ url: string; process: ServiceProcess; stop(
   const [port, metricsPort] = [await freePort(), await freePort()];
   const env = { ...running.fullEnv, PORT: String(port), METRICS_PORT: String(metricsPort), DRAIN_SECONDS: '2' };
   const process = new ServiceProcess('api', env);
+  started.push(process);
   process.start();
   const url = `http://127.0.0.1:${port}`;
   await eventually('the API process is ready', async () => (await fetch(`${url}/readyz`)).status === 200);

@@ -152,6 +152,7 @@ export class OutageTrial {
     const most = await memory.stop();
     return {
       ...{ engine, kind, seconds, during, readyz, answers, wrong_answers: this.#readers.wrong.splice(0) },
+      faults: this.#takeFaults(),
       caught_up_ms: caughtUpMs,
       ...{ expected: state.expected, recorded: state.recorded, lost: state.lost.length, twice: state.twice },
       ...{ holes: state.holes, webhooks_missing: state.webhooks_missing, not_archived: state.not_archived },
@@ -180,8 +181,20 @@ export class OutageTrial {
     return () => proxy.delayAnswers(0);
   }
 
+  /** What the services logged since the last call about faults of their own. */
+  #takeFaults(): string[] {
+    const { installation } = this.#whole;
+    const faults = installation.output.split('\n').filter((line) => /"level":"?(error|fatal|50|60)/.test(line));
+    installation.output = '';
+    return faults;
+  }
+
+  /** The status of /readyz; 0: nothing answers. */
   async #readiness(): Promise<number> {
-    return (await fetch(`${this.#whole.installation.url}/readyz`)).status;
+    return fetch(`${this.#whole.installation.url}/readyz`).then(
+      ({ status }) => status,
+      () => 0,
+    );
   }
 
   async #compare() {
