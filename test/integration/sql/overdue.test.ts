@@ -121,7 +121,7 @@ test('a database that answers the charge too late has charged nothing', async ()
     });
     database.delayAnswers(3_000);
     statements.thaw();
-    expect(refusal(await asked)).toEqual([503, 'service_unavailable']);
+    expect(refusal(await asked)).toEqual([503, 'internal_error']);
     database.delayAnswers(0);
     expect(before - (await balance())).toBe(1);
   } finally {

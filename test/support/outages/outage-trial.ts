@@ -13,6 +13,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import { ExpectedPairs } from '../oracles/expected-pairs.ts';
 import { readRecorded } from '../oracles/recorded-matches.ts';
+import { watchMemory } from './memory-watch.ts';
 import { OutageReaders } from './outage-readers.ts';
 
 export type OutageKind = 'away' | 'slow' | 'full';
@@ -40,9 +41,10 @@ export interface OutageOptions {
 export type OutageReport = Awaited<ReturnType<OutageTrial['run']>>;
 
 const SLOW_MS = 2_000;
-const MEMORY_EVERY_MS = 1_000;
 /** An item that entered this long ago is delivered and archived, unless something is wrong. */
 const SETTLED_MS = 5_000;
+/** From the first sample of the memory to the outage. */
+const BEFORE_MS = 5_000;
 /** Between two comparisons, each of which reads all matches. */
 const COMPARE_EVERY_MS = 500;
 
@@ -126,8 +128,8 @@ export class OutageTrial {
 
   /** Lets an engine fail for a time, and waits until all work has caught up. */
   async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
-    const memory = this.#watchMemory();
-    await wait(5 * MEMORY_EVERY_MS);
+    const memory = watchMemory(this.#whole.installation);
+    await wait(BEFORE_MS);
     const memoryBefore = memory.last();
     const before = await this.#progress();
     this.#readers.takeAnswers();
@@ -252,32 +254,6 @@ export class OutageTrial {
     const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
     const offsets = await kafka.withAdmin((admin) => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))));
     return offsets.flat().reduce((total, { high }) => total + Number(high), 0);
-  }
-
-  /** Samples the resident memory of the process of all services, in MB. */
-  #watchMemory() {
-    const url = `http://127.0.0.1:${this.#whole.installation.env.METRICS_PORT!}/metrics`;
-    const stopping = new AbortController();
-    const { signal } = stopping;
-    let most = 0;
-    let last = 0;
-    const watching = (async () => {
-      while (!signal.aborted) {
-        const text = await fetch(url).then((response) => response.text(), () => '');
-        const bytes = /^process_resident_memory_bytes (\S+)/m.exec(text)?.[1];
-        if (bytes !== undefined) last = Math.round(Number(bytes) / 1e6);
-        most = Math.max(most, last);
-        await wait(MEMORY_EVERY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    })();
-    return {
-      last: () => last,
-      async stop() {
-        stopping.abort();
-        await watching;
-        return most;
-      },
-    };
   }
 }
 
