@@ -5,6 +5,7 @@ import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
+import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
 import { createPool } from '../shared/postgres/pool.ts';
 import { addressesOf } from '../shared/postgres/postgres-servers.ts';
 import { whyCommitsCanBeLost } from '../shared/postgres/synchronous-commits.ts';
@@ -92,6 +93,7 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const [keys] = await Promise.all([preparePostgres(), prepareTopics()]);
   const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
+  exportPoolUse(pool, { name: 'services', metrics });
   return { ...deps, ...keys, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema };
 }
 

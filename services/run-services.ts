@@ -11,6 +11,7 @@ import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topics/topic-admin.ts';
+import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
@@ -138,6 +139,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     max: API_CONNECTIONS,
     limits: REQUEST_LIMITS,
   });
+  exportPoolUse(pool, { name: 'api', metrics: deps.metrics });
   lifecycle.onStop('postgres of the api', () => pool.end());
   const lookup = createLookup(deps);
   return startApi({

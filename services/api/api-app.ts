@@ -148,7 +148,9 @@ export function createApiApp(options: ApiAppDeps): Express {
 function measure(metrics: Metrics): RequestHandler {
   return (request, response, next) => {
     const begun = performance.now();
+    metrics.httpOpen.inc();
     response.once('close', () => {
+      metrics.httpOpen.dec();
       const route = routePattern(request);
       metrics.httpRequests.inc({ method: request.method, route, status: String(response.statusCode) });
       metrics.httpSeconds.observe({ method: request.method, route }, (performance.now() - begun) / 1000);

@@ -21,6 +21,7 @@ export class InstallationReport {
     const counts = await countInstallation(db);
     metrics.deliveriesPending.set(counts.pendingDeliveries);
     metrics.deliveriesOldestPending.set(Math.max(0, counts.oldestPendingMs ?? 0) / 1_000);
+    metrics.deliveriesOverdue.set(Math.max(0, counts.longestOverdueMs ?? 0) / 1_000);
     metrics.monitorsFailing.set(counts.failingMonitors);
     for (const status of ['active', 'paused', 'paused_balance']) {
       metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
@@ -59,6 +60,7 @@ export class InstallationReport {
     for (const gauge of [
       metrics.deliveriesPending,
       metrics.deliveriesOldestPending,
+      metrics.deliveriesOverdue,
       metrics.monitorsFailing,
       metrics.backfillsOldest,
       metrics.digestsDue,

@@ -26,8 +26,10 @@ export async function startLoop(options: LoopDeps): Promise<void> {
   const outage = new OutageLog({ ...options, work: what });
   while (!signal.aborted) {
     let waitMs = retryMs;
+    const endTimer = options.metrics?.roundSeconds.startTimer({ work: what });
     try {
       waitMs = await work();
+      endTimer?.();
       outage.recovered();
     } catch (error) {
       if (!isEngineAway(error)) {

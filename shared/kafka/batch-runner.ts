@@ -39,7 +39,7 @@ interface Fetched {
 
 type Options = Pick<
   BatchConsumerDeps,
-  'prefix' | 'group' | 'handle' | 'fatal' | 'metrics' | 'maxRecords' | 'isRetryable' | 'onCommitted'
+  'prefix' | 'group' | 'topics' | 'handle' | 'fatal' | 'metrics' | 'maxRecords' | 'isRetryable' | 'onCommitted'
 > & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
 
 /**
@@ -62,6 +62,11 @@ export class BatchRunner {
     this.metrics = options.metrics;
     this.logger = options.logger;
     this.outage = new OutageLog({ ...options, work: options.group });
+    // A counter that begins at 1 has not increased: without these zeros the first fault would raise no alert.
+    for (const topic of options.topics) {
+      this.metrics.kafkaDeadLetters.inc({ topic, group: options.group }, 0);
+      this.metrics.kafkaOffsetResets.inc({ topic, group: options.group }, 0);
+    }
   }
 
   /** @throws only protocol and connection errors of Kafka; kafkajs then joins again or reconnects. */
@@ -118,6 +123,7 @@ export class BatchRunner {
     const last = unit.at(-1)!;
     const committed = assignment.committedOffset(topic, partition);
     const isRefill = committed !== undefined && last.offset < committed;
+    const endTimer = this.metrics.kafkaBatchSeconds.startTimer({ topic, group: this.options.group });
     let outcome: BatchOutcome;
     try {
       outcome = await this.handle(fetched, unit, committed, isRefill);
@@ -134,6 +140,7 @@ export class BatchRunner {
       await commit(fetched, next, outcome.metadata);
       this.options.onCommitted?.(topic, partition, next);
       this.metrics.kafkaConsumed.inc({ topic, group: this.options.group }, unit.length);
+      endTimer();
     }
     if (!ownership.ownsPartition()) return false;
     payload.resolveOffset(String(last.offset));

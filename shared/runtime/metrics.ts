@@ -1,5 +1,6 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { archiveAndEventMetrics } from './archive-and-event-metrics.ts';
+import { loadMetrics } from './load-metrics.ts';
 import { metricFactory } from './metric-factory.ts';
 
 /**
@@ -251,6 +252,7 @@ function declare(registers: Registry[]) {
       [],
     ),
     ...archiveAndEventMetrics(factory),
+    ...loadMetrics(factory),
 
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 

@@ -6,6 +6,8 @@ export interface InstallationCounts {
   pendingDeliveries: number;
   /** Milliseconds since the oldest of those counted was matched; null without any. */
   oldestPendingMs: number | null;
+  /** Milliseconds for which one of those counted has been due, at most; null without any. */
+  longestOverdueMs: number | null;
   /** Existing monitors by state: active, paused, paused_balance. */
   monitors: Record<string, number>;
   /** Existing monitors whose webhook is failing. */
@@ -19,12 +21,14 @@ export const MOST_COUNTED = 50_000;
 export async function countInstallation(db: Queryable): Promise<InstallationCounts> {
   const { rows } = await db.query<InstallationCounts>(
     `WITH pending AS (
-       SELECT CASE WHEN backfill THEN created_at ELSE entered_at END AS since FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
+       SELECT CASE WHEN backfill THEN created_at ELSE entered_at END AS since, next_attempt_at
+       FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
      ), by_status AS (
        SELECT status, count(*) AS monitors FROM monitors WHERE status <> 'deleted' GROUP BY status
      )
      SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
             (SELECT (extract(epoch FROM service_now() - min(since)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
+            (SELECT (extract(epoch FROM service_now() - min(next_attempt_at)) * 1000)::float8 FROM pending) AS "longestOverdueMs",
             (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
             (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
               WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`,

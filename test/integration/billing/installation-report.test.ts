@@ -33,7 +33,7 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
     `INSERT INTO matches (monitor_id, seq, thing_id, kind, created_at, first_seen_at, entered_at, matched_terms, suppressed, first_delivery,
        delivery_status, next_attempt_at)
      SELECT $1, n, 't1_' || n, 'comment', service_now(), service_now(), service_now() - n * interval '1 minute', '{rust}', false, 'pending',
-       CASE n WHEN 3 THEN 'delivered' ELSE 'pending' END, CASE n WHEN 3 THEN NULL ELSE service_now() END
+       CASE n WHEN 3 THEN 'delivered' ELSE 'pending' END, CASE n WHEN 3 THEN NULL ELSE service_now() - interval '30 seconds' END
      FROM generate_series(1, 3) AS n`,
     [second],
   );
@@ -41,6 +41,7 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
   await report.update(db.pool);
   expect(await exported('deliveries_pending')).toEqual(['2']);
   expect(Number((await exported('deliveries_oldest_pending_seconds'))[0])).toBeCloseTo(120, -1);
+  expect(Number((await exported('deliveries_overdue_seconds'))[0])).toBeCloseTo(30, -1);
   expect(await exported('monitors')).toEqual([
     '{status="active"} 3',
     '{status="paused"} 0',
@@ -66,5 +67,9 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
   expect(await exported('credits_charged_total')).toEqual(['{kind="monitor_renewal"} 10', '{kind="read"} 7']);
 
   report.withdraw();
-  expect([await exported('deliveries_pending'), await exported('monitors')]).toEqual([[], []]);
+  expect([
+    await exported('deliveries_pending'),
+    await exported('deliveries_overdue_seconds'),
+    await exported('monitors'),
+  ]).toEqual([[], [], []]);
 });
