@@ -54,4 +54,6 @@ for overlay in base three-brokers; do
     echo "skipped: manifests of $overlay fit their schemas (they were not built)"
   fi
 done
+check promtool "Prometheus' rules" promtool check rules deploy/prometheus/alerts.yaml
+check promtool "Prometheus' rules fire when they must" promtool test rules deploy/prometheus/alerts.test.yaml
 exit "$failed"

@@ -8,6 +8,7 @@ import { retry } from '../../shared/runtime/retry.ts';
 import { parseThing } from '../../shared/upstream/parsing/parse-things.ts';
 import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
 import { postIdOfUnreadable, toThingLetter } from '../../shared/upstream/thing-letter.ts';
+import type { SourceLabel } from './crawl-source.ts';
 import type { RecentPosts } from './recent-posts.ts';
 
 /** About a megabyte of names. */
@@ -18,6 +19,7 @@ const REMEMBERED = 10_000;
  */
 const LETTERS_A_MINUTE = 1_000;
 const MINUTE_MS = 60_000;
+const SOURCES: readonly SourceLabel[] = ['post-ids', 'comment-ids', 'listings', 'threads', 'audit', 'replay'];
 
 export interface UnreadableThingsDeps {
   publisher: Pick<Publisher, 'publishAll'>;
@@ -40,6 +42,8 @@ export class UnreadableThings {
 
   constructor(deps: UnreadableThingsDeps) {
     this.deps = deps;
+    // A counter that begins at 1 has not increased: without these zeros the first letter would raise no alert.
+    for (const source of SOURCES) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
   }
 
   /** Resolves when the broker has every letter. Waits while the broker is away. */

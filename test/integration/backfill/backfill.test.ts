@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import {
   allMatches,
@@ -178,6 +179,7 @@ test('deliver sends what the day leaves of the cap, which then counts; the rest 
   });
   const shown = await pipeline.api.call(apiKey, 'GET', `/v1/monitors/${id}`);
   expect(shown.body.stats).toMatchObject({ matches_today: 1_000, suppressed_today: 0 });
+  expect(await counted(pipeline.kafka.metrics, 'backfills_ended_total')).toBeGreaterThan(0);
   // Their two hours between the first sight and the delivery are not the service's latency.
   const latencies = await pipeline.kafka.metrics.deliveryLatency.get();
   const sums = latencies.values.filter(({ metricName }) => metricName?.endsWith('_sum'));

@@ -62,6 +62,7 @@ test('one process computes and exports; when it stops, another takes over', asyn
   const follower = start({ metrics: second });
   expect(await exported(first, 'crawler_gaps_open')).toEqual(['crawler_gaps_open{source="listings:new"} 1']);
   expect((await exported(first, 'crawler_completeness')).toString()).toContain('kind="comments",bound="share"} 0.75');
+  expect((await exported(first, 'crawler_missed_items')).toString()).toContain('kind="comments"');
   await leader.stop();
   await eventually('the second exports', async () => (await exported(second, newestItem)).length === 1);
   await follower.stop();

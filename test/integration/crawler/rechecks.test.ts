@@ -6,6 +6,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -39,6 +40,8 @@ function infoAnswer(names: readonly string[]): object {
   return { kind: 'Listing', data: { after: null, children } };
 }
 
+const metrics = createMetrics();
+
 async function startRechecks(): Promise<Running> {
   return startCrawler({
     upstream: {
@@ -53,7 +56,7 @@ async function startRechecks(): Promise<Running> {
     sources: ['threads'],
     sweepTimes: { recheckAgesMs: [1_000, 3_000] },
     siteUrl: 'https://forum.example',
-    metrics: createMetrics(),
+    metrics,
     logger: silentLogger(),
     clock: systemClock,
     fatal: pipeline.kafka.fatal,
@@ -93,6 +96,8 @@ test('after two rounds nothing shows the text of a removed item any more; a miss
     { thing_id: 't1_kept', body: `${SECRET} of t1_kept`, author: 'regretful' },
     { thing_id: 't1_missing', body: `${SECRET} of t1_missing`, author: 'regretful' },
   ]);
+  expect(await counted(metrics, 'crawler_rechecked_total', { outcome: 'removed' })).toBe(1);
+  expect(await counted(metrics, 'crawler_tombstones_total')).toBe(1);
   const shown = await page();
   expect(shown).not.toContain(`${SECRET} of t1_gone`);
   expect(shown).toContain('t1_gone');

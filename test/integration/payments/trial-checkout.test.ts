@@ -13,6 +13,7 @@ import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { findPayment } from '../../../shared/stores/payments/payments.ts';
 import { startPayments } from '../../support/fakes/running-payments.ts';
 import type { RunningPayments } from '../../support/fakes/running-payments.ts';
+import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -147,6 +148,7 @@ test('lost webhooks of purchases and refunds are healed from the lists of the la
   const healed = async () => (await metrics.registry.getSingleMetric('payments_healed_total')!.get()).values[0]!.value;
   const count = await healed();
   expect(count).toBeGreaterThanOrEqual(2);
+  expect(await counted(metrics, 'payment_events_total')).toBeGreaterThanOrEqual(2);
   expect(await reconcilePayments(deps)).toBe(true);
   expect(await healed()).toBe(count);
   expect(await accountOf(bought)).toMatchObject({ balance: 5_010, pack: 9 });

@@ -3,6 +3,7 @@ import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -13,8 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
+const metrics = createMetrics();
+
 function sweep(signal = new AbortController().signal): Promise<void> {
-  return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayContinue: () => Promise.resolve(true) });
+  return sweepRetention({ pool: db.pool, metrics, signal, mayContinue: () => Promise.resolve(true) });
 }
 
 async function count(table: string): Promise<number> {
@@ -65,6 +68,7 @@ test('deletes matches, attempts and contents after 30 days, keeps newer ones and
   const { rows } = await db.pool.query('SELECT monitor_id, seq, thing_id FROM matches');
   expect(rows).toEqual([{ monitor_id: kept, seq: 12_001, thing_id: 't1_new' }]);
   expect(await count('delivery_attempts')).toBe(0);
+  expect(await counted(metrics, 'retention_deleted_rows_total', { table: 'matches' })).toBe(12_001);
   // The lock row of the deleted monitor is deleted with its last match. That of the other monitor stays.
   expect(await count('monitor_counters')).toBe(1);
   expect(await count('removed_things')).toBe(1);

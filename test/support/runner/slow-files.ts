@@ -17,6 +17,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/engine-crashes.test.ts': 23,
   'test/end-to-end/trial-payments.test.ts': 29,
   'test/end-to-end/dashboard-journey.test.ts': 20,
+  'test/end-to-end/metrics.test.ts': 40,
   'test/end-to-end/endpoints-before-ready.test.ts': 8,
   'test/integration/sql/overdue.test.ts': 15,
   'test/integration/backfill/killed.test.ts': 80,

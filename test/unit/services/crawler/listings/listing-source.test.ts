@@ -96,6 +96,7 @@ describe('ListingSource', () => {
     expect(gaps).toEqual([
       { source: 'listings:comments', reason: 'listing_too_short', ...bounds, beforeAt: START + 4_903_000 },
     ]);
+    expect(await counted(metrics, 'crawler_gaps_total', { source: 'listings:comments' })).toBe(1);
     await source.begin(JSON.parse(JSON.stringify(source.position())));
     forum.now += 400;
     const fetched = await read(listing(numbers(5020), 4921));
