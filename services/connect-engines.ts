@@ -21,9 +21,10 @@ import { retry } from '../shared/runtime/retry.ts';
 import { secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts';
 import type { SecretKeys } from '../shared/stores/upkeep/secret-keys.ts';
 import { opensSealed } from '../shared/stores/upkeep/sealing-key.ts';
-
+import type { Tracing } from '../shared/tracing/tracing.ts';
 import { prepareArchiveSchema } from './archive-schema.ts';
 import type { ArchiveSchema } from './archive-schema.ts';
+import { startTracing } from './start-tracing.ts';
 
 export interface ProcessDeps {
   config: Config;
@@ -49,6 +50,8 @@ export interface Installation extends ProcessDeps {
   secretKey: string;
   /** Keys before it: what they sealed is opened, too. */
   previousKeys: readonly string[];
+  /** Absent: tracing is off. */
+  tracing?: Tracing | undefined;
 }
 
 const POOL_CONNECTIONS = 30;
@@ -94,7 +97,9 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
   exportPoolUse(pool, { name: 'services', metrics });
-  return { ...deps, ...keys, metrics, prefix, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, archiveSchema };
+  const tracing = await startTracing(deps);
+  const engines = { kafka, pool, postgresUrl, clickhouse, clickhouseUrl };
+  return { ...deps, ...keys, ...engines, metrics, tracing, prefix, archiveSchema };
 }
 
 /** @throws ConfigError when commits must wait for a standby and do not */

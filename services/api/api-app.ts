@@ -1,5 +1,5 @@
 import express from 'express';
-import type { Express, Request, RequestHandler } from 'express';
+import type { Express, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
@@ -7,6 +7,7 @@ import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts'
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import type { Tracing } from '../../shared/tracing/tracing.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { namingWhereToBuy } from './account/where-to-buy.ts';
@@ -47,6 +48,8 @@ import type { ForumReadingDeps } from './reading/reading-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
 import { createRequestLog } from './http/request-log.ts';
+import { createRequestTracing } from './http/request-tracing.ts';
+import { routePattern } from './http/route-pattern.ts';
 import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-deps.ts';
@@ -59,6 +62,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
+  /** Default: requests are not traced. */
+  tracing?: Tracing | undefined;
   /** In Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
   ready: () => Promise<Readiness>;
@@ -85,6 +90,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.disable('etag');
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
+  if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), createCompression());
   const status = createStatusReporter({ ...options, clock: systemClock });
   app.use(createHealthRouter(options.ready), createStatusRouter(status));
@@ -157,15 +163,6 @@ function measure(metrics: Metrics): RequestHandler {
     });
     next();
   };
-}
-
-/**
- * A label must have few values, so it is the pattern of the route and never the path. Requests refused before routing
- * have none.
- */
-function routePattern(request: Request): string {
-  const route = request.route as { path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : 'none';
 }
 
 function trustProxySetting(text: string): boolean | number | string {

@@ -1,6 +1,6 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import type { Publisher } from '../../shared/kafka/publisher.ts';
+import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
 import { withLanguage } from '../../shared/language/item-language.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
@@ -8,6 +8,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { retry } from '../../shared/runtime/retry.ts';
+import { traceHeaders } from '../../shared/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import type { CommentData, Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
@@ -30,6 +32,7 @@ export interface ItemPublisherDeps {
   logger: Logger;
   clock: Clock;
   siteUrl: string;
+  tracing?: Tracing | undefined;
 }
 
 type Origin = Pick<CrawlSource, 'label' | 'replay'>;
@@ -118,17 +121,37 @@ export class ItemPublisher {
       const post = thing.kind === 't1' ? postOf(thing.data.post_id) : undefined;
       return withLanguage(thingToForumItem(thing, itemOrigin, post), this.deps.detectLanguage, this.onUndetected);
     });
+    const spans = this.beginSpans(items);
+    const recordsOf = (kind: ForumItem['kind']) =>
+      items.filter((item) => item.kind === kind).map((item) => toRecord(item, spans?.get(item)));
     const topics = [
-      { topic: FORUM_POSTS.name, records: items.filter((item) => item.kind === 'post').map(toRecord) },
-      { topic: FORUM_COMMENTS.name, records: items.filter((item) => item.kind === 'comment').map(toRecord) },
+      { topic: FORUM_POSTS.name, records: recordsOf('post') },
+      { topic: FORUM_COMMENTS.name, records: recordsOf('comment') },
     ].filter(({ records }) => records.length > 0);
     await retry(() => publisher.publishAll(topics), {
       what: 'publishing forum items',
       logger,
       signal,
       isRetryable: (error) => !(error instanceof PublishRefused),
+    }).catch((error: unknown) => {
+      spans?.forEach((span) => span.end({ error: 'not published' }));
+      throw error;
     });
+    spans?.forEach((span) => span.end());
     this.markSeen(items, origin);
+  }
+
+  /** One trace begins here for each item that the sampling chooses. */
+  private beginSpans(items: readonly ForumItem[]): Map<ForumItem, TraceSpan> | undefined {
+    const { tracing } = this.deps;
+    if (tracing === undefined) return undefined;
+    const spans = new Map<ForumItem, TraceSpan>();
+    for (const item of items) {
+      const attributes = { 'forum.thing_id': item.thing_id, 'forum.source': item.source };
+      const span = tracing.begin('crawl', { kind: 'producer', attributes, startTime: Date.parse(item.first_seen_at) });
+      if (span) spans.set(item, span);
+    }
+    return spans;
   }
 
   private readonly onUndetected = (error: unknown): void => {
@@ -152,6 +175,6 @@ export class ItemPublisher {
   }
 }
 
-function toRecord(item: ForumItem): { key: string; value: string } {
-  return { key: item.thing_id, value: JSON.stringify(item) };
+function toRecord(item: ForumItem, span: TraceSpan | undefined): OutgoingRecord {
+  return { key: item.thing_id, value: JSON.stringify(item), ...traceHeaders(span) };
 }

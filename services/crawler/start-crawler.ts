@@ -17,6 +17,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { takeLeases } from '../../shared/stores/upkeep/leases.ts';
 import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
+import type { Tracing } from '../../shared/tracing/tracing.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import { FailureLog } from './failure-log.ts';
@@ -84,6 +85,7 @@ export interface CrawlerDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
+  tracing?: Tracing | undefined;
   /** Returns a number in [0, 1), for jitter. */
   random?: () => number;
   /** Called once for an unexpected error; the process must end. */

@@ -3,6 +3,8 @@ import { webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.
 import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-request.ts';
 import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
 import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
+import { traceHeaders } from '../../shared/tracing/tracing.ts';
+import type { TraceSpan } from '../../shared/tracing/tracing.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 
 export type AttemptAnswer = EgressResult | { error: 'secret_unreadable'; status: 0; detail: string };
@@ -10,12 +12,13 @@ export type AttemptAnswer = EgressResult | { error: 'secret_unreadable'; status:
 /**
  * Sends one request to a webhook, through the egress client.
  *
+ * @param span handed on to generic webhooks as `traceparent`
  * @param build the request; throws when the secret cannot be opened
  */
 export async function callReceiver(
   { webhookKind, webhookUrl }: { webhookKind: WebhookKind; webhookUrl: string },
   build: () => WebhookMessage,
-  { egress, deadlineMs }: { egress: EgressClient; deadlineMs: number },
+  { egress, deadlineMs, span }: { egress: EgressClient; deadlineMs: number; span?: TraceSpan | undefined },
 ): Promise<AttemptAnswer> {
   let message: WebhookMessage;
   try {
@@ -27,7 +30,8 @@ export async function callReceiver(
   const answer = await egress.send({
     url: webhookRequestUrl(webhookKind, webhookUrl),
     method: 'POST',
-    headers: message.headers,
+    // Chat services have no use for it.
+    headers: { ...message.headers, ...(webhookKind === 'generic' ? traceHeaders(span).headers : {}) },
     body: message.body,
     deadlineMs,
   });

@@ -11,8 +11,10 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
+import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { AttemptAnswer } from './call-receiver.ts';
+import type { DeliveryTraces } from './delivery-traces.ts';
 import type { AttemptResult } from './dispatcher-deps.ts';
 import type { FailurePhases } from './failure-phases.ts';
 
@@ -34,6 +36,9 @@ export interface AttemptDeps {
   random: () => number;
   deadlineMs: number;
   leaseMs: number;
+  tracing?: Tracing | undefined;
+  /** Where the first attempt finds its trace. */
+  traces: Pick<DeliveryTraces, 'take'>;
 }
 
 /**
@@ -72,9 +77,12 @@ export async function attemptDelivery(
     return { kind: 'not started' };
   }
   options.metrics.deliveriesInFlight.inc();
+  const span = beginSpan(delivery, options);
+  let spanOutcome: Parameters<TraceSpan['end']>[0];
   try {
-    const result = await callReceiver(delivery, () => buildMessage(delivery, options), options);
+    const result = await callReceiver(delivery, () => buildMessage(delivery, options), { ...options, span });
     if (result.error === 'local') {
+      spanOutcome = { error: `local fault: ${result.code}` };
       options.metrics.deliveryLocalFaults.inc({ code: result.code });
       await options.release(delivery);
       return { kind: 'local fault', code: result.code };
@@ -85,12 +93,30 @@ export async function attemptDelivery(
     const finished = describeAttempt(delivery, result, outcome, durationMs);
     const recorded = await options.record(finished);
     observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
-    log(delivery, finished, recorded, { detail: 'detail' in result ? result.detail : undefined, ...options });
+    spanOutcome = spanOutcomeOf(finished);
+    log(delivery, finished, recorded, {
+      traceId: span?.traceId,
+      detail: 'detail' in result ? result.detail : undefined,
+      ...options,
+    });
     if (recorded) options.publish(toMessage(delivery, finished, recorded));
     return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
   } finally {
+    span?.end(spanOutcome);
     options.metrics.deliveriesInFlight.dec();
   }
+}
+
+function beginSpan(delivery: ClaimedDelivery, { tracing, traces }: AttemptDeps): TraceSpan | undefined {
+  return tracing?.continue('deliver', traces.take(delivery.monitorId, delivery.seq), {
+    kind: 'client',
+    attributes: { 'forum.monitor_id': delivery.monitorId, 'forum.match_id': delivery.match.id },
+  });
+}
+
+function spanOutcomeOf(finished: FinishedAttempt): Parameters<TraceSpan['end']>[0] {
+  const attributes = { 'server.address': finished.host, 'http.response.status_code': finished.httpStatus };
+  return finished.error === null ? { attributes } : { attributes, error: finished.error };
 }
 
 function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptDeps): WebhookMessage {
@@ -172,7 +198,12 @@ function log(
   delivery: ClaimedDelivery,
   finished: FinishedAttempt,
   recorded: RecordedAttempt | undefined,
-  { detail, logger, phases }: Pick<AttemptDeps, 'logger' | 'phases'> & { detail: string | undefined },
+  {
+    detail,
+    traceId,
+    logger,
+    phases,
+  }: Pick<AttemptDeps, 'logger' | 'phases'> & { detail: string | undefined; traceId: string | undefined },
 ): void {
   const fields = {
     monitor_id: delivery.monitorId,
@@ -186,6 +217,7 @@ function log(
     duration_ms: finished.durationMs,
     delivery_status: finished.deliveryStatus,
     next_attempt_at: recorded?.nextAttemptAt ?? null,
+    trace_id: traceId,
   };
   const phase = phases.note(delivery.monitorId, finished.error !== null);
   if (!recorded)

@@ -31,9 +31,12 @@ import {
   readUnpublishedAttempts,
 } from '../../shared/stores/deliveries/delivery-publications.ts';
 import { readDueMonitors } from '../../shared/stores/deliveries/delivery-queue.ts';
+import { traceparentOf } from '../../shared/tracing/tracing.ts';
+import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import { startEventDeliveries } from './events/start-event-deliveries.ts';
+import { DeliveryTraces } from './delivery-traces.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
@@ -51,6 +54,7 @@ export interface DelivererDeps {
   secretBox: Pick<SecretBox, 'open'>;
   metrics: Metrics;
   logger: Logger;
+  tracing?: Tracing | undefined;
   fatal: (error: Error) => void;
   clock?: Clock;
   /** Monotonic clock, milliseconds. */
@@ -91,8 +95,9 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const clock = deps.clock ?? systemClock;
   const attempts = createAttemptPublisher(deps);
   attempts.sweep();
-  const dispatcher = createDispatcher(deps, { attempts, clock });
-  const consumer = await startHintConsumer(deps, { dispatcher, clock });
+  const traces = new DeliveryTraces();
+  const dispatcher = createDispatcher(deps, { attempts, traces, clock });
+  const consumer = await startHintConsumer(deps, { dispatcher, traces, clock });
   const events = startEvents(deps, clock);
   const pollerOutage = createOutageLog(deps, 'looking for due matches');
   const poller = startDuePoller({
@@ -121,7 +126,11 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 /** A message is only a hint of a pending row, so its offset is committed even when the hint is dropped. */
 async function startHintConsumer(
   deps: DelivererDeps,
-  { dispatcher, clock }: { dispatcher: DeliveryDispatcher<ClaimedDelivery>; clock: Clock },
+  {
+    dispatcher,
+    traces,
+    clock,
+  }: { dispatcher: DeliveryDispatcher<ClaimedDelivery>; traces: DeliveryTraces; clock: Clock },
 ): Promise<BatchConsumer> {
   const { publisher, metrics, logger } = deps;
   return startBatchConsumer({
@@ -134,6 +143,7 @@ async function startHintConsumer(
       const stale = clock() - MAX_HINT_AGE_MS;
       for (const { record, value } of parsed) {
         if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
+        if (deps.tracing) traces.note(value.monitor_id, value.seq, traceparentOf(record.headers));
         dispatcher.addHint(value.monitor_id, value.seq);
       }
       return { poison };
@@ -143,7 +153,7 @@ async function startHintConsumer(
 
 function createDispatcher(
   deps: DelivererDeps,
-  collaborators: { attempts: AttemptPublisher; clock: Clock },
+  collaborators: { attempts: AttemptPublisher; traces: DeliveryTraces; clock: Clock },
 ): DeliveryDispatcher<ClaimedDelivery> {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());

@@ -1,5 +1,7 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
+import { traceHeaders } from '../../shared/tracing/tracing.ts';
+import type { TraceSpan } from '../../shared/tracing/tracing.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 
 /**
@@ -28,11 +30,11 @@ export class CandidatePublisher {
     this.cooperativeYield = cooperativeYield;
   }
 
-  /** Publishes full requests at once and buffers the remainder; call `flush` at the end. */
-  async add(candidates: readonly Candidate[]): Promise<void> {
+  /** Publishes full requests at once and buffers the remainder; call `flush` at the end. `span`: of their item. */
+  async add(candidates: readonly Candidate[], span?: TraceSpan): Promise<void> {
     for (const candidate of candidates) {
       const value = JSON.stringify(candidate);
-      this.records.push({ key: candidate.monitor_id, value });
+      this.records.push({ key: candidate.monitor_id, value, ...traceHeaders(span) });
       this.codeUnits += value.length;
       if (this.records.length === MAX_RECORDS || this.codeUnits >= MAX_CODE_UNITS) await this.flush();
       await this.cooperativeYield.pause();

@@ -4,11 +4,13 @@ import { forumItem } from '../../schemas/messages/forum-item.ts';
 import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import type { matcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import type { AssignmentApi } from '../../shared/kafka/batch-consumer-deps.ts';
-import type { BatchOutcome, ConsumedBatch, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
+import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import { traceparentOf } from '../../shared/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { CandidatePublisher } from './candidate-publisher.ts';
 import type { PublishCandidates } from './candidate-publisher.ts';
 import type { ActiveMonitors } from './active-monitors.ts';
@@ -26,6 +28,7 @@ export interface ItemMatcherDeps {
   logger: Logger;
   /** How far clocks may differ from the broker's, in milliseconds. */
   toleranceMs: number;
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -71,6 +74,16 @@ export class ItemMatcher {
   }
 
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
+    const spans: TraceSpan[] = [];
+    try {
+      return await this.match(batch, spans);
+    } finally {
+      for (const span of spans) span.end();
+    }
+  }
+
+  /** @param spans receives those of the items, which end with the batch: then their candidates are published */
+  private async match(batch: ConsumedBatch, spans: TraceSpan[]): Promise<BatchOutcome> {
     const { publish, cooperativeYield, changes } = this.deps;
     const partitionKey = partitionKeyOf(batch.topic, batch.partition);
     const candidatePublisher = new CandidatePublisher(publish, cooperativeYield);
@@ -80,7 +93,10 @@ export class ItemMatcher {
       poison.push(...read.poison);
       for (const { value: item } of read.parsed) {
         const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
-        await candidatePublisher.add(this.processItem(entered, partitionKey, batch.isRefill));
+        const candidates = this.processItem(entered, partitionKey, batch.isRefill);
+        const span = this.traceItem(entered, record, candidates.length);
+        if (span) spans.push(span);
+        await candidatePublisher.add(candidates, span);
       }
       await cooperativeYield.pause();
       // The partition was reassigned, perhaps to this process again: this batch must not add to the ring any more.
@@ -89,6 +105,13 @@ export class ItemMatcher {
     await candidatePublisher.flush();
     await changes.settled(batch.signal);
     return { poison, metadata: this.metadataFor(partitionKey, batch) };
+  }
+
+  private traceItem({ item }: EnteredItem, record: ConsumedRecord, candidates: number): TraceSpan | undefined {
+    return this.deps.tracing?.continue('match', traceparentOf(record.headers), {
+      kind: 'consumer',
+      attributes: { 'forum.thing_id': item.thing_id, 'forum.candidates': candidates },
+    });
   }
 
   /**

@@ -14,6 +14,7 @@ import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { ChangeListener } from './change-listener.ts';
 import { ActiveMonitors } from './active-monitors.ts';
 import { ItemMatcher } from './item-matcher.ts';
@@ -35,6 +36,7 @@ export interface MatcherDeps {
   metrics: Metrics;
   logger: Logger;
   fatal: (error: Error) => void;
+  tracing?: Tracing | undefined;
   /** Clock of the change listener; default: the system clock. */
   clock?: Clock;
 }
@@ -58,7 +60,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
   };
   const shared = { monitors, recent, publish, cooperativeYield, logger, toleranceMs };
   const changes = new MonitorChanges({ ...shared, shard, db: deps.pool, fatal });
-  const matcher = new ItemMatcher({ ...shared, changes, metrics });
+  const matcher = new ItemMatcher({ ...shared, changes, metrics, tracing: deps.tracing });
   await changes.load();
   const group = matcherGroup(shard);
 

@@ -12,6 +12,9 @@ import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts'
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { traceHeaders } from '../../shared/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
+import { BatchTrace } from './batch-trace.ts';
 import type { LiveLoad } from './live-load.ts';
 import { recordBatch } from './record-batch.ts';
 
@@ -31,6 +34,7 @@ export interface RecorderDeps {
   liveLoad?: LiveLoad;
   metrics: Metrics;
   logger: Logger;
+  tracing?: Tracing | undefined;
   /** Called once with an unexpected error; the process must end. */
   fatal: (error: Error) => void;
 }
@@ -67,18 +71,24 @@ async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<Ba
   deps.liveLoad?.noteBatch();
   const { parsed, poison } = parseRecords(candidate, batch);
   const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
-  const { matches, outcomes } = await recordBatch(
-    deps,
-    parsed.map(({ value }) => value),
-  );
-  // 3. Publish. When the partition was reassigned, its new owner publishes the same matches.
-  if (batch.isCurrent()) await deps.publisher.publish(MONITOR_MATCHES.name, matches.map(toRecord));
-  stopTimer();
-  for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
+  const trace = deps.tracing && new BatchTrace(deps.tracing, parsed);
+  try {
+    const { matches, outcomes } = await recordBatch(
+      deps,
+      parsed.map(({ value }) => value),
+    );
+    // 3. Publish. When the partition was reassigned, its new owner publishes the same matches.
+    const records = matches.map((match) => toRecord(match, trace?.spanOf(match)));
+    if (batch.isCurrent()) await deps.publisher.publish(MONITOR_MATCHES.name, records);
+    stopTimer();
+    for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
+  } finally {
+    trace?.end();
+  }
   // 4. The consumer sends unreadable candidates to the dead-letter topic and commits the offsets.
   return { poison };
 }
 
-function toRecord(match: RecordedMatch): OutgoingRecord {
-  return { key: match.monitor_id, value: JSON.stringify(match) };
+function toRecord(match: RecordedMatch, span: TraceSpan | undefined): OutgoingRecord {
+  return { key: match.monitor_id, value: JSON.stringify(match), ...traceHeaders(span) };
 }

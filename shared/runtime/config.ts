@@ -80,6 +80,8 @@ export interface Config {
     suppressedPerDay: number;
   };
   webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  /** Where traces are sent to, and the share of them that is sampled, 0 to 1; undefined: tracing is off. */
+  tracing: { endpoint: string; ratio: number } | undefined;
   deliverer: {
     /** Concurrent webhook attempts of each process. */
     attemptsAtOnce: number;
@@ -191,6 +193,10 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     matcher: { shards: e.MATCHER_SHARDS, shard: e.MATCHER_SHARD },
     replayMaxLag: e.REPLAY_MOST_LAG,
     simulatorRate: e.SIMULATOR_RATE,
+    tracing:
+      e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : { endpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: e.OTEL_TRACES_SAMPLER_ARG },
     deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },
     recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },

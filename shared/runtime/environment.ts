@@ -114,6 +114,8 @@ export const VARIABLES = z.object({
   MATCHER_SHARD: wholeNumber(1, MOST_SHARDS).optional(),
   SUPPRESSED_MATCHES_PER_DAY: wholeNumber(0, 10_000_000).default(SUPPRESSED_PER_DAY),
   WEBHOOK_ALLOW_PRIVATE: flag().default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url({ protocols: ['http', 'https'] }).optional(),
+  OTEL_TRACES_SAMPLER_ARG: decimal(0, 1).default(0.01),
   WEBHOOK_ATTEMPTS_AT_ONCE: wholeNumber(8, 50_000).default(1_024),
   WEBHOOK_EGRESS_PROXY: url({ protocols: ['http'], credentials: true, path: false }).optional(),
   SMTP_URL: url({ protocols: ['smtp', 'smtps'], credentials: true, query: true }).optional(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler, Response } from 'express';
 import { pinoHttp } from 'pino-http';
+import { traceIdOf } from './request-tracing.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
 /** A client may put its whole key where the id of the key belongs. */
@@ -16,15 +17,17 @@ const UNLOGGED = new Set(['/healthz', '/readyz', '/status']);
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Logs one line per request and sets X-Request-Id on every answer (the client's own id when it is well-formed). A line
- * contains no headers, query or body, and so no keys or secrets.
+ * Logs one line per request and sets X-Request-Id on every answer: the client's own id when it is well-formed, else the
+ * id of the request's trace when that is sampled, else a new one. A line contains no headers, query or body, and so no
+ * keys or secrets.
  */
 export function createRequestLog(logger: Logger): RequestHandler {
   return pinoHttp({
     logger,
     genReqId: (request, response) => {
       const given = request.headers['x-request-id'];
-      const id = typeof given === 'string' && WELL_FORMED_ID.test(given) ? given : randomUUID();
+      const isGiven = typeof given === 'string' && WELL_FORMED_ID.test(given);
+      const id = isGiven ? given : (traceIdOf(response) ?? randomUUID());
       response.setHeader('X-Request-Id', id);
       return id;
     },
@@ -51,6 +54,7 @@ function requestFields(request: IncomingMessage, response: ServerResponse, line:
     ms: line.responseTime,
     remote: request.socket.remoteAddress,
     account_id: accountOf(response),
+    trace_id: traceIdOf(response),
   };
 }
 

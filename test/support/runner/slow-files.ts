@@ -18,6 +18,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/trial-payments.test.ts': 29,
   'test/end-to-end/dashboard-journey.test.ts': 20,
   'test/end-to-end/metrics.test.ts': 40,
+  'test/end-to-end/tracing.test.ts': 20,
   'test/end-to-end/endpoints-before-ready.test.ts': 8,
   'test/integration/sql/overdue.test.ts': 15,
   'test/integration/backfill/killed.test.ts': 80,

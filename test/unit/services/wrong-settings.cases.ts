@@ -51,6 +51,8 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   SIMULATOR_RATE: ['fast', '-1', '20001', '1e2', '1,5'],
   SUPPRESSED_MATCHES_PER_DAY: ['x', '-1', '10000001', '0.5', 'none'],
   WEBHOOK_ALLOW_PRIVATE: FLAGS,
+  OTEL_EXPORTER_OTLP_ENDPOINT: ADDRESSES,
+  OTEL_TRACES_SAMPLER_ARG: ['x', '-0.1', '1.1', '1e-2', '1 %'],
   WEBHOOK_ATTEMPTS_AT_ONCE: ['x', '7', '50001', '8.5', '-8'],
   WEBHOOK_EGRESS_PROXY: ['a.example:3128', 'https://a.example', 'socks5://a.example', 'http://a.example/x', 'http://'],
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:mail.example', 'smtp://mail.example:99999'],

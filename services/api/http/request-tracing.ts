@@ -1,0 +1,39 @@
+import type { RequestHandler } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { TraceSpan, Tracing } from '../../../shared/tracing/tracing.ts';
+import { routePattern } from './route-pattern.ts';
+
+/** Readiness probes and scrapes of the status would be most of the traces. */
+const UNTRACED = new Set(['/healthz', '/readyz', '/status']);
+const spans = new WeakMap<ServerResponse, TraceSpan>();
+
+/**
+ * Begins a trace for each request that the sampling chooses. A caller's own `traceparent` is linked and not continued:
+ * callers must not decide how much is sampled.
+ */
+export function createRequestTracing(tracing: Tracing): RequestHandler {
+  return (request, response, next) => {
+    const given = request.get('traceparent');
+    const span = UNTRACED.has(request.path)
+      ? undefined
+      : tracing.begin(`HTTP ${request.method}`, {
+          kind: 'server',
+          attributes: { 'http.request.method': request.method },
+          links: given === undefined ? [] : [given],
+        });
+    if (span) {
+      spans.set(response, span);
+      response.once('close', () => {
+        const { statusCode } = response;
+        const attributes = { 'http.route': routePattern(request), 'http.response.status_code': statusCode };
+        span.end({ attributes, ...(statusCode >= 500 ? { error: String(statusCode) } : {}) });
+      });
+    }
+    next();
+  };
+}
+
+/** The id of the trace of a request; undefined when it is not sampled. */
+export function traceIdOf(response: ServerResponse): string | undefined {
+  return spans.get(response)?.traceId;
+}
