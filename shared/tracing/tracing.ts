@@ -27,6 +27,7 @@ export interface Tracing {
   continue: (name: string, traceparent: string | undefined, options: SpanOptions) => TraceSpan | undefined;
 }
 
+const NO_HEADERS = {};
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const SAMPLED = 1;
 
@@ -47,5 +48,5 @@ export function traceparentOf(headers: Readonly<Record<string, unknown>>): strin
 
 /** The header of a Kafka record or a request that hands on the trace; nothing without one. */
 export function traceHeaders(span: TraceSpan | undefined): { headers?: { traceparent: string } } {
-  return span === undefined ? {} : { headers: { traceparent: span.traceparent } };
+  return span === undefined ? NO_HEADERS : { headers: { traceparent: span.traceparent } };
 }
