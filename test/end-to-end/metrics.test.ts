@@ -12,6 +12,9 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Metrics that a young installation that is well does not feed, with the test that raises each. */
 const FED_ELSEWHERE: Readonly<Record<string, string>> = {
   backfills_ended_total: 'test/integration/backfill/backfill.test.ts',
+  // A minute after the charge.
+  credits_charged_total: 'test/integration/billing/installation-report.test.ts',
+  credits_granted_total: 'test/integration/billing/installation-report.test.ts',
   crawler_completeness: 'test/integration/coverage/start-coverage.test.ts',
   crawler_gaps_open: 'test/integration/coverage/start-coverage.test.ts',
   crawler_gaps_total: 'test/unit/services/crawler/listings/listing-source.test.ts',
