@@ -5,7 +5,13 @@ import type { Measured } from '../../../../../services/admin/status/status-rows.
 
 const POSTGRES: PostgresState = {
   due: { due: 0, oldestMs: null, underWay: 0 },
-  counts: { pendingDeliveries: 0, oldestPendingMs: null, monitors: { active: 5, paused: 1 }, failingMonitors: 0 },
+  counts: {
+    pendingDeliveries: 0,
+    oldestPendingMs: null,
+    longestOverdueMs: null,
+    monitors: { active: 5, paused: 1 },
+    failingMonitors: 0,
+  },
   work: {
     backfills: { waiting: 0, working: 0, cancelling: 0, oldestSeconds: 0 },
     digests: { due: 0, oldestSeconds: 0 },
