@@ -15,6 +15,8 @@ import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { eventually } from '../support/fixtures/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The forum lists its last 1,000 comments, so the restoration may take three minutes before one leaves the list. */
+const PER_SECOND = 6;
 const KEY = 'the key is kept outside of the backup';
 const folder = mkdtempSync(join(tmpdir(), 'forum-test-backup-'));
 const backup = join(folder, 'backup');
@@ -24,7 +26,10 @@ let receiver: WebhookReceiver;
 let lost: Installation;
 let restored: Installation;
 beforeAll(async () => {
-  [forum, receiver] = await Promise.all([startSimulatorProcess({ SIMULATOR_RATE: '20' }), startWebhookReceiver()]);
+  [forum, receiver] = await Promise.all([
+    startSimulatorProcess({ SIMULATOR_RATE: String(PER_SECOND) }),
+    startWebhookReceiver(),
+  ]);
   const env = {
     UPSTREAM_URL: forum.url,
     UPSTREAM_TOKEN_URL: `${forum.url}/api/v1/access_token`,
@@ -55,7 +60,7 @@ test('a restored installation loses nothing that the forum still lists, and give
   const body = { name: 'w', keywords: ['update', 'coffee', 'this'], nsfw: true, webhook_url: receiver.url };
   const created = await lost.call(key, 'POST', '/v1/monitors', body);
   const monitor = (created.body as { monitor: { id: string } }).monitor.id;
-  await eventually('there are matches', async () => (await allMatches(lost, key, monitor)).length >= 10, 60_000);
+  await eventually('there are matches', async () => (await allMatches(lost, key, monitor)).length >= 5, 60_000);
 
   const kept = (await allMatches(lost, key, monitor)).length;
   const taken = runBackup(lost.fullEnv, '--to', backup);
@@ -64,7 +69,7 @@ test('a restored installation loses nothing that the forum still lists, and give
   const done = (await allMatches(lost, key, monitor)).length;
   await eventually(
     'there are later ones',
-    async () => (await allMatches(lost, key, monitor)).length > done + 30,
+    async () => (await allMatches(lost, key, monitor)).length > done + 10,
     60_000,
   );
   const before = await allMatches(lost, key, monitor);
@@ -86,9 +91,11 @@ test('a restored installation loses nothing that the forum still lists, and give
     'all that was found is found, and more',
     async () => {
       const found = new Set((await allMatches(restored, key, monitor)).map(({ thing_id }) => thing_id));
-      return [...things].every((id) => found.has(id)) && found.size > things.size + 10;
+      const missing = [...things].filter((id) => !found.has(id));
+      if (missing.length > 0) throw new Error(`${missing.length} of ${things.size} are missing`);
+      return found.size > things.size + 5;
     },
-    120_000,
+    240_000,
   );
   const after = await allMatches(restored, key, monitor);
 
@@ -128,4 +135,4 @@ test('a restored installation loses nothing that the forum still lists, and give
   const rebuilt = await runAdminProcess(['archive', 'rebuild'], { DATA_DIR: restored.dataDir, SECRET_KEY: KEY });
   expect(rebuilt).toMatchObject({ code: 0 });
   expect(await archived()).toEqual(expect.arrayContaining(stored.map((match) => `${numberOf(match)}\t1`)));
-}, 300_000);
+}, 600_000);
