@@ -4,8 +4,8 @@ import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 const turns = new CooperativeYield();
 
 /**
- * The bytes that `JSON.stringify(body)` writes, made item by item of the list `member`, with turns of the event loop in
- * between: a list of megabytes would hold up all other requests for tens of milliseconds.
+ * The bytes that `JSON.stringify(body)` writes, made item by item of `member`, a list or another iterable, with turns
+ * of the event loop in between: a list of megabytes would hold up all other requests for tens of milliseconds.
  */
 export async function jsonInPieces(body: object, member: string, between = turns): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -16,12 +16,12 @@ export async function jsonInPieces(body: object, member: string, between = turns
     write(`${separator}${JSON.stringify(name)}:`);
     separator = ',';
     if (name !== member) write(JSON.stringify(value));
-    else await writeList(value as readonly unknown[]);
+    else await writeList(value as Iterable<unknown>);
   }
   write(separator === '{' ? '{}' : '}');
   return Buffer.concat(pieces);
 
-  async function writeList(items: readonly unknown[]): Promise<void> {
+  async function writeList(items: Iterable<unknown>): Promise<void> {
     let before = '[';
     for (const item of items) {
       await between.pause();

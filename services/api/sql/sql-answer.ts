@@ -1,27 +1,68 @@
 import type { SqlAnswer } from '../../../schemas/api/sql.ts';
-import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
 import type { SqlResult } from '../../../shared/stores/sql/run-sql.ts';
 
 const INTEGER = /^(?:Nullable\()?U?Int64\)?$/;
 const LINE_BREAK = 10;
+/** Each row is read and written at once, while all other requests wait. */
+const MOST_BYTES_OF_ROW = 2 ** 20;
 
-/** Large results take turns: a result of megabytes would hold up all other requests. */
-const turns = new CooperativeYield();
+/** An answer whose rows are made one by one as they are read: together they would take many times their bytes. */
+export type SqlAnswerInRows = Omit<SqlAnswer, 'rows'> & { rows: SqlRows };
 
-/** The engine's rows, one JSON array a line with 64-bit integers as strings, as the API answers them. */
-export async function sqlAnswer({ columns, bytes }: SqlResult, credits: number): Promise<SqlAnswer> {
-  const integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
-  const rows: unknown[][] = [];
-  for (let start = 0; start < bytes.length;) {
-    await turns.pause();
-    const found = bytes.indexOf(LINE_BREAK, start);
-    const end = found < 0 ? bytes.length : found;
-    const row = JSON.parse(bytes.toString('utf8', start, end)) as unknown[];
-    for (const column of integers) row[column] = numberOrText(row[column]);
-    rows.push(row);
-    start = end + 1;
+/**
+ * The answer of the API.
+ *
+ * @param result the engine's rows, one JSON array a line with 64-bit integers as strings
+ * @throws SqlRefused when a row is too large
+ */
+export function sqlAnswer(result: SqlResult, credits: number): SqlAnswerInRows {
+  return { columns: result.columns, rows: new SqlRows(result), credits_used: credits };
+}
+
+export class SqlRows implements Iterable<unknown[]> {
+  readonly length: number;
+  readonly #bytes: Buffer;
+  /** Columns of integers. */
+  readonly #integers: readonly number[];
+
+  /** @throws SqlRefused */
+  constructor({ columns, bytes }: SqlResult) {
+    this.#bytes = bytes;
+    this.#integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
+    let length = 0;
+    for (const { start, end } of this.#lines()) {
+      if (end - start > MOST_BYTES_OF_ROW) {
+        throw new SqlRefused('has a row of more than 1 MB as JSON; ask for it as csv or parquet');
+      }
+      length += 1;
+    }
+    this.length = length;
   }
-  return { columns, rows, credits_used: credits };
+
+  /** At most `count` rows. */
+  first(count: number): unknown[][] {
+    const rows: unknown[][] = [];
+    for (const row of this) if (rows.push(row) >= count) break;
+    return rows;
+  }
+
+  *[Symbol.iterator](): Generator<unknown[]> {
+    for (const { start, end } of this.#lines()) {
+      const row = JSON.parse(this.#bytes.toString('utf8', start, end)) as unknown[];
+      for (const column of this.#integers) row[column] = numberOrText(row[column]);
+      yield row;
+    }
+  }
+
+  *#lines(): Generator<{ start: number; end: number }> {
+    for (let start = 0; start < this.#bytes.length;) {
+      const found = this.#bytes.indexOf(LINE_BREAK, start);
+      const end = found < 0 ? this.#bytes.length : found;
+      yield { start, end };
+      start = end + 1;
+    }
+  }
 }
 
 /** Integers that a number cannot hold exactly stay strings. */

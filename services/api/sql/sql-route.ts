@@ -132,7 +132,7 @@ async function runAndCharge(pool: Pool, engine: SqlEngine, call: Call, { query, 
   const result = await runSql(engine, prepared, format);
   const credits = Math.max(1, Math.ceil((performance.now() - begun) / 1_000));
   // Everything that can fail comes before the charge.
-  const answer = await answerOf(result, format, credits);
+  const answer = answerOf(result, format, credits);
   call.refuseAbandoned();
   const request = chargedRequest(call, ROUTE);
   const move = { accountId, kind: 'sql', credits, reference: call.requestId, request } as const;
@@ -144,8 +144,8 @@ async function runAndCharge(pool: Pool, engine: SqlEngine, call: Call, { query, 
   return { ...answer, charged: { credits, balance } };
 }
 
-async function answerOf(result: SqlResult, format: SqlFormat, credits: number): Promise<Answer> {
-  if (format === 'json') return { status: 200, body: await sqlAnswer(result, credits), largeList: 'rows' };
+function answerOf(result: SqlResult, format: SqlFormat, credits: number): Answer {
+  if (format === 'json') return { status: 200, body: sqlAnswer(result, credits), largeList: 'rows' };
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet';
   return { status: 200, body: result.bytes, headers: { 'Content-Type': type } };
 }

@@ -134,6 +134,16 @@ test('in CSV no text is a formula of a spreadsheet; JSON holds them unchanged', 
   expect((await bench.sql(query)).body.rows).toEqual(texts.map((text) => [text, text, text || null, -1]));
 });
 
+test('one row of megabytes is refused as JSON, free of charge, and comes as CSV', async () => {
+  const before = await balance();
+  const query = 'SELECT groupArray(a.title) AS titles FROM matches a, matches b, matches c, matches d';
+  const refused = await bench.sql(query);
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('a row of more than 1 MB')]);
+  expect(await balance()).toBe(before);
+  const csv = await bench.sql(query, { format: 'csv' });
+  expect([csv.status, csv.text.length > 2 ** 20]).toEqual([200, true]);
+});
+
 test('large integers are strings, sorted rows stay sorted, and deleted monitors are gone', async () => {
   const exact = await bench.sql("SELECT toInt64(9007199254740993) AS a, toInt64(5) AS b, ['x'] AS c");
   expect(exact.body.rows, exact.text).toEqual([['9007199254740993', 5, ['x']]]);

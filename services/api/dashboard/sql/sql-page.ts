@@ -1,6 +1,6 @@
-import type { SqlAnswer } from '../../../../schemas/api/sql.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import type { SqlAnswerInRows } from '../../sql/sql-answer.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
@@ -59,7 +59,7 @@ async function run({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
   try {
     const body = { query, format: isFile ? 'csv' : 'json' };
     const answer = await callApi(visit, 'post', '/v1/sql', { body });
-    if (!isFile) return page(visit, query, { answer: answer.body as SqlAnswer });
+    if (!isFile) return page(visit, query, { answer: answer.body as SqlAnswerInRows });
     return {
       headers: {
         'Content-Type': 'text/csv; charset=utf-8',
@@ -75,7 +75,7 @@ async function run({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
 function page(
   visit: Visit,
   query: string,
-  { answer, problems }: { answer?: SqlAnswer; problems?: FieldProblems } = {},
+  { answer, problems }: { answer?: SqlAnswerInRows; problems?: FieldProblems } = {},
 ): ShownPage {
   return {
     title: 'SQL',
@@ -98,7 +98,7 @@ function page(
   };
 }
 
-function table({ columns, rows, credits_used: credits }: SqlAnswer): Html {
+function table({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html {
   const more = rows.length > MOST_ROWS && `; the first ${MOST_ROWS} are shown`;
   return html`<h2>Result</h2>
     <p>${rows.length.toLocaleString('en')} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
@@ -110,7 +110,7 @@ function table({ columns, rows, credits_used: credits }: SqlAnswer): Html {
           </tr>
         </thead>
         <tbody>
-          ${rows.slice(0, MOST_ROWS).map(
+          ${rows.first(MOST_ROWS).map(
             (row) =>
               html`<tr>
                 ${row.map((value) => html`<td>${cell(value)}</td>`)}
