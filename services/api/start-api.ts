@@ -12,7 +12,10 @@ import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
 export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'liveTails'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'> &
+  http: Pick<
+    Config['http'],
+    'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'
+  > &
     Partial<Pick<Config['http'], 'drainMs'>>;
   /** How live tails learn of new matches, and their timing; absent: they poll. */
   liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'maxStreams'>;

@@ -9,7 +9,9 @@ import { startRecorder } from './start-recorder.ts';
 import type { RecorderDeps } from './start-recorder.ts';
 
 export interface RecordingDeps
-  extends Omit<RecorderDeps, 'publisher' | 'liveLoad'>, Pick<BackfillDeps, 'archiveReady' | 'toleranceMs' | 'matcherShards'> {
+  extends
+    Omit<RecorderDeps, 'publisher' | 'liveLoad'>,
+    Pick<BackfillDeps, 'archiveReady' | 'toleranceMs' | 'matcherShards'> {
   clickhouse: ClickHouseClient;
   /** Two, so that live matches do not wait for backfilled ones. */
   publishers: { live: Publisher; backfills: Publisher };

@@ -81,6 +81,7 @@ test('while Postgres is away all requests are refused with 503, and the crawler 
 test('while Postgres answers 2 s late, requests get an answer or 503, and the crawler fills Kafka', async () => {
   const report = await trial.run({ engine: 'postgres', kind: 'slow', seconds: SECONDS, patienceMs: PATIENCE_MS });
   expectNothingWrong(report);
-  for (const route of ALL_ROUTES) for (const status of statuses(report, route)) expect(['200', '503']).toContain(status);
+  for (const route of ALL_ROUTES)
+    for (const status of statuses(report, route)) expect(['200', '503']).toContain(status);
   expect(report.during.appended).toBeGreaterThan(0);
 });

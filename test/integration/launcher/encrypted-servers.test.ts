@@ -145,7 +145,11 @@ describe.skipIf(!canMakeCertificates)('servers that encrypt', () => {
       () => ({ CLICKHOUSE_URL: clickhouseUrl(), CLICKHOUSE_CA_FILE: others.ca }),
       /^CLICKHOUSE_URL: .*certificate is refused/m,
     ],
-    ['no authority of ClickHouse', () => ({ CLICKHOUSE_URL: clickhouseUrl() }), /^CLICKHOUSE_URL: .*certificate is refused/m],
+    [
+      'no authority of ClickHouse',
+      () => ({ CLICKHOUSE_URL: clickhouseUrl() }),
+      /^CLICKHOUSE_URL: .*certificate is refused/m,
+    ],
   ])('a start with %s is refused with one message, without secrets', async (_, env, message) => {
     const { code, printed } = await start(env());
     expect(code).toBe(1);

@@ -252,7 +252,9 @@ export class OutageTrial {
     const brokers = [this.#whole.engines.urls.kafka];
     const kafka = createKafka({ brokers, clientId: 'trial', logger: silentLogger() });
     const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
-    const offsets = await kafka.withAdmin((admin) => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))));
+    const offsets = await kafka.withAdmin((admin) =>
+      Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))),
+    );
     return offsets.flat().reduce((total, { high }) => total + Number(high), 0);
   }
 }

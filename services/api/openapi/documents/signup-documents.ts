@@ -1,12 +1,7 @@
 import type { RouteDocument } from '../route-document.ts';
 import { signupExamples as examples } from '../examples/signup-examples.ts';
 
-const WHEN_DISABLED_TOO = [
-  'invalid_request',
-  'payload_too_large',
-  'unsupported_media_type',
-  'internal_error',
-] as const;
+const WHEN_DISABLED_TOO = ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'internal_error'] as const;
 const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;
 /** Of the routes that mail a code. */
 const WHEN_MAILED = [

@@ -29,6 +29,12 @@ export const sqlDocuments: readonly RouteDocument[] = [
         headers: [{ name: 'X-Credits-Used' }],
       },
     ],
-    errors: ['invalid_request', 'insufficient_credits', 'payload_too_large', 'unsupported_media_type', 'service_unavailable'],
+    errors: [
+      'invalid_request',
+      'insufficient_credits',
+      'payload_too_large',
+      'unsupported_media_type',
+      'service_unavailable',
+    ],
   },
 ];
