@@ -43,6 +43,8 @@ export type OutageReport = Awaited<ReturnType<OutageTrial['run']>>;
 const SLOW_MS = 2_000;
 /** An item that entered this long ago is delivered and archived, unless something is wrong. */
 const SETTLED_MS = 5_000;
+/** Statements and requests that were under way when an engine failed have ended by then. */
+const UNDER_WAY_MS = 2_000;
 /** From the first sample of the memory to the outage. */
 const BEFORE_MS = 5_000;
 /** Between two comparisons, each of which reads all matches. */
@@ -131,9 +133,11 @@ export class OutageTrial {
     const memory = watchMemory(this.#whole.installation);
     await wait(BEFORE_MS);
     const memoryBefore = memory.last();
-    const before = await this.#progress();
-    this.#readers.takeAnswers();
     const mend = this.#break(engine, kind);
+    // What was under way then may still have been done, or be answered as before.
+    await wait(UNDER_WAY_MS);
+    this.#readers.takeAnswers();
+    const before = await this.#progress();
     await wait(seconds * 1_000);
     const answers = this.#readers.takeAnswers();
     const during = difference(before, await this.#progress());
