@@ -139,7 +139,7 @@ test('a comparison waits for a change read before it began, and finds changes ma
   const admissionControl = new Promise<void>((resolve) => (open = resolve));
   let isRead = false;
   answered = (statement) => {
-    if (!statement.includes('ANY($1)') || isRead) return Promise.resolve();
+    if (!statement.includes('m.id = ANY(') || isRead) return Promise.resolve();
     isRead = true;
     return admissionControl;
   };

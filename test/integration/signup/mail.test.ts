@@ -212,7 +212,9 @@ test('a password is never sent unencrypted to another machine', async () => {
   const smtpUrl = server.url.replace('//127.0.0.1', '//me:secret@127.1');
   const app = await signupOver({ smtpUrl });
   expect(await app.signUp(newEmail())).toMatchObject({ code: 'email_failed' });
-  expect(server.lines.map((line) => line.split(' ')[0])).toEqual(['EHLO', 'STARTTLS']);
+  // What follows is encrypted, and may hold the end of a line.
+  const commands = server.lines.map((line) => line.split(' ')[0]!).filter((verb) => /^[A-Z]+$/i.test(verb));
+  expect(commands).toEqual(['EHLO', 'STARTTLS']);
   const allowed = await signupOver({ smtpUrl: `${smtpUrl}?requireTLS=false` });
   expect((await allowed.signUp(newEmail())).status).toBe(200);
 });
