@@ -35,7 +35,7 @@ const AWAY = 'The archive does not answer. Retry later.';
 const OVERDUE = 'takes longer than 10 seconds, and as it cannot be interrupted, it took all that failed ones may today';
 const ROUTE = { method: 'post', path: '/v1/sql' } as const;
 
-/** One of those that statements have in this process. What the engine goes on with keeps its place. */
+/** A process runs a fixed number of statements at once. A statement holds its place until the engine has ended it. */
 interface Place {
   heldUntil: Promise<void>;
 }

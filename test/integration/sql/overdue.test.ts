@@ -72,7 +72,7 @@ test('a statement that the engine cannot interrupt keeps its turn and its place,
   expect(refusal(late)).toEqual([400, 'invalid_request']);
   expect(late.text).toContain('cannot be interrupted');
   expect(refusal(await ask(owner.apiKey))).toEqual([429, 'rate_limited']);
-  // Another account takes the second place, and nobody gets one while the engine goes on with both.
+  // A second account takes the second place. While the engine runs both statements, no place is free.
   expect((await ask(other.apiKey)).status).toBe(400);
   expect(refusal(await ask(third.apiKey))).toEqual([503, 'service_unavailable']);
   expect(await turnsTaken()).toBe(2);
