@@ -58,6 +58,11 @@ test('withMeta returns Markdown as it is, because Markdown has no meta', () => {
   expect(markdown.withMeta(META)).toBe(markdown.bytes);
 });
 
+test('a kept answer keeps no memory besides its own bytes', () => {
+  const { bytes } = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 3), JSON_OF);
+  expect(bytes.buffer.byteLength).toBe(bytes.length);
+});
+
 test('renders each limit, format and comment separately', () => {
   const loaded = loadedPost('a', 30);
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
