@@ -7,6 +7,12 @@ import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
 import { GroupCommit } from './group-commit.ts';
 
+/**
+ * ClickHouse works for each insert, and again when it merges its part. Five inserts a second cost it 4.5 times the
+ * processor time of one a second with the same rows.
+ */
+const GATHER = { bytes: 1024 * 1024, ms: 1_000 };
+
 export interface Archive<S extends z.ZodType> {
   group: string;
   /** Topics with the same schema. */
@@ -51,6 +57,7 @@ export async function archiveTopic<S extends z.ZodType>(
       await inserts.add(parsed.map(({ value }) => value));
       return { poison };
     },
+    gather: GATHER,
     onAssigned: (partitions) => {
       inserts.setPartitions(partitions.length);
       return Promise.resolve();

@@ -63,8 +63,8 @@ export interface BatchConsumerDeps {
   /** Called after each offset commit. `next` is the first offset that is not yet handled. */
   onCommitted?: (topic: string, partition: number, next: bigint) => void;
   /**
-   * How long the broker may delay the response of a fetch without records. Default 300 ms. It responds at once when
-   * records arrive, so this adds no latency.
+   * How the broker gathers records before it answers a fetch: until there are `bytes` of them, or for `ms`. Default: it
+   * answers as soon as there is any record, and after 300 ms without one. For consumers that do much for each batch.
    */
-  maxWaitMs?: number;
+  gather?: { bytes: number; ms: number };
 }
