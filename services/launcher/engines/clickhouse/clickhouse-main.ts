@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { Session } from 'chdb';
 import { clickhouseCredentials } from './clickhouse-credentials.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementJudge } from './judge-statement.ts';
@@ -15,6 +17,9 @@ const { writer, reader } = clickhouseCredentials(dataDir);
 
 const stopped = once(process, 'SIGTERM');
 process.on('SIGINT', () => undefined);
+// The first session starts the engine and configures it for all others; it runs until the last one is closed.
+const configuration = fileURLToPath(new URL('engine.xml', import.meta.url));
+const engine = new Session(directory, { connectionArgs: [`--config-file=${configuration}`] });
 const judge = new StatementJudge(directory);
 const writers = new StatementRunner(directory, judge, 8);
 const readers = new StatementRunner(directory, judge, 4);
@@ -26,8 +31,7 @@ const servers = [
 await stopped;
 // Running statements finish first, within the parent's deadline.
 await Promise.all(servers.map(closeServer));
-writers.close();
-readers.close();
+engine.close();
 process.exit(0);
 
 async function listen(server: Server, on: number): Promise<Server> {

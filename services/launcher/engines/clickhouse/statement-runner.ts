@@ -11,14 +11,13 @@ import type { Statement } from './statement.ts';
  * Runs statements on one directory, at most `limit` at a time; the others wait in order.
  *
  * Settings, parameters and the database persist in a session of the engine, and a leaked insert_deduplication_token
- * would silently drop later inserts. So each statement runs in its own session (0.2 ms).
+ * would silently drop later inserts. So each statement runs in its own session (0.2 ms). One more session, of
+ * `clickhouse-main.ts`, keeps the engine running.
  */
 export class StatementRunner {
   private readonly directory: string;
   private readonly limit: number;
   private readonly judge: StatementJudge;
-  /** Keeps the engine running between statements. */
-  private readonly idleSession: Session;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
@@ -26,7 +25,6 @@ export class StatementRunner {
     this.directory = directory;
     this.judge = judge;
     this.limit = limit;
-    this.idleSession = new Session(directory);
   }
 
   /** @throws the engine's error, `Code: N. DB::Exception: …` */
@@ -37,11 +35,6 @@ export class StatementRunner {
     } finally {
       this.leave();
     }
-  }
-
-  /** Call it only when no statement is running. */
-  close(): void {
-    this.idleSession.close();
   }
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
