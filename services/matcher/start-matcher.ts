@@ -42,6 +42,8 @@ export interface MatcherDeps {
 }
 
 const GAUGES_EVERY_MS = 5_000;
+/** Their waits for the broker overlap: one that answers late costs time once, not once a partition. */
+const CONCURRENT_PARTITIONS = 4;
 
 /**
  * Matches every new post and comment against all active monitors in memory, and publishes candidates. Ready when
@@ -71,6 +73,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     topics: [FORUM_POSTS.name, FORUM_COMMENTS.name],
     handle: (batch) => matcher.handle(batch),
     onAssigned: (_, assignment) => matcher.assigned(assignment),
+    partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
     fatal,
     metrics,
