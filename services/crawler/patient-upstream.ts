@@ -1,18 +1,16 @@
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { whenBudgetAllows } from '../../../shared/upstream/when-budget-allows.ts';
-
-const MAX_WAIT_MS = 300_000;
+import type { Upstream } from '../../shared/upstream/upstream-client.ts';
+import { whenBudgetAllows } from '../../shared/upstream/when-budget-allows.ts';
 
 type Calls = Pick<Upstream, 'get' | 'post'>;
 
 /**
  * Waits, after its first call, for the budget: a reading that was broken off for want of it would have to begin again,
- * or count as read what it did not read.
+ * or count as read what it did not read. Each call waits for at most `maxWaitMs`.
  */
-export function patientUpstream(upstream: Calls): Calls {
+export function patientUpstream(upstream: Calls, maxWaitMs: number): Calls {
   let hasBegun = false;
   const patiently = async (make: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> => {
-    const answer = await whenBudgetAllows(make, { maxWaitMs: hasBegun ? MAX_WAIT_MS : 0, signal });
+    const answer = await whenBudgetAllows(make, { maxWaitMs: hasBegun ? maxWaitMs : 0, signal });
     hasBegun = true;
     return answer;
   };

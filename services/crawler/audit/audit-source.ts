@@ -10,7 +10,7 @@ import { isGone, readThread } from '../threads/read-thread.ts';
 import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
 import { countWindow } from './count-window.ts';
-import { patientUpstream } from './patient-upstream.ts';
+import { patientUpstream } from '../patient-upstream.ts';
 import { PostGaps } from './post-gaps.ts';
 import { ThreadAudit } from './thread-audit.ts';
 import type { AuditedWindow } from './thread-audit.ts';
@@ -18,6 +18,8 @@ import type { AuditedWindow } from './thread-audit.ts';
 /** Any number; it decides which posts are chosen. */
 const SEED = 20_260_101;
 const MAX_CALLS = 20;
+/** For a call of a reading that has begun. */
+const BUDGET_WAIT_MS = 300_000;
 const IDLE_MS = 1_000;
 
 const savedPosition = z.object({ auditedTo: z.number() });
@@ -177,7 +179,7 @@ export class AuditSource implements CrawlSource {
 
   private async read({ postId }: Candidate, signal: AbortSignal): Promise<Fetched> {
     const { current: window, seenBy } = this.audit;
-    const upstream = patientUpstream(this.deps.upstream);
+    const upstream = patientUpstream(this.deps.upstream, BUDGET_WAIT_MS);
     const deps = { ...this.deps, upstream, lane: 'audit', label: this.label } as const;
     const before = await readArchivedComments(this.deps.clickhouse, postId, signal);
     const options = { isArchived: (name: string) => before.has(name), maxCalls: MAX_CALLS };

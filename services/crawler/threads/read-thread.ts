@@ -37,6 +37,8 @@ export interface ThreadReading {
   unreadable: UnreadableThing[];
   /** Comments that the thread names or counts and that were left for another reading. */
   unread: number;
+  /** A call after the first one failed, so the rest was not asked for. */
+  isBrokenOff: boolean;
   /** When the first answer was received. */
   readAt: number;
 }
@@ -44,7 +46,7 @@ export interface ThreadReading {
 /**
  * Reads a thread: the newest 500 comments, then what it left out, until everything is read or `maxCalls` are made:
  * named comments with replies that are not named (/api/morechildren, which shows about 200 a call), comments that are
- * only named (/api/info), and what continues below others. When the budget ends after the first call, the rest is left
+ * only named (/api/info), and what continues below others. When a call after the first one fails, the rest is left
  * unread.
  *
  * @throws UpstreamError when the first call fails
@@ -85,14 +87,16 @@ class ThreadReader {
   async read(): Promise<ThreadReading> {
     const { post } = await this.readPage('');
     const readAt = this.deps.clock();
+    let isBrokenOff = false;
     try {
       while (this.calls < this.options.maxCalls && (await this.readMore(post)));
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
+      isBrokenOff = true;
       this.deps.logger.debug({ err: error, post: this.postId }, 'a part of a thread was left unread');
     }
     const unread = this.unreadNames().length + this.branches.size + this.continued.size;
-    return { post, found: [...this.found.values()], unreadable: this.unreadable, unread, readAt };
+    return { post, found: [...this.found.values()], unreadable: this.unreadable, unread, isBrokenOff, readAt };
   }
 
   /** Makes one more call; false when there is nothing left to read. */

@@ -3,6 +3,7 @@ import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import { patientUpstream } from '../patient-upstream.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';
@@ -14,6 +15,8 @@ const MAX_CALLS = 30;
 /** Of a post that is older than the archive only the latest comments are wanted. */
 const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
+/** For a call of a reading that has begun; what it has found is published after it. */
+const BUDGET_WAIT_MS = 30_000;
 
 export interface ThreadSourceDeps extends ArchiveSourceDeps {
   /** The least time between two checks of a post; default: a minute. */
@@ -164,7 +167,8 @@ export class ThreadSource implements CrawlSource {
   private async read({ postId, from }: { postId: string; from: number }, signal: AbortSignal): Promise<Fetched> {
     const archived = await readArchivedComments(this.deps.clickhouse, postId, signal);
     const isArchived = (name: string): boolean => archived.has(name);
-    const deps = { ...this.deps, lane: 'threads', label: this.label } as const;
+    const upstream = patientUpstream(this.deps.upstream, BUDGET_WAIT_MS);
+    const deps = { ...this.deps, upstream, lane: 'threads', label: this.label } as const;
     const isOld = this.sweep.isOld(postId);
     const options = { isArchived, maxCalls: isOld ? MAX_CALLS_OF_OLD : MAX_CALLS };
     const thread = await readThread(deps, postId, options, signal);
@@ -177,7 +181,8 @@ export class ThreadSource implements CrawlSource {
       seenAt: thread.readAt,
       acknowledged: () => {
         const unread = isOld || known >= comments ? 0 : thread.unread;
-        this.sweep.learnReading(postId, { readAt: thread.readAt, comments, known, found: wanted.length, unread });
+        const { readAt, isBrokenOff } = thread;
+        this.sweep.learnReading(postId, { readAt, comments, known, found: wanted.length, unread, isBrokenOff });
       },
     };
   }

@@ -3,6 +3,7 @@ import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { CheckTurns } from './check-turns.ts';
 import { meanComments, remembered } from './expected-comments.ts';
 import { ReadingQueue } from './reading-queue.ts';
+import type { CheckedPost, CommentActivity, ReadThread } from './sweep-findings.ts';
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
 
@@ -23,36 +24,8 @@ const BACKLOG_S = 60;
  */
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
-
-/** What the forum and the archive say about a post. */
-export interface CheckedPost {
-  postId: string;
-  /** num_comments; undefined when the forum did not return the post. */
-  comments: number | undefined;
-  /** Archived comments that were created until the check. */
-  archived: number;
-}
-
-/** Comments of a post that other sources saw. */
-export interface CommentActivity {
-  postId: string;
-  comments: number;
-  oldestAt: number;
-  subreddit?: string | undefined;
-}
-
-/** What a reading of a thread showed. */
-export interface ReadThread {
-  readAt: number;
-  /** num_comments in the thread's answer. */
-  comments: number;
-  /** Comments that are archived or were found now. */
-  known: number;
-  /** Of these, those that were not archived before. */
-  found: number;
-  /** Comments that the thread names, but that could not be read in this reading. */
-  unread: number;
-}
+/** So often in a row a reading may be broken off without having found anything. */
+const MAX_FRUITLESS = 10;
 
 /**
  * Decides which posts to ask for num_comments and which threads to read, so that comments are found which no listing
@@ -203,7 +176,7 @@ export class ThreadSweep {
     return { postId: ids[slot]!, deficit: deficit[slot]!, from: createdAt[slot]! };
   }
 
-  learnReading(postId: string, { readAt, comments, known, found, unread }: ReadThread): void {
+  learnReading(postId: string, { readAt, comments, known, found, unread, isBrokenOff = false }: ReadThread): void {
     const { posts } = this;
     const slot = posts.slotOf(postId);
     if (slot === undefined) return;
@@ -213,9 +186,14 @@ export class ThreadSweep {
     this.plan.noteMissed(found);
     if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
-    // A reading that found nothing is not repeated before the post grows, even if it left something unread.
-    const left = found > 0 ? unread : 0;
+    // A reading that found nothing is not repeated before the post grows, even if it left something unread; one that
+    // was broken off is, a few times.
+    const isFruitless = isBrokenOff && found === 0;
+    posts.fruitless[slot] = isFruitless ? posts.fruitless[slot]! + 1 : 0;
+    const isRepeated = found > 0 || (isFruitless && posts.fruitless[slot] < MAX_FRUITLESS);
+    const left = isRepeated ? unread : 0;
     posts.residual[slot] = comments - known - left;
+    this.setDeficit(slot, 0);
     this.setDeficit(slot, left);
   }
 
@@ -226,8 +204,7 @@ export class ThreadSweep {
     this.posts.reading[slot] = 0;
     const deficit = this.posts.deficit[slot]!;
     if (isGone) this.posts.residual[slot] = this.posts.difference[slot]!;
-    this.waitingPosts -= deficit > 0 ? 1 : 0;
-    this.posts.deficit[slot] = 0;
+    this.setDeficit(slot, 0);
     this.setDeficit(slot, isGone ? 0 : deficit);
     if (isGone) this.readings.done(slot);
     else {
@@ -286,6 +263,7 @@ export class ThreadSweep {
     this.setDeficit(slot, deficit);
   }
 
+  /** An equal deficit changes nothing; a post that was taken from the queue gets a deficit of 0 first. */
   private setDeficit(slot: number, deficit: number): void {
     const { posts } = this;
     const before = posts.deficit[slot]!;

@@ -48,6 +48,8 @@ export class TrackedPosts {
   /** 1 while a check or a reading is under way. */
   checking = new Uint8Array(FIRST_ROOM);
   reading = new Uint8Array(FIRST_ROOM);
+  /** Readings in a row that were broken off and found nothing. */
+  fruitless = new Uint8Array(FIRST_ROOM);
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
 
@@ -93,6 +95,7 @@ export class TrackedPosts {
     this.isOld[slot] = isOld ? 2 : 0;
     this.checking[slot] = 0;
     this.reading[slot] = 0;
+    this.fruitless[slot] = 0;
     return slot;
   }
 
@@ -141,5 +144,6 @@ export class TrackedPosts {
     this.isOld = copy(this.isOld);
     this.checking = copy(this.checking);
     this.reading = copy(this.reading);
+    this.fruitless = copy(this.fruitless);
   }
 }

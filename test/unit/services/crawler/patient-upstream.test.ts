@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { patientUpstream } from '../../../../../services/crawler/audit/patient-upstream.ts';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { patientUpstream } from '../../../../services/crawler/patient-upstream.ts';
+import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 
 const CALL = { endpoint: 'info', lane: 'audit' } as const;
 const refused = () => new UpstreamError('busy', 'own budget', { reason: 'own_budget', retryAfterMs: 1 });
@@ -12,7 +12,7 @@ function upstreamOf(...outcomes: (string | UpstreamError)[]) {
     const outcome = outcomes.shift();
     return outcome instanceof UpstreamError ? Promise.reject(outcome) : Promise.resolve(outcome);
   };
-  return patientUpstream({ get: next, post: next });
+  return patientUpstream({ get: next, post: next }, 30_000);
 }
 
 test('waits for the budget after the first answer, and not before it', async () => {

@@ -118,9 +118,9 @@ test('leaves the rest unread when the calls or the budget end', async () => {
   const ids = Array.from({ length: 250 }, (_, index) => `c${index}`);
   const first = { '/comments/p': thread([more('t3_p', ids)], 250) };
   const few = await read({ ...first, '/api/info': listing([comment('c0')]) }, { maxCalls: 2 });
-  expect(few).toMatchObject({ unread: 150, asked: ['/comments/p', '/api/info'] });
+  expect(few).toMatchObject({ unread: 150, isBrokenOff: false, asked: ['/comments/p', '/api/info'] });
   const busy = new UpstreamError('busy', 'used up', { reason: 'own_budget' });
-  expect(await read({ ...first, '/api/info': busy })).toMatchObject({ unread: 250, found: [] });
+  expect(await read({ ...first, '/api/info': busy })).toMatchObject({ unread: 250, isBrokenOff: true, found: [] });
   await expect(read({ '/comments/p': busy })).rejects.toBe(busy);
 });
 

@@ -58,6 +58,25 @@ describe('a deficit', () => {
     expect(forum.waits).toHaveLength(1);
   });
 
+  test('that a reading was broken off before stays, even if it found nothing, but not for ever', () => {
+    const sweep = new ThreadSweep();
+    sweep.add({ postId: 'a', createdAt: 0, comments: 0 });
+    sweep.nextCheck(2 * MINUTE, 1);
+    sweep.learnChecks(2 * MINUTE, [{ postId: 'a', comments: 5, archived: 4 }]);
+    const brokenOff = { readAt: 3 * MINUTE, comments: 5, known: 4, found: 0, unread: 1, isBrokenOff: true };
+    for (let reading = 1; reading <= 10; reading++) {
+      expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+      sweep.learnReading('a', brokenOff);
+    }
+    expect(sweep.nextReading()).toBeUndefined();
+    sweep.learnChecks(4 * MINUTE, [{ postId: 'a', comments: 6, archived: 4 }]);
+    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+    sweep.learnReading('a', { readAt: 5 * MINUTE, comments: 6, known: 5, found: 1, unread: 1, isBrokenOff: true });
+    sweep.nextReading();
+    sweep.learnReading('a', { ...brokenOff, readAt: 6 * MINUTE, comments: 6, known: 5 });
+    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+  });
+
   test('survives a failed check and a failed reading, and ends when the thread is gone', () => {
     const sweep = new ThreadSweep();
     sweep.add({ postId: 'a', createdAt: 0, comments: 0 });
