@@ -142,6 +142,7 @@ export class OutageTrial {
     const answers = this.#readers.takeAnswers();
     const during = difference(before, await this.#progress());
     const readyz = await this.#readiness();
+    const memoryDuring = memory.last();
     mend();
     const mendedAt = performance.now();
     let state = await this.#compare();
@@ -164,7 +165,7 @@ export class OutageTrial {
       ...{ holes: state.holes, webhooks_missing: state.webhooks_missing, not_archived: state.not_archived },
       charged_without_answer: state.charged_without_answer,
       restarted: this.#whole.installation.find('services-main') !== this.#services,
-      memory_mb: { before: memoryBefore, most, after: memory.last() },
+      memory_mb: { before: memoryBefore, during: memoryDuring, most, after: memory.last() },
     };
   }
 
@@ -187,12 +188,18 @@ export class OutageTrial {
     return () => proxy.delayAnswers(0);
   }
 
-  /** What the services logged since the last call about faults of their own. */
-  #takeFaults(): string[] {
+  /** What the services logged since the last call about faults of their own, each message with its count. */
+  #takeFaults(): Record<string, number> {
     const { installation } = this.#whole;
     const faults = installation.output.split('\n').filter((line) => /"level":"?(error|fatal|50|60)/.test(line));
     installation.output = '';
-    return faults;
+    const counts: Record<string, number> = {};
+    for (const fault of faults) {
+      const { msg, path = '', status = '' } = JSON.parse(fault) as { msg: string; path?: string; status?: number };
+      const name = [msg, path, status].join(' ').trim();
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
   }
 
   /** The status of /readyz; 0: nothing answers. */
