@@ -4,11 +4,13 @@
  * webhooks, and customers read. Each engine in turn is cut off, answers 2 s late, or has a full disk, for N minutes
  * (10). Reported for each: what went on meanwhile, what readers were answered, the memory of the services, the time
  * until everything had caught up, and what was lost, recorded twice, numbered with holes, not delivered, not archived
- * or charged without an answer, compared with a naive search in what the simulator emitted.
+ * or charged without an answer, compared with a naive search in what the simulator emitted; and the alerts of deploy/
+ * that it raised, where a Prometheus is installed.
  */
 import { parseArgs } from 'node:util';
 import type { EngineName } from '../../../shared/outages/engine.ts';
 import { KEYWORDS } from '../../support/oracles/expected-pairs.ts';
+import { watchAlerts } from '../../support/outages/alert-watch.ts';
 import { OutageTrial } from '../../support/outages/outage-trial.ts';
 import type { OutageKind } from '../../support/outages/outage-trial.ts';
 import type { Report } from '../main.ts';
@@ -30,15 +32,19 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   const kinds = KINDS.filter((kind) => values.kind === undefined || values.kind === kind);
   const disks = kinds.includes('full') ? engines : [];
   const trial = await OutageTrial.start({ rate: Number(values.rate), keywords: KEYWORDS, disks });
+  const alerts = await watchAlerts(trial.metricsPort);
+  if (alerts === undefined) report({ skipped: 'alerts: no prometheus is installed' });
   try {
     for (const engine of engines) {
       for (const kind of kinds) {
         if (kind === 'full' && !trial.canFill(engine))
           report({ engine, kind, skipped: 'mounting a tmpfs is not permitted' });
-        else report(await trial.run({ engine, kind, seconds: Number(values.minutes) * 60, patienceMs: 900_000 }));
+        else
+          report(await trial.run({ engine, kind, seconds: Number(values.minutes) * 60, patienceMs: 900_000, alerts }));
       }
     }
   } finally {
+    await alerts?.stop();
     await trial.stop();
   }
 }

@@ -13,21 +13,14 @@ import { eventually } from '../fixtures/eventually.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import { ExpectedPairs } from '../oracles/expected-pairs.ts';
 import { readRecorded } from '../oracles/recorded-matches.ts';
+import type { AlertWatch } from './alert-watch.ts';
+import { countFaults } from './count-faults.ts';
 import { watchMemory } from './memory-watch.ts';
+import { difference } from './outage-progress.ts';
+import type { Progress } from './outage-progress.ts';
 import { OutageReaders } from './outage-readers.ts';
 
 export type OutageKind = 'away' | 'slow' | 'full';
-
-/** What has happened so far; a figure is null while the engine that knows it cannot be asked. */
-interface Progress {
-  emitted: number;
-  /** Records in the topics of items. */
-  appended: number | null;
-  recorded: number | null;
-  webhooks: number;
-  /** Items in ClickHouse. */
-  archived: number | null;
-}
 
 export interface OutageOptions {
   engine: EngineName;
@@ -35,6 +28,8 @@ export interface OutageOptions {
   seconds: number;
   /** How long the work may take to catch up. */
   patienceMs: number;
+  /** Asked at the end of the outage which alerts it has raised. */
+  alerts?: AlertWatch | undefined;
 }
 
 /** What happened during an outage and after it. */
@@ -123,13 +118,17 @@ export class OutageTrial {
     return trial;
   }
 
+  get metricsPort(): string {
+    return this.#whole.installation.env.METRICS_PORT!;
+  }
+
   /** Whether a disk of this engine can be filled here. */
   canFill(engine: EngineName): boolean {
     return this.#whole.hasDisk(engine);
   }
 
   /** Lets an engine fail for a time, and waits until all work has caught up. */
-  async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
+  async run({ engine, kind, seconds, patienceMs, alerts }: OutageOptions) {
     const memory = watchMemory(this.#whole.installation);
     await wait(BEFORE_MS);
     const memoryBefore = memory.last();
@@ -143,6 +142,7 @@ export class OutageTrial {
     const during = difference(before, await this.#progress());
     const readyz = await this.#readiness();
     const memoryDuring = memory.last();
+    const raised = await alerts?.alerts();
     mend();
     const mendedAt = performance.now();
     let state = await this.#compare();
@@ -158,7 +158,16 @@ export class OutageTrial {
     const caughtUpMs = isWhole(state) ? Math.round(performance.now() - mendedAt) : null;
     const most = await memory.stop();
     return {
-      ...{ engine, kind, seconds, during, readyz, answers, wrong_answers: this.#readers.wrong.splice(0) },
+      ...{
+        engine,
+        kind,
+        seconds,
+        during,
+        readyz,
+        alerts: raised,
+        answers,
+        wrong_answers: this.#readers.wrong.splice(0),
+      },
       faults: this.#takeFaults(),
       caught_up_ms: caughtUpMs,
       ...{ expected: state.expected, recorded: state.recorded, lost: state.lost.length, twice: state.twice },
@@ -191,14 +200,8 @@ export class OutageTrial {
   /** What the services logged since the last call about faults of their own, each message with its count. */
   #takeFaults(): Record<string, number> {
     const { installation } = this.#whole;
-    const faults = installation.output.split('\n').filter((line) => /"level":"?(error|fatal|50|60)/.test(line));
+    const counts = countFaults(installation.output);
     installation.output = '';
-    const counts: Record<string, number> = {};
-    for (const fault of faults) {
-      const { msg, path = '', status = '' } = JSON.parse(fault) as { msg: string; path?: string; status?: number };
-      const name = [msg, path, status].join(' ').trim();
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
     return counts;
   }
 
@@ -278,18 +281,4 @@ function isWhole({ lost, webhooks_missing, not_archived, charged_without_answer 
 
 function valueOf<T>(outcome: PromiseSettledResult<T>): T | null {
   return outcome.status === 'fulfilled' ? outcome.value : null;
-}
-
-function difference(before: Progress, after: Progress): Progress {
-  const less = (key: 'appended' | 'recorded' | 'archived') => {
-    const [from, to] = [before[key], after[key]];
-    return from === null || to === null ? null : to - from;
-  };
-  return {
-    emitted: after.emitted - before.emitted,
-    appended: less('appended'),
-    recorded: less('recorded'),
-    webhooks: after.webhooks - before.webhooks,
-    archived: less('archived'),
-  };
 }
