@@ -1,9 +1,9 @@
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
-import { patientUpstream } from '../patient-upstream.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';

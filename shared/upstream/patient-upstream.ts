@@ -1,5 +1,5 @@
-import type { Upstream } from '../../shared/upstream/upstream-client.ts';
-import { whenBudgetAllows } from '../../shared/upstream/when-budget-allows.ts';
+import type { Upstream } from './upstream-client.ts';
+import { whenBudgetAllows } from './when-budget-allows.ts';
 
 type Calls = Pick<Upstream, 'get' | 'post'>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patientUpstream } from '../../../../services/crawler/patient-upstream.ts';
+import { patientUpstream } from '../../../../shared/upstream/patient-upstream.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 
 const CALL = { endpoint: 'info', lane: 'audit' } as const;
