@@ -44,7 +44,7 @@ function readArguments(): { base: string; benches: string[]; rounds: number } {
     const count = Number(values.rounds);
     if (name === undefined || others.length > 0) throw new Error('Name one commit.');
     if (values.bench.length === 0) throw new Error('Name at least one benchmark.');
-    if (!Number.isInteger(count) || count < 2 || count > 100) throw new Error('--rounds: from 2 to 100.');
+    if (!Number.isInteger(count) || count < 3 || count > 100) throw new Error('--rounds: from 3 to 100.');
     return { base: commitOf(name), benches: values.bench, rounds: count };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
