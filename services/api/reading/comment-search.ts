@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/matches/archived-comments.ts';
 import type { ArchivedComment, CommentQuery } from '../../../shared/stores/matches/archived-comments.ts';
-import { ApiError } from '../http/api-error.ts';
+import { engineAway } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ForumSource } from './forum-source.ts';
 import { searchTerms } from './search-terms.ts';
@@ -66,8 +66,8 @@ interface ArchiveScan {
  * by the rules of monitor keywords. Results are read again from the forum, so that scores are current and deleted
  * comments are left out.
  *
- * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; upstream_error when
- * the archive is unavailable
+ * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; internal_error (503)
+ * when the archive is unavailable
  * @throws UpstreamError
  */
 export async function searchComments(deps: CommentArchiveDeps, search: CommentSearch): Promise<CommentListing> {
@@ -212,7 +212,7 @@ async function queryArchive<T>({ deadlineAt }: SearchDeps, read: (signal: AbortS
     return await withDeadline(read(AbortSignal.timeout(ms)), ms, TIMEOUT_MESSAGE);
   } catch (error) {
     if (!isClickhouseAway(error) && (error as Error).message !== TIMEOUT_MESSAGE) throw error;
-    throw new ApiError('upstream_error', 'The comment archive is unavailable. Retry later.', { retryAfter: 5 });
+    throw engineAway('The comment archive is unavailable. Nothing was charged.');
   }
 }
 

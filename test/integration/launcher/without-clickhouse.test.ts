@@ -70,7 +70,7 @@ test('an installation starts and matches without ClickHouse, search reports it, 
   expect([refused.status, refused.headers.get('retry-after'), refused.body]).toMatchObject([
     503,
     '5',
-    { error: { code: 'upstream_error', retryable: true, retry_after: 5 } },
+    { error: { code: 'internal_error', retryable: true, retry_after: 5 } },
   ]);
   expect(await balance()).toBe(before);
 
