@@ -5,12 +5,12 @@ type Calls = Pick<Upstream, 'get' | 'post'>;
 
 /**
  * Waits, after its first call, for the budget: a reading that was broken off for want of it would have to begin again,
- * or count as read what it did not read. Each call waits for at most `maxWaitMs`.
+ * or count as read what it did not read. `maxWaitMs` says how long a call may wait.
  */
-export function patientUpstream(upstream: Calls, maxWaitMs: number): Calls {
+export function patientUpstream(upstream: Calls, maxWaitMs: () => number): Calls {
   let hasBegun = false;
   const patiently = async (make: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> => {
-    const answer = await whenBudgetAllows(make, { maxWaitMs: hasBegun ? maxWaitMs : 0, signal });
+    const answer = await whenBudgetAllows(make, { maxWaitMs: hasBegun ? maxWaitMs() : 0, signal });
     hasBegun = true;
     return answer;
   };

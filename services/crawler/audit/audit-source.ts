@@ -179,7 +179,7 @@ export class AuditSource implements CrawlSource {
 
   private async read({ postId }: Candidate, signal: AbortSignal): Promise<Fetched> {
     const { current: window, seenBy } = this.audit;
-    const upstream = patientUpstream(this.deps.upstream, BUDGET_WAIT_MS);
+    const upstream = patientUpstream(this.deps.upstream, () => BUDGET_WAIT_MS);
     const deps = { ...this.deps, upstream, lane: 'audit', label: this.label } as const;
     const before = await readArchivedComments(this.deps.clickhouse, postId, signal);
     const options = { isArchived: (name: string) => before.has(name), maxCalls: MAX_CALLS };

@@ -15,7 +15,7 @@ const MAX_CALLS = 30;
 /** Of a post that is older than the archive only the latest comments are wanted. */
 const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
-/** For a call of a reading that has begun; what it has found is published after it. */
+/** So long after its beginning a reading waits for the budget: what it has found is published at its end. */
 const BUDGET_WAIT_MS = 30_000;
 
 export interface ThreadSourceDeps extends ArchiveSourceDeps {
@@ -167,7 +167,8 @@ export class ThreadSource implements CrawlSource {
   private async read({ postId, from }: { postId: string; from: number }, signal: AbortSignal): Promise<Fetched> {
     const archived = await readArchivedComments(this.deps.clickhouse, postId, signal);
     const isArchived = (name: string): boolean => archived.has(name);
-    const upstream = patientUpstream(this.deps.upstream, BUDGET_WAIT_MS);
+    const waitsUntil = this.deps.clock() + BUDGET_WAIT_MS;
+    const upstream = patientUpstream(this.deps.upstream, () => Math.max(0, waitsUntil - this.deps.clock()));
     const deps = { ...this.deps, upstream, lane: 'threads', label: this.label } as const;
     const isOld = this.sweep.isOld(postId);
     const options = { isArchived, maxCalls: isOld ? MAX_CALLS_OF_OLD : MAX_CALLS };

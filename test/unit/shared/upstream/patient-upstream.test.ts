@@ -8,11 +8,15 @@ const broken = () => new UpstreamError('broken', 'no answer');
 
 /** Answers calls in turn with these outcomes. */
 function upstreamOf(...outcomes: (string | UpstreamError)[]) {
+  return upstreamWaiting(30_000, ...outcomes);
+}
+
+function upstreamWaiting(maxWaitMs: number, ...outcomes: (string | UpstreamError)[]) {
   const next = () => {
     const outcome = outcomes.shift();
     return outcome instanceof UpstreamError ? Promise.reject(outcome) : Promise.resolve(outcome);
   };
-  return patientUpstream({ get: next, post: next }, 30_000);
+  return patientUpstream({ get: next, post: next }, () => maxWaitMs);
 }
 
 test('waits for the budget after the first answer, and not before it', async () => {
@@ -30,4 +34,10 @@ test('stops waiting when its source ends', async () => {
   await upstream.get('/comments/a', {}, CALL);
   const ended = { ...CALL, signal: AbortSignal.abort() };
   await expect(upstream.get('/comments/a', {}, ended)).rejects.toMatchObject({ reason: 'own_budget' });
+});
+
+test('does not wait once its time is over', async () => {
+  const upstream = upstreamWaiting(0, 'first', refused(), 'never');
+  await upstream.get('/comments/a', {}, CALL);
+  await expect(upstream.get('/comments/a', {}, CALL)).rejects.toMatchObject({ reason: 'own_budget' });
 });
