@@ -10,7 +10,9 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .toString()
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(ROOT, file)));
-const sources = files.filter((file) => /^(schemas|shared|services|scripts|test\/support|test\/bench)\/.*\.ts$/.test(file));
+const sources = files.filter((file) =>
+  /^(schemas|shared|services|scripts|test\/support|test\/bench)\/.*\.ts$/.test(file),
+);
 
 /** The source that a unit test's path names: its own name, or a longer one that ends with `-ASPECT`. */
 function sourceOf(unitTest: string): string | undefined {

@@ -66,8 +66,8 @@ interface ArchiveScan {
  * by the rules of monitor keywords. Results are read again from the forum, so that scores are current and deleted
  * comments are left out.
  *
- * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; internal_error (503)
- * when the archive is unavailable
+ * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; internal_error
+ * (503) when the archive is unavailable
  * @throws UpstreamError
  */
 export async function searchComments(deps: CommentArchiveDeps, search: CommentSearch): Promise<CommentListing> {
