@@ -6,7 +6,7 @@ import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { replayGroup } from './replay-dead-letters.ts';
-import { deleteGroups, groupPositions } from './topics/topic-admin.ts';
+import { discardGroup, groupPositions } from './topics/topic-admin.ts';
 import type { GroupPosition } from './topics/topic-admin.ts';
 
 /** A record that a consumer set aside. What its headers do not say is undefined. */
@@ -106,7 +106,7 @@ async function collect(options: {
   } finally {
     clearTimeout(silence);
     await consumer.stop();
-    await deleteGroups(kafka, prefix, [group]);
+    await discardGroup({ kafka, prefix, logger: kafka.logger }, group);
   }
   return letters;
 }

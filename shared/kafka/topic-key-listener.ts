@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
 import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import { deleteGroups } from './topics/topic-admin.ts';
+import { discardGroup } from './topics/topic-admin.ts';
 
 export interface TopicKeyListenerDeps {
   kafka: KafkaConnection;
@@ -24,9 +24,8 @@ export interface TopicKeyListenerDeps {
 }
 
 const MIB = 1024 * 1024;
-/** The two timeouts together are shorter than Lifecycle's deadline. */
+/** With the time to delete the group it is shorter than Lifecycle's deadline. */
 const DISCONNECT_MS = 5_000;
-const DELETE_GROUP_MS = 3_000;
 
 /**
  * Reports the keys of new records to a process that then reads the data elsewhere. Commits no offsets. After the broker
@@ -65,13 +64,7 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
     async stop() {
       stopping.abort();
       await withDeadline(consumer.disconnect(), DISCONNECT_MS, `${group}: the consumer did not end at stop`);
-      if (!joining.hasJoined) return;
-      try {
-        await withDeadline(deleteGroups(kafka, prefix, [group]), DELETE_GROUP_MS, 'the broker did not answer in time');
-      } catch (error) {
-        // The broker removes a group without members and offsets by itself.
-        logger.info({ err: error }, 'the consumer group was not deleted');
-      }
+      if (joining.hasJoined) await discardGroup({ kafka, prefix, logger }, group);
     },
   };
 }

@@ -3,7 +3,7 @@ import { createMetrics } from '../../runtime/metrics.ts';
 import { startBatchConsumer } from '../batch-consumer.ts';
 import type { ConsumedBatch } from '../consumed-batch.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
-import { deleteGroups, groupPositions } from './topic-admin.ts';
+import { discardGroup, groupPositions } from './topic-admin.ts';
 
 /** Joining a group takes a few seconds; records that their retention deletes meanwhile never come. */
 const SILENCE_MS = 30_000;
@@ -57,6 +57,6 @@ export async function readToEnd({ kafka, prefix, topics, handle }: TopicsToRead)
   } finally {
     clearTimeout(silence);
     await consumer.stop();
-    await deleteGroups(kafka, prefix, [group]);
+    await discardGroup({ kafka, prefix, logger: kafka.logger }, group);
   }
 }

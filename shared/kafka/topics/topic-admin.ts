@@ -1,5 +1,7 @@
 import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
+import { withDeadline } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { retry } from '../../runtime/retry.ts';
 import { isKafkaAway } from '../kafka-away.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
@@ -16,6 +18,7 @@ export class TopicsDiffer extends Error {
 
 /** Copies of a partition where none are required and there are as many brokers. */
 const USUAL_REPLICATION = 3;
+const DISCARD_MS = 3_000;
 
 /**
  * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings, which are judged:
@@ -201,29 +204,46 @@ function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Deletes consumer groups without members, given without the prefix. Ignores groups that do not exist. */
+/**
+ * Deletes consumer groups without members, given without the prefix. Ignores groups that do not exist.
+ *
+ * @throws Error that names the group and what the broker said
+ */
 export async function deleteGroups(kafka: KafkaConnection, prefix: string, groups: readonly string[]): Promise<void> {
   await kafka.withAdmin(async (admin) => {
     for (const group of groups) {
       try {
         await admin.deleteGroups([prefix + group]);
       } catch (error) {
-        if (!isGroupMissing(error)) throw error;
+        const reasons = groupErrors(error);
+        if (reasons.every((reason) => reason === 'GROUP_ID_NOT_FOUND')) continue;
+        throw new Error(`consumer group ${group} was not deleted: ${reasons.join(', ')}`, { cause: error });
       }
     }
   });
 }
 
-function isGroupMissing(error: unknown): boolean {
-  if (protocolErrorType(error) === 'GROUP_ID_NOT_FOUND') return true;
-  // kafkajs wraps the response in an error with a list of {groupId, error}.
-  if (!(error instanceof Error) || !('groups' in error) || !Array.isArray(error.groups)) return false;
-  const failures: unknown[] = error.groups;
-  return failures.every(
-    (failure) =>
-      typeof failure === 'object' &&
-      failure !== null &&
-      'error' in failure &&
-      protocolErrorType(failure.error) === 'GROUP_ID_NOT_FOUND',
-  );
+/**
+ * Deletes the group of one reader that has left it. A failure is only logged: the broker removes a group without
+ * members by itself when its offsets have expired.
+ */
+export async function discardGroup(
+  { kafka, prefix, logger }: { kafka: KafkaConnection; prefix: string; logger: Logger },
+  group: string,
+): Promise<void> {
+  try {
+    await withDeadline(deleteGroups(kafka, prefix, [group]), DISCARD_MS, 'the broker did not answer in time');
+  } catch (error) {
+    logger.info({ err: error, group }, 'a consumer group that is no longer used was not deleted');
+  }
+}
+
+/** What the broker said of each group, or of the request: kafkajs wraps the former in an error with a list. */
+function groupErrors(error: unknown): string[] {
+  const isList = error instanceof Error && 'groups' in error && Array.isArray(error.groups);
+  const failures: unknown[] = isList ? (error.groups as unknown[]) : [{ error }];
+  return failures.map((failure) => {
+    const cause = typeof failure === 'object' && failure !== null && 'error' in failure ? failure.error : failure;
+    return protocolErrorType(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  });
 }
