@@ -38,6 +38,8 @@ export async function sendStream(stream: AnswerStream, response: Response): Prom
   };
   stream.ended.addEventListener('abort', cutOff, { once: true });
   response.once('close', () => stream.end());
+  // The middleware and the pipeline each wait for the close: a dozen listeners, and Node warns from eleven on.
+  response.setMaxListeners(20);
   response.setTimeout(stream.stallMs);
   try {
     await pipeline(stream.pieces(), response);
