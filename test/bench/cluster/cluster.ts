@@ -30,7 +30,8 @@ import { readRecorded } from '../../support/oracles/recorded-matches.ts';
 import type { Recorded } from '../../support/oracles/recorded-matches.ts';
 
 const SECOND_SERVICES = ['matcher', 'recorder', 'archiver', 'deliverer', 'crawler', 'biller'];
-const WARM_UP_MS = 20_000;
+/** Until the groups of the second processes have settled. */
+const WARM_UP_MS = 60_000;
 /** Between the death of a process and the next one, unless it takes longer to be as before. */
 const BETWEEN_MS = 25_000;
 /** Matches that were appended within this time of a death belong to it. */
