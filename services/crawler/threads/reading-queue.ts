@@ -19,6 +19,9 @@ export class ReadingQueue {
   /** Slots that gaps wait for, the first one to be read last. */
   private owed: number[] = [];
   private readonly owedTaken = new Set<number>();
+  /** Slots that wait for `restsUntil`, and when the first of them may be read. */
+  private resting: { slot: number; id: string }[] = [];
+  private releaseAt = Number.POSITIVE_INFINITY;
   private taken = 0;
   private entries = 0;
 
@@ -41,15 +44,40 @@ export class ReadingQueue {
     this.owed = slots.toReversed();
   }
 
-  take(): number | undefined {
+  take(now: number): number | undefined {
+    this.release(now);
     this.taken += 1;
-    if (this.taken % OLDEST_EVERY === 0) return this.takeOldest() ?? this.takeLargest();
-    return (this.taken % OWED_EVERY === 1 ? this.takeOwed() : undefined) ?? this.takeLargest();
+    if (this.taken % OLDEST_EVERY === 0) return this.takeOldest(now) ?? this.takeLargest(now);
+    return (this.taken % OWED_EVERY === 1 ? this.takeOwed(now) : undefined) ?? this.takeLargest(now);
+  }
+
+  /** How many wait for a time, not for their turn. */
+  get restingCount(): number {
+    return this.resting.length;
+  }
+
+  /** The slot, which was taken and still has a deficit, is not read before `until`. */
+  rest(slot: number, until: number): void {
+    this.posts.restsUntil[slot] = until;
+    this.resting.push({ slot, id: this.posts.ids[slot]! });
+    this.releaseAt = Math.min(this.releaseAt, until);
+  }
+
+  private release(now: number): void {
+    if (now < this.releaseAt) return;
+    this.releaseAt = Number.POSITIVE_INFINITY;
+    const { restsUntil, ids } = this.posts;
+    this.resting = this.resting.filter(({ slot, id }) => {
+      if (ids[slot] !== id) return false;
+      if (restsUntil[slot]! <= now) this.add(slot, true);
+      else this.releaseAt = Math.min(this.releaseAt, restsUntil[slot]!);
+      return restsUntil[slot]! > now;
+    });
   }
 
   /**
-   * The slot was not read, mostly for want of budget; it has to be added again. Its turn is repeated: where every
-   * second attempt fails, one kind would never be read otherwise.
+   * The slot was not read for want of budget; it has to be added again. Its turn is repeated: where every second
+   * attempt fails, one kind would never be read otherwise.
    */
   failed(slot: number): void {
     this.taken -= 1;
@@ -61,32 +89,32 @@ export class ReadingQueue {
     this.owedTaken.delete(slot);
   }
 
-  private takeOwed(): number | undefined {
+  private takeOwed(now: number): number | undefined {
     for (let slot = this.owed.pop(); slot !== undefined; slot = this.owed.pop()) {
-      if (!this.isOpen(slot)) continue;
+      if (!this.isOpen(slot, now)) continue;
       this.owedTaken.add(slot);
       return slot;
     }
     return undefined;
   }
 
-  private takeOldest(): number | undefined {
+  private takeOldest(now: number): number | undefined {
     while (this.oldest < this.order.length) {
       const { slot, id } = this.order[this.oldest]!;
       this.oldest += 1;
       this.compact();
-      if (this.posts.ids[slot] === id && this.isOpen(slot)) return slot;
+      if (this.posts.ids[slot] === id && this.isOpen(slot, now)) return slot;
     }
     return undefined;
   }
 
-  private takeLargest(): number | undefined {
+  private takeLargest(now: number): number | undefined {
     for (let deficit = LARGEST; deficit > 0; deficit--) {
       const stack = this.stacks[deficit]!;
       while (stack.length > 0) {
         const slot = stack.pop()!;
         this.entries -= 1;
-        if (this.isOpen(slot) && Math.min(LARGEST, this.posts.deficit[slot]!) === deficit) return slot;
+        if (this.isOpen(slot, now) && Math.min(LARGEST, this.posts.deficit[slot]!) === deficit) return slot;
       }
     }
     return undefined;
@@ -104,8 +132,10 @@ export class ReadingQueue {
     }
   }
 
-  private isOpen(slot: number): boolean {
-    return this.posts.isUsed(slot) && this.posts.deficit[slot]! > 0 && this.posts.reading[slot] === 0;
+  private isOpen(slot: number, now: number): boolean {
+    const { posts } = this;
+    const isWaiting = posts.deficit[slot]! > 0 && posts.reading[slot] === 0;
+    return posts.isUsed(slot) && isWaiting && posts.restsUntil[slot]! <= now;
   }
 
   private compact(): void {

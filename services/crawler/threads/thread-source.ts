@@ -1,6 +1,7 @@
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
@@ -67,7 +68,7 @@ export class ThreadSource implements CrawlSource {
     // A gap is done when its posts are, which must be known first.
     const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
     if (upkeep !== undefined) return engineCall(upkeep, this.deps.clock);
-    return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading() ?? { waitMs: this.waitMs(now) };
+    return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading(now) ?? { waitMs: this.waitMs(now) };
   }
 
   position(): unknown {
@@ -143,8 +144,8 @@ export class ThreadSource implements CrawlSource {
     };
   }
 
-  private nextReading(): Call | undefined {
-    const reading = this.sweep.nextReading();
+  private nextReading(now: number): Call | undefined {
+    const reading = this.sweep.nextReading(now);
     if (reading === undefined) return undefined;
     const { postId } = reading;
     return {
@@ -154,12 +155,13 @@ export class ThreadSource implements CrawlSource {
         } catch (error) {
           if (!isGone(error)) throw error;
           return withoutThings(this.deps.clock(), () => {
-            this.sweep.readingFailed(postId, true);
+            this.sweep.readingFailed(postId, 'gone', this.deps.clock());
           });
         }
       },
-      failed: () => {
-        this.sweep.readingFailed(postId, false);
+      failed: (error) => {
+        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
+        this.sweep.readingFailed(postId, isRefused ? 'own_budget' : 'failed', this.deps.clock());
       },
     };
   }

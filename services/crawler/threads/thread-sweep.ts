@@ -24,8 +24,18 @@ const BACKLOG_S = 60;
  */
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
-/** So often in a row a reading may be broken off without having found anything. */
-const MAX_FRUITLESS = 10;
+/**
+ * So often in a row a reading may fail, or be broken off without having found anything. The pauses between them, from
+ * half a minute to ten, add up to more than an hour.
+ */
+const MAX_FRUITLESS = 12;
+const SHORTEST_REST_MS = 30_000;
+const LONGEST_REST_MS = 600_000;
+/** After a reading that found comments and left some unread: by then the archive has the former. */
+const ARCHIVED_AFTER_MS = 45_000;
+
+/** Why a thread was not read: the forum does not have it any more, our own budget refused the call, or it failed. */
+export type ReadingFailure = 'gone' | 'own_budget' | 'failed';
 
 /**
  * Decides which posts to ask for num_comments and which threads to read, so that comments are found which no listing
@@ -112,7 +122,7 @@ export class ThreadSweep {
    */
   nextCheck(now: number, callsPerSecond: number): string[] | undefined {
     this.planIfNeeded(now, callsPerSecond);
-    if (this.waitingPosts > 0 && !this.turns.mayCheck) return undefined;
+    if (this.waitingPosts > this.readings.restingCount && !this.turns.mayCheck) return undefined;
     const { posts } = this;
     const batch: string[] = [];
     while (batch.length < POSTS_PER_CHECK) {
@@ -167,8 +177,8 @@ export class ThreadSweep {
    * The thread to read now; it must come back in `learnReading` or `readingFailed`. `from`: comments created before are
    * not looked for.
    */
-  nextReading(): { postId: string; deficit: number; from: number } | undefined {
-    const slot = this.readings.take();
+  nextReading(now: number): { postId: string; deficit: number; from: number } | undefined {
+    const slot = this.readings.take(now);
     if (slot === undefined) return undefined;
     this.turns.noteReading(1);
     this.posts.reading[slot] = 1;
@@ -193,24 +203,35 @@ export class ThreadSweep {
     const isRepeated = found > 0 || (isFruitless && posts.fruitless[slot] < MAX_FRUITLESS);
     const left = isRepeated ? unread : 0;
     posts.residual[slot] = comments - known - left;
-    this.setDeficit(slot, 0);
     this.setDeficit(slot, left);
+    if (left > 0) this.readings.rest(slot, readAt + (isFruitless ? this.restMs(slot) : ARCHIVED_AFTER_MS));
   }
 
-  /** The thread waits again. `isGone`: the forum does not have it any more. */
-  readingFailed(postId: string, isGone: boolean): void {
+  /** The thread waits again, unless it is gone or has failed too often. */
+  readingFailed(postId: string, why: ReadingFailure, now: number): void {
     const slot = this.posts.slotOf(postId);
     if (slot === undefined) return;
-    this.posts.reading[slot] = 0;
-    const deficit = this.posts.deficit[slot]!;
-    if (isGone) this.posts.residual[slot] = this.posts.difference[slot]!;
-    this.setDeficit(slot, 0);
-    this.setDeficit(slot, isGone ? 0 : deficit);
-    if (isGone) this.readings.done(slot);
-    else {
-      this.readings.failed(slot);
+    const { posts, readings } = this;
+    posts.reading[slot] = 0;
+    if (why === 'own_budget') {
+      const deficit = posts.deficit[slot]!;
+      this.setDeficit(slot, 0);
+      this.setDeficit(slot, deficit);
+      readings.failed(slot);
       this.turns.noteReading(-1);
+      return;
     }
+    readings.done(slot);
+    posts.fruitless[slot]! += 1;
+    if (why === 'gone' || posts.fruitless[slot]! >= MAX_FRUITLESS) {
+      posts.fruitless[slot] = 0;
+      posts.residual[slot] = posts.difference[slot]!;
+      this.setDeficit(slot, 0);
+    } else if (posts.deficit[slot]! > 0) readings.rest(slot, now + this.restMs(slot));
+  }
+
+  private restMs(slot: number): number {
+    return Math.min(LONGEST_REST_MS, SHORTEST_REST_MS * 2 ** (this.posts.fruitless[slot]! - 1));
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
@@ -263,7 +284,7 @@ export class ThreadSweep {
     this.setDeficit(slot, deficit);
   }
 
-  /** An equal deficit changes nothing; a post that was taken from the queue gets a deficit of 0 first. */
+  /** An equal deficit changes nothing; a post that was taken from the queue gets a deficit of 0 first, or rests. */
   private setDeficit(slot: number, deficit: number): void {
     const { posts } = this;
     const before = posts.deficit[slot]!;

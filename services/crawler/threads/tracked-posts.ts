@@ -48,8 +48,10 @@ export class TrackedPosts {
   /** 1 while a check or a reading is under way. */
   checking = new Uint8Array(FIRST_ROOM);
   reading = new Uint8Array(FIRST_ROOM);
-  /** Readings in a row that were broken off and found nothing. */
+  /** Readings in a row that failed, or were broken off without having found anything. */
   fruitless = new Uint8Array(FIRST_ROOM);
+  /** Its thread is not read before this time. */
+  restsUntil = new Float64Array(FIRST_ROOM);
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
 
@@ -96,6 +98,7 @@ export class TrackedPosts {
     this.checking[slot] = 0;
     this.reading[slot] = 0;
     this.fruitless[slot] = 0;
+    this.restsUntil[slot] = 0;
     return slot;
   }
 
@@ -145,5 +148,6 @@ export class TrackedPosts {
     this.checking = copy(this.checking);
     this.reading = copy(this.reading);
     this.fruitless = copy(this.fruitless);
+    this.restsUntil = copy(this.restsUntil);
   }
 }

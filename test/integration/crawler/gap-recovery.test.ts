@@ -76,7 +76,7 @@ test('closes a gap with what was found, once every post that may have had commen
   sweep.learnChecks(NOW, [{ postId: 'a', comments: 1, archived: 0 }]);
   sweep.nextCheck(NOW + MINUTE, 10);
   expect(sweep.waitingForGap((await look(NOW + MINUTE))[0]!.id)).toBe(1);
-  expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+  expect(sweep.nextReading(NOW + MINUTE)).toMatchObject({ postId: 'a', deficit: 1 });
   const created = new Date(NOW - 6.5 * MINUTE).toISOString();
   await insertItems(database.pool, clickhouse, [forumItemOf('t1_found', { post_id: 'a', created_utc: created })]);
   await archiveComment();

@@ -77,7 +77,7 @@ export class SweptForum {
   }
 
   private read(now: number): boolean {
-    const next = this.sweep.nextReading();
+    const next = this.sweep.nextReading(now);
     if (next === undefined) return false;
     this.readings.push({ ...next, at: now });
     const post = this.posts.get(next.postId)!;

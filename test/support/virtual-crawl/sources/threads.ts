@@ -1,4 +1,5 @@
 import { POSTS_PER_CHECK, ThreadSweep } from '../../../../services/crawler/threads/thread-sweep.ts';
+import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';
@@ -49,7 +50,7 @@ export class VirtualThreads implements VirtualSource {
     if (lookup) return this.lookUp(lookup);
     const postIds = this.sweep.nextCheck(now, this.context.process.budget.perSecond('threads', now));
     if (postIds) return this.check(postIds);
-    const reading = this.sweep.nextReading();
+    const reading = this.sweep.nextReading(now);
     return reading ? this.read(reading.postId) : { waitMs: IDLE_MS };
   }
 
@@ -90,8 +91,9 @@ export class VirtualThreads implements VirtualSource {
         const comments = this.context.forum.posts.comments[post]!;
         this.finishOrLookUp({ post, names: names.slice(0, MOST_LOOKED_UP), found: added, comments, readAt: seenAt });
       },
-      failed: () => {
-        this.sweep.readingFailed(id, false);
+      failed: (error, now) => {
+        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
+        this.sweep.readingFailed(id, isRefused ? 'own_budget' : 'failed', now);
       },
     };
   }

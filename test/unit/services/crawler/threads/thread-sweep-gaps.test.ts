@@ -90,7 +90,7 @@ describe('a gap', () => {
       posts.map((postId) => ({ postId, comments: deficit(postId), archived: 0 })),
     );
     sweep.nextCheck(DAY + 4 * HOUR + 5_500, 1);
-    const read = Array.from({ length: 8 }, () => sweep.nextReading()!.postId);
+    const read = Array.from({ length: 8 }, () => sweep.nextReading(DAY + 3 * HOUR)!.postId);
     const ofGaps = read.filter((postId) => !postId.startsWith('large'));
     expect(ofGaps.slice(0, 2).sort()).toEqual(['old1', 'old2']);
     expect(ofGaps.slice(2).sort()).toEqual(['young1', 'young2']);
@@ -111,8 +111,8 @@ describe('a gap', () => {
     sweep.nextCheck(DAY + 2 * HOUR + 5_500, 1);
     const read: string[] = [];
     for (let attempt = 0; attempt < 12; attempt++) {
-      const { postId } = sweep.nextReading()!;
-      if (attempt % 2 === 0) sweep.readingFailed(postId, false);
+      const { postId } = sweep.nextReading(DAY + 2 * HOUR)!;
+      if (attempt % 2 === 0) sweep.readingFailed(postId, 'own_budget', DAY + 2 * HOUR);
       else {
         read.push(postId);
         sweep.learnReading(postId, { readAt: DAY + 2 * HOUR, comments: 1, known: 1, found: 1, unread: 0 });
@@ -138,7 +138,7 @@ describe('a gap', () => {
         sweep.learnChecks(now + SECOND, checked);
         continue;
       }
-      const reading = sweep.nextReading();
+      const reading = sweep.nextReading(now);
       if (!reading) continue;
       readings += 1;
       const all = { readAt: now + SECOND, comments: comments + 1, known: comments + 1, found: 1, unread: 0 };

@@ -58,23 +58,62 @@ describe('a deficit', () => {
     expect(forum.waits).toHaveLength(1);
   });
 
-  test('that a reading was broken off before stays, even if it found nothing, but not for ever', () => {
+  test('repeats a reading that was broken off after growing pauses, for more than an hour', () => {
     const sweep = new ThreadSweep();
     sweep.add({ postId: 'a', createdAt: 0, comments: 0 });
     sweep.nextCheck(2 * MINUTE, 1);
     sweep.learnChecks(2 * MINUTE, [{ postId: 'a', comments: 5, archived: 4 }]);
-    const brokenOff = { readAt: 3 * MINUTE, comments: 5, known: 4, found: 0, unread: 1, isBrokenOff: true };
-    for (let reading = 1; reading <= 10; reading++) {
-      expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
-      sweep.learnReading('a', brokenOff);
+    const brokenOff = { comments: 5, known: 4, found: 0, unread: 1, isBrokenOff: true };
+    const readAt: number[] = [];
+    for (let now = 3 * MINUTE; now < 3 * HOUR; now += SECOND) {
+      const reading = sweep.nextReading(now);
+      if (reading === undefined) continue;
+      expect(reading).toMatchObject({ postId: 'a', deficit: 1 });
+      readAt.push(now);
+      sweep.learnReading('a', { ...brokenOff, readAt: now });
     }
-    expect(sweep.nextReading()).toBeUndefined();
-    sweep.learnChecks(4 * MINUTE, [{ postId: 'a', comments: 6, archived: 4 }]);
-    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
-    sweep.learnReading('a', { readAt: 5 * MINUTE, comments: 6, known: 5, found: 1, unread: 1, isBrokenOff: true });
-    sweep.nextReading();
-    sweep.learnReading('a', { ...brokenOff, readAt: 6 * MINUTE, comments: 6, known: 5 });
-    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+    const pauses = readAt.slice(1).map((at, index) => (at - readAt[index]!) / MINUTE);
+    expect(pauses).toEqual([0.5, 1, 2, 4, 8, 10, 10, 10, 10, 10, 10]);
+    expect(sweep.backlog).toBe(0);
+    // Only growth leads to another reading, and what is found to another after it.
+    sweep.learnChecks(4 * HOUR, [{ postId: 'a', comments: 6, archived: 4 }]);
+    expect(sweep.nextReading(4 * HOUR)).toMatchObject({ postId: 'a', deficit: 1 });
+    sweep.learnReading('a', { ...brokenOff, readAt: 4 * HOUR, comments: 6, known: 5, found: 1 });
+    expect(sweep.nextReading(4 * HOUR + 44 * SECOND)).toBeUndefined();
+    expect(sweep.nextReading(4 * HOUR + 45 * SECOND)).toMatchObject({ postId: 'a', deficit: 1 });
+  });
+
+  test('a thread that cannot be read keeps nothing from being read or checked', () => {
+    const sweep = new ThreadSweep();
+    for (const postId of ['broken', 'other']) sweep.add({ postId, createdAt: 0, comments: 0 });
+    sweep.nextCheck(2 * MINUTE, 1);
+    const counts = [
+      { postId: 'broken', comments: 500, archived: 0 },
+      { postId: 'other', comments: 5, archived: 4 },
+    ];
+    sweep.learnChecks(2 * MINUTE, counts);
+    const failures: number[] = [];
+    let checks = 0;
+    for (let now = 3 * MINUTE; now < 3 * HOUR; now += SECOND) {
+      const reading = sweep.nextReading(now);
+      if (reading?.postId === 'broken') {
+        failures.push(now);
+        sweep.readingFailed('broken', 'failed', now);
+      } else if (reading) {
+        expect(now).toBeLessThan(3 * MINUTE + 3 * SECOND);
+        sweep.learnReading('other', { readAt: now, comments: 5, known: 5, found: 1, unread: 0 });
+      }
+      const postIds = sweep.nextCheck(now, 1);
+      if (!postIds) continue;
+      checks += 1;
+      sweep.learnChecks(
+        now,
+        postIds.map((postId) => ({ postId, comments: undefined, archived: 0 })),
+      );
+    }
+    expect(failures).toHaveLength(12);
+    expect(checks).toBeGreaterThan(60);
+    expect(sweep.backlog).toBe(0);
   });
 
   test('survives a failed check and a failed reading, and ends when the thread is gone', () => {
@@ -86,12 +125,15 @@ describe('a deficit', () => {
     expect(sweep.nextCheck(4 * MINUTE, 1)).toEqual(['a']);
     sweep.learnChecks(6 * MINUTE, [{ postId: 'a', comments: 5, archived: 1 }]);
     expect(sweep.backlog).toBe(1);
-    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 4 });
-    expect(sweep.nextReading()).toBeUndefined();
-    sweep.readingFailed('a', false);
-    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 4 });
-    sweep.readingFailed('a', true);
-    expect(sweep.nextReading()).toBeUndefined();
+    expect(sweep.nextReading(6 * MINUTE)).toMatchObject({ postId: 'a', deficit: 4 });
+    expect(sweep.nextReading(6 * MINUTE)).toBeUndefined();
+    sweep.readingFailed('a', 'own_budget', 6 * MINUTE);
+    expect(sweep.nextReading(6 * MINUTE)).toMatchObject({ postId: 'a', deficit: 4 });
+    sweep.readingFailed('a', 'failed', 6 * MINUTE);
+    expect(sweep.nextReading(6 * MINUTE)).toBeUndefined();
+    expect(sweep.nextReading(7 * MINUTE)).toMatchObject({ postId: 'a', deficit: 4 });
+    sweep.readingFailed('a', 'gone', 7 * MINUTE);
+    expect(sweep.nextReading(8 * MINUTE)).toBeUndefined();
     expect(sweep.backlog).toBe(0);
     sweep.checkFailed(['a', 'unknown']);
     expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['a']);
@@ -107,7 +149,7 @@ describe('a deficit', () => {
     expect(sweep.backlog).toBe(0);
     expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['old']);
     sweep.learnChecks(9 * MINUTE, [{ postId: 'old', comments: 5_003, archived: 2 }]);
-    expect(sweep.nextReading()).toEqual({ postId: 'old', deficit: 2, from: 5 * MINUTE });
+    expect(sweep.nextReading(DAY)).toEqual({ postId: 'old', deficit: 2, from: 5 * MINUTE });
   });
 
   test.each(['before', 'after'])(
@@ -127,7 +169,7 @@ describe('a deficit', () => {
         sweep.learnChecks(9 * MINUTE, [counted]);
       }
       expect(sweep.isOld('new')).toBe(false);
-      expect(sweep.nextReading()).toEqual({ postId: 'new', deficit: 5, from: 4 * MINUTE });
+      expect(sweep.nextReading(DAY)).toEqual({ postId: 'new', deficit: 5, from: 4 * MINUTE });
     },
   );
 
@@ -142,7 +184,7 @@ describe('a deficit', () => {
       2 * MINUTE,
       sizes.map((size) => ({ postId: `p${size}`, comments: size, archived: 0 })),
     );
-    const order = sizes.map(() => sweep.nextReading()?.deficit);
+    const order = sizes.map(() => sweep.nextReading(DAY)?.deficit);
     // Beyond 255 all count as equally large.
     expect([order[0], order[1]].sort()).toEqual([300, 900]);
     expect(order.slice(2)).toEqual([7, 1, 5, 4, 3, 2]);
