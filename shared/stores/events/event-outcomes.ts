@@ -28,10 +28,11 @@ export async function recordEventOutcome(pool: Pool, attempt: FinishedEventAttem
       text: `
         UPDATE monitor_events
         SET attempt = attempt + 1, delivery_status = $3,
-          next_attempt_at = (SELECT service_now()) + $4 * interval '1 millisecond',
-          delivered_at = CASE WHEN $3 = 'delivered' THEN (SELECT service_now()) END,
-          last_attempt_at = (SELECT service_now()), last_status = $5, last_error = $6,
+          next_attempt_at = clock.now + $4 * interval '1 millisecond',
+          delivered_at = CASE WHEN $3 = 'delivered' THEN clock.now END,
+          last_attempt_at = clock.now, last_status = $5, last_error = $6,
           lease_token = NULL, lease_until = NULL
+        FROM (SELECT service_now() AS now) AS clock
         WHERE seq = $1 AND lease_token = $2
         RETURNING attempt`,
       values: [

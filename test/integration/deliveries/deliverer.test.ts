@@ -233,10 +233,11 @@ test('sends one message per match to chat webhooks', async () => {
 
 test('keeps matches pending and sends nothing when the secrets cannot be decrypted', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
-  const { id } = await bench.addMonitor(receiver.url);
+  const { id } = await bench.addMonitor(`${receiver.url}/sealed`);
   await bench.addMatches(id, 1);
   await bench.startDeliverer({ secretBox: createSecretBox('another key, after somebody changed SECRET_KEY') });
   await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
   expect(await attemptsOf(id)).toMatchObject([{ error: 'secret_unreadable' }]);
-  expect(receiver.received).toHaveLength(0);
+  // Another test's deliverer may still ask a port that was closed and is this receiver's now.
+  expect(receiver.received.filter(({ path }) => path.endsWith('/sealed'))).toHaveLength(0);
 });
