@@ -25,12 +25,14 @@ const BACKLOG_S = 60;
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
 /**
- * So often in a row a reading may fail, or be broken off without having found anything. The pauses between them, from
- * half a minute to ten, add up to more than an hour.
+ * So often in a row a reading may be broken off without having found anything. The pauses between them, from half a
+ * minute to ten, add up to more than an hour.
  */
 const MAX_FRUITLESS = 12;
 const SHORTEST_REST_MS = 30_000;
 const LONGEST_REST_MS = 600_000;
+/** After so many the pause is the longest. */
+const FRUITLESS_AT_LONGEST = 6;
 /** After a reading that found comments and left some unread: by then the archive has the former. */
 const ARCHIVED_AFTER_MS = 45_000;
 
@@ -207,7 +209,7 @@ export class ThreadSweep {
     if (left > 0) this.readings.rest(slot, readAt + (isFruitless ? this.restMs(slot) : ARCHIVED_AFTER_MS));
   }
 
-  /** The thread waits again, unless it is gone or has failed too often. */
+  /** The thread waits again, unless it is gone: an outage of the forum, however long, gives nothing up. */
   readingFailed(postId: string, why: ReadingFailure, now: number): void {
     const slot = this.posts.slotOf(postId);
     if (slot === undefined) return;
@@ -222,12 +224,13 @@ export class ThreadSweep {
       return;
     }
     readings.done(slot);
-    posts.fruitless[slot]! += 1;
-    if (why === 'gone' || posts.fruitless[slot]! >= MAX_FRUITLESS) {
-      posts.fruitless[slot] = 0;
+    if (why === 'gone') {
       posts.residual[slot] = posts.difference[slot]!;
       this.setDeficit(slot, 0);
-    } else if (posts.deficit[slot]! > 0) readings.rest(slot, now + this.restMs(slot));
+      return;
+    }
+    posts.fruitless[slot] = Math.min(FRUITLESS_AT_LONGEST, posts.fruitless[slot]! + 1);
+    if (posts.deficit[slot]! > 0) readings.rest(slot, now + this.restMs(slot));
   }
 
   private restMs(slot: number): number {
