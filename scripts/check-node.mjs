@@ -1,5 +1,7 @@
 // Runs at the end of an install with the Node that npm scripts use. That Node may be too old for TypeScript, so this
 // file is plain JavaScript.
+import { existsSync } from 'node:fs';
+
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
@@ -9,4 +11,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
       'Install again without --omit=optional. On other platforms install Node 24.',
   );
   process.exitCode = 1;
+} else if (existsSync(new URL('../services/main.ts', import.meta.url))) {
+  // Where only dependencies are installed, as for the image, there is nothing to compile.
+  const { compileSources } = await import('../services/launcher/compile-sources.ts');
+  compileSources();
 }

@@ -92,17 +92,6 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), createCompression());
-  const status = createStatusReporter({ ...options, clock: systemClock });
-  app.use(createHealthRouter(options.ready), createStatusRouter(status));
-  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
-  const { payments } = options;
-  // Before everything that parses bodies: a signature covers the bytes.
-  app.use(
-    createStripeWebhookRouter({ ...options, payments: payments?.settings, clock: payments?.clock ?? systemClock }),
-  );
-  app.use(createSignupRouter(options));
-  app.use(createOAuthRouter(options));
-  app.use(createFeedRouter(options));
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
@@ -134,10 +123,24 @@ export function createApiApp(options: ApiAppDeps): Express {
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   const routes = namingWhereToBuy(apiRoutes, options.dashboardUrl);
-  app.use(createDashboard({ ...options, status, clock: systemClock, callApi: createCallApi(routes) }));
   const admission = createAdmissionMiddleware(admissionControl, routes);
+  // First, since each router before it would compare the path of every request with all of its own.
   app.use(admission.admit);
   app.use(createRouter(routes, admission.callerOf));
+
+  const status = createStatusReporter({ ...options, clock: systemClock });
+  app.use(createHealthRouter(options.ready), createStatusRouter(status));
+  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
+  const { payments } = options;
+  // Before everything that parses bodies: a signature covers the bytes.
+  app.use(
+    createStripeWebhookRouter({ ...options, payments: payments?.settings, clock: payments?.clock ?? systemClock }),
+  );
+  app.use(createSignupRouter(options));
+  app.use(createOAuthRouter(options));
+  app.use(createFeedRouter(options));
+  app.use(createDashboard({ ...options, status, clock: systemClock, callApi: createCallApi(routes) }));
+
   const publicUrls = [options.baseUrl, options.appUrl];
   const protection = protectionOf(options.baseUrl);
   app.use(

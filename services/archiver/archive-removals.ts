@@ -10,6 +10,8 @@ import type { ArchiverDeps } from './archiver-deps.ts';
 
 /** The ids are sent in the URL of the ClickHouse request. Some servers limit URLs to 16 KB; 500 × 25 bytes fit. */
 const MAX_REMOVALS = 500;
+/** Removals come one by one, and each statement writes a part of every table that holds items. */
+const GATHER = { bytes: 256 * 1024, ms: 2_000 };
 
 /**
  * Consumes forum.removals and deletes the content of removed things from Postgres and ClickHouse.
@@ -28,6 +30,7 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
     group: REMOVALS_ARCHIVER_GROUP,
     topics: [FORUM_REMOVALS.name],
     maxRecords: MAX_REMOVALS,
+    gather: GATHER,
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(FORUM_REMOVALS.schema, batch);
       const ids = parsed.map(({ value }) => value.thing_id);

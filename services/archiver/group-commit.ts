@@ -2,7 +2,9 @@ import { toError } from '../../shared/runtime/errors.ts';
 
 const FLUSH_ROWS = 5_000;
 const FLUSH_AFTER_MS = 1_000;
-const ALL_WAITING_MS = 200;
+/** So many rows are worth an insert of their own; they wait only for the other partitions of the same fetch. */
+const WORTHWHILE_ROWS = 1_000;
+const SAME_FETCH_MS = 100;
 
 interface Waiting<Row> {
   rows: readonly Row[];
@@ -13,9 +15,10 @@ interface Waiting<Row> {
 /**
  * Combines the rows of several partitions into one insert.
  *
- * Each partition's handler adds its rows and waits. The insert runs at 5,000 rows, 1 s after the first row, or 200 ms
- * after the handlers of all assigned partitions are waiting, because then none can add more. After the insert all
- * handlers continue and commit their offsets. A failed insert fails all of them, and their batches are repeated.
+ * Each partition's handler adds its rows and waits. The insert runs at 5,000 rows, 100 ms after there are 1,000, 1 s
+ * after the first row, or when the handlers of all assigned partitions are waiting, because then none can add more.
+ * After the insert all handlers continue and commit their offsets. A failed insert fails all of them, and their batches
+ * are repeated.
  */
 export class GroupCommit<Row> {
   private readonly insert: (rows: Row[]) => Promise<void>;
@@ -23,7 +26,7 @@ export class GroupCommit<Row> {
   private rows = 0;
   private partitions = 1;
   private deadline: NodeJS.Timeout | undefined;
-  private allWaiting: NodeJS.Timeout | undefined;
+  private sameFetch: NodeJS.Timeout | undefined;
 
   constructor(insert: (rows: Row[]) => Promise<void>) {
     this.insert = insert;
@@ -40,7 +43,7 @@ export class GroupCommit<Row> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ rows, resolve, reject });
       this.rows += rows.length;
-      if (this.rows >= FLUSH_ROWS) this.flush();
+      if (this.rows >= FLUSH_ROWS || this.waiting.length >= this.partitions) this.flush();
       else this.schedule();
     });
   }
@@ -50,14 +53,14 @@ export class GroupCommit<Row> {
       this.flush();
     };
     this.deadline ??= setTimeout(flush, FLUSH_AFTER_MS);
-    if (this.waiting.length >= this.partitions) this.allWaiting ??= setTimeout(flush, ALL_WAITING_MS);
+    if (this.rows >= WORTHWHILE_ROWS) this.sameFetch ??= setTimeout(flush, SAME_FETCH_MS);
   }
 
   private flush(): void {
     clearTimeout(this.deadline);
-    clearTimeout(this.allWaiting);
+    clearTimeout(this.sameFetch);
     this.deadline = undefined;
-    this.allWaiting = undefined;
+    this.sameFetch = undefined;
     const group = this.waiting;
     if (group.length === 0) return;
     this.waiting = [];

@@ -2,7 +2,7 @@ import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
-import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
@@ -173,7 +173,7 @@ export class CallLoop {
   private afterFailure(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const now = this.deps.clock();
-    if (error instanceof UpstreamError && error.reason === 'own_budget') {
+    if (isOwnBudgetRefusal(error)) {
       this.noteBudget(true);
       if (this.deps.isPatient) this.slots = 1;
       this.resumeAt = Math.max(this.resumeAt, now + (error.retryAfterMs ?? 0));

@@ -11,6 +11,7 @@ import { StartFault } from './engines/start-fault.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Config } from '../../shared/runtime/config.ts';
+import { releaseMemory } from '../../shared/runtime/release-memory.ts';
 import { claimPorts } from './claim-ports.ts';
 import { fullDisk } from './full-disk.ts';
 import { startServices } from './services-child.ts';
@@ -154,6 +155,7 @@ function createReadyHandler(
     const seconds = (performance.now() - began) / 1000;
     if (!hasAnnounced)
       output.ready({ baseUrl, dashboardUrl, demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined, seconds });
+    if (!hasAnnounced) releaseMemory();
     hasAnnounced = true;
   };
   return { announce, hasAnnounced: () => hasAnnounced };

@@ -85,11 +85,10 @@ export class ActiveMonitors {
   candidates(entered: EnteredItem, accepts?: (id: string, active: ActiveMonitor) => boolean): Candidate[] {
     const item = toMatchItem(entered.item);
     if (accepts && !this.matchesAny(item, accepts)) return [];
+    const matches = this.index.match(item).filter(({ monitorId, payload }) => !accepts || accepts(monitorId, payload));
+    if (matches.length === 0) return [];
     const content = contentOf(entered.item);
-    return this.index
-      .match(item)
-      .filter(({ monitorId, payload }) => !accepts || accepts(monitorId, payload))
-      .map((match) => toCandidate(match, entered, content));
+    return matches.map((match) => toCandidate(match, entered, content));
   }
 
   /**

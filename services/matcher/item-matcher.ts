@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { forumItem } from '../../schemas/messages/forum-item.ts';
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import type { matcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import type { AssignmentApi } from '../../shared/kafka/batch-consumer-deps.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
-import { parseRecords } from '../../shared/kafka/poison-message.ts';
+import { parseRecord } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
@@ -16,7 +17,7 @@ import type { PublishCandidates } from './candidate-publisher.ts';
 import type { ActiveMonitors } from './active-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
-import type { EnteredItem, RecentItems } from './recent-items.ts';
+import type { RecentItems } from './recent-items.ts';
 
 export interface ItemMatcherDeps {
   monitors: ActiveMonitors;
@@ -89,14 +90,14 @@ export class ItemMatcher {
     const candidatePublisher = new CandidatePublisher(publish, cooperativeYield);
     const poison: PoisonRecord[] = [];
     for (const record of batch.records) {
-      const read = parseRecords(forumItem, { records: [record] });
-      poison.push(...read.poison);
-      for (const { value: item } of read.parsed) {
-        const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
-        const candidates = this.processItem(entered, partitionKey, batch.isRefill);
-        const span = this.traceItem(entered, record, candidates.length);
+      const read = parseRecord(forumItem, record);
+      if ('value' in read) {
+        const candidates = this.processItem(record, read.value, partitionKey, batch.isRefill);
+        const span = this.traceItem(read.value, record, candidates.length);
         if (span) spans.push(span);
         await candidatePublisher.add(candidates, span);
+      } else {
+        poison.push(read);
       }
       await cooperativeYield.pause();
       // The partition was reassigned, perhaps to this process again: this batch must not add to the ring any more.
@@ -107,7 +108,7 @@ export class ItemMatcher {
     return { poison, metadata: this.metadataFor(partitionKey, batch) };
   }
 
-  private traceItem({ item }: EnteredItem, record: ConsumedRecord, candidates: number): TraceSpan | undefined {
+  private traceItem(item: ForumItem, record: ConsumedRecord, candidates: number): TraceSpan | undefined {
     return this.deps.tracing?.continue('match', traceparentOf(record.headers), {
       kind: 'consumer',
       attributes: { 'forum.thing_id': item.thing_id, 'forum.candidates': candidates },
@@ -117,11 +118,17 @@ export class ItemMatcher {
   /**
    * Matches an item and adds it to the ring without an await between: a rule that arrives later finds it in the ring.
    */
-  private processItem(entered: EnteredItem, partitionKey: string, isRefill: boolean): Candidate[] {
+  private processItem(
+    { offset, timestampMs: enteredAtMs, value: message }: ConsumedRecord,
+    item: ForumItem,
+    partitionKey: string,
+    isRefill: boolean,
+  ): Candidate[] {
     const { monitors, recent, metrics, toleranceMs } = this.deps;
-    recent.add(partitionKey, entered);
+    recent.add(partitionKey, { offset, enteredAtMs, message });
+    const entered = { offset, enteredAtMs, item };
     if (!isRefill) {
-      metrics.matcherItems.inc({ kind: entered.item.kind });
+      metrics.matcherItems.inc({ kind: item.kind });
       return monitors.candidates(entered);
     }
     // The previous owner matched this item. It can only have missed monitors that changed shortly before its last

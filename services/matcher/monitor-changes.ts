@@ -15,6 +15,7 @@ import type { PublishCandidates } from './candidate-publisher.ts';
 import { ActiveMonitors } from './active-monitors.ts';
 import { keysetPages } from './keyset-pages.ts';
 import { CoalescedJob } from './coalesced-job.ts';
+import { readRecent } from './recent-items.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_INTERVAL_MS = 60_000;
@@ -219,7 +220,8 @@ export class MonitorChanges implements Running {
     // Copied after the rules were applied: each item is in the copy, or was matched against the new rule, or both.
     const items = recent.since(Math.min(...scanFrom.values()));
     const candidatePublisher = new CandidatePublisher((records) => this.publish(records), cooperativeYield);
-    for (const entered of items) {
+    for (const recentItem of items) {
+      const entered = readRecent(recentItem);
       await candidatePublisher.add(toScan.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
       await cooperativeYield.pause();
     }

@@ -1,3 +1,4 @@
+import { forumItem } from '../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 
 /** An item as read from Kafka. */
@@ -9,22 +10,38 @@ export interface EnteredItem {
 }
 
 /**
+ * An item in the ring. It is kept as its message: as objects, the items of a replay would be most of the heap, which
+ * each garbage collection marks.
+ */
+export interface RecentItem {
+  offset: bigint;
+  enteredAtMs: number;
+  /** The JSON of the item. */
+  message: Buffer;
+}
+
+/** Parses an item of the ring. */
+export function readRecent({ offset, enteredAtMs, message }: RecentItem): EnteredItem {
+  return { offset, enteredAtMs, item: forumItem.parse(JSON.parse(message.toString())) };
+}
+
+/**
  * How far back a new or changed monitor is scanned. Far longer than it takes to notice a change (7 s plus a
  * comparison).
  */
 export const RING_MS = 30_000;
 
 /**
- * Maximum bytes of all items. 30 s of the whole site during bursts (500/s of about 2 kB in memory) take 30 MB; a replay
- * at full speed would otherwise take gigabytes.
+ * Maximum bytes of all items. 30 s of the whole site during bursts (500/s of about 1 kB) take 15 MB; a replay at full
+ * speed 200 MB.
  */
 export const RING_MAX_BYTES = 256 * 1024 * 1024;
-/** Estimated bytes of an item besides its title and body: the object, its short fields, its entries in the ring. */
-const ITEM_BYTES = 1_000;
+/** Estimated bytes of an item besides its message: the object, its fields, its entries in the ring. */
+const ITEM_BYTES = 300;
 
 /** The items of one partition in offset order. */
 interface PartitionItems {
-  items: EnteredItem[];
+  items: RecentItem[];
   /**
    * For each item, the latest append time up to and including it. Append times may step back when another broker leads
    * the partition, but this list never decreases, so the items since a given time are found by walking from the end.
@@ -58,23 +75,24 @@ export class RecentItems {
     this.partitions.clear();
   }
 
-  /** Appends an item; ignores one that is already present because its batch is repeated. */
-  add(partitionKey: string, entered: EnteredItem): void {
+  /** Appends a copy of an item; ignores one that is already present because its batch is repeated. */
+  add(partitionKey: string, { offset, enteredAtMs, message }: RecentItem): void {
     let recent = this.partitions.get(partitionKey);
     if (!recent) this.partitions.set(partitionKey, (recent = { items: [], latestMs: [], bytes: 0 }));
     const { items, latestMs } = recent;
     const [first, last] = [items[0], items.at(-1)];
     // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
-    if (first && entered.offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
-    else if (last && entered.offset <= last.offset) return;
-    items.push(entered);
-    latestMs.push(Math.max(latestMs.at(-1) ?? 0, entered.enteredAtMs));
-    recent.bytes += bytesOf(entered);
-    removeExpired(recent, entered.enteredAtMs - RING_MS);
+    if (first && offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
+    else if (last && offset <= last.offset) return;
+    const added = { offset, enteredAtMs, message: Buffer.from(message) };
+    items.push(added);
+    latestMs.push(Math.max(latestMs.at(-1) ?? 0, enteredAtMs));
+    recent.bytes += bytesOf(added);
+    removeExpired(recent, enteredAtMs - RING_MS);
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
-  /** Estimated: two bytes per character of title and body, plus 1,000 per item. */
+  /** Estimated: the bytes of the messages, plus 300 per item. */
   get bytes(): number {
     let bytes = 0;
     for (const recent of this.partitions.values()) bytes += recent.bytes;
@@ -94,7 +112,7 @@ export class RecentItems {
   }
 
   /** Returns the items of all partitions that entered at `fromMs` or later. */
-  since(fromMs: number): EnteredItem[] {
+  since(fromMs: number): RecentItem[] {
     return [...this.partitions.values()].flatMap(({ items, latestMs }) => {
       let first = items.length;
       while (first > 0 && latestMs[first - 1]! >= fromMs) first--;
@@ -118,8 +136,8 @@ export class RecentItems {
   }
 }
 
-function bytesOf({ item }: EnteredItem): number {
-  return ITEM_BYTES + 2 * (item.title.length + item.body.length);
+function bytesOf({ message }: RecentItem): number {
+  return ITEM_BYTES + message.length;
 }
 
 function removeOldest(recent: PartitionItems, count: number): void {

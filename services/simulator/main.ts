@@ -1,3 +1,4 @@
+import { releaseMemory } from '../../shared/runtime/release-memory.ts';
 import { parseEnvironment } from './environment.ts';
 import { startSimulator } from './simulator.ts';
 
@@ -12,5 +13,6 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 // The parent that forked this process has died, so nothing else would stop it.
 process.on('disconnect', stop);
+releaseMemory();
 process.stdout.write(`${JSON.stringify({ simulator: simulator.url })}\n`);
 process.send?.({ type: 'ready', url: simulator.url });

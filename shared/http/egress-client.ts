@@ -1,5 +1,6 @@
-import { Agent, request as send } from 'undici';
-import { rejectOnAbort } from '../runtime/abort.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { AddressLookup } from './address-lookup.ts';
@@ -101,42 +102,80 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
   };
 }
 
-async function sendRequest(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
-  const signal = AbortSignal.timeout(request.deadlineMs);
-  const pending = send(request.url, {
-    dispatcher: agent,
-    method: request.method,
-    headers: request.headers,
-    body: request.body ?? null,
-    signal,
+function sendRequest(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
+  const { origin, pathname, search } = new URL(request.url);
+  const { method, headers, body = null } = request;
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange(clock, request.deadlineMs, { resolve, reject });
+    agent.dispatch({ origin, path: pathname + search, method, headers, body }, exchange);
   });
-  // undici handles the abort of a queued request only once its connection is established. So the deadline is enforced
-  // here too, for a lookup, a connection or a handshake that hangs.
-  const response = await rejectOnAbort(pending, signal);
-  const retryAfter = response.headers['retry-after'];
-  return {
-    error: null,
-    status: response.statusCode,
-    retryAfterMs: parseRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, clock()),
-    bodyExcerpt: await readExcerpt(response.body),
-  };
 }
 
-/** Only the status matters, so a body that breaks off, never ends or is too long is not an error. */
-async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      // Leaving the loop destroys the stream and with it the connection.
-      if (size >= MAX_EXCERPT_BYTES) break;
-    }
-  } catch {
-    // The excerpt is what arrived so far.
+/**
+ * One request and its response. Only the status and the first bytes matter, so a body that breaks off, never ends or is
+ * too long is not an error. undici's `request` would create a stream, an abort signal and their listeners for each.
+ *
+ * States: sent, or queued until there is a connection → answered (the head arrived) → settled. The deadline settles it
+ * in any state.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  private readonly clock: Clock;
+  private readonly settle: { resolve: (result: EgressResult) => void; reject: (error: Error) => void };
+  private readonly timer: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | undefined;
+  private head: { status: number; retryAfterMs: number | undefined } | undefined;
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private failure: Error | undefined;
+
+  constructor(clock: Clock, deadlineMs: number, settle: Exchange['settle']) {
+    this.clock = clock;
+    this.settle = settle;
+    this.timer = setTimeout(() => {
+      this.end(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    }, deadlineMs);
   }
-  return Buffer.concat(chunks).subarray(0, MAX_EXCERPT_BYTES).toString('utf8');
+
+  /** Called once the request has a connection. After the deadline it is not sent any more. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.failure) controller.abort(this.failure);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    const { 'retry-after': retryAfter } = headers as Record<string, string | string[] | undefined>;
+    const asked = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.head = { status, retryAfterMs: parseRetryAfter(asked, this.clock()) };
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.size += chunk.length;
+    if (this.size >= MAX_EXCERPT_BYTES) this.end(new Error('the rest of the response is not read'));
+  }
+
+  onResponseEnd(): void {
+    this.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.end(error);
+  }
+
+  /** @param failure ends the connection too */
+  private end(failure?: Error): void {
+    clearTimeout(this.timer);
+    this.failure = failure;
+    if (failure && this.controller && !this.controller.aborted) this.controller.abort(failure);
+    if (this.head) this.settle.resolve({ error: null, ...this.head, bodyExcerpt: this.excerpt() });
+    else this.settle.reject(failure ?? new Error('the response has no head'));
+  }
+
+  private excerpt(): string {
+    if (this.size === 0) return '';
+    return Buffer.concat(this.chunks).subarray(0, MAX_EXCERPT_BYTES).toString('utf8');
+  }
 }
 
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;

@@ -37,6 +37,8 @@ export interface BatchConsumerDeps {
   metrics: Metrics;
   logger: Logger;
   clock?: Clock;
+  /** Ends the start while it waits for a broker. Default: it waits until one answers. */
+  startSignal?: AbortSignal;
   /** Without it a poison record is fatal. */
   deadLetters?: DeadLetters;
   /** Default 1. With a larger number calls for different partitions overlap. */

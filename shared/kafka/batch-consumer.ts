@@ -36,9 +36,9 @@ const STOP_TIMEOUT_MS = 8_000;
 /**
  * Consumes topics in batches, at least once: the effect comes first, then the offset commit. Use one consumer per
  * workload, because kafkajs fetches again only when the batches of all partitions are done. Waits while no broker
- * answers.
+ * answers, or until `startSignal` is aborted.
  *
- * @throws when a topic is missing.
+ * @throws when a topic is missing, or when `startSignal` is aborted meanwhile
  */
 export async function startBatchConsumer(options: BatchConsumerDeps): Promise<BatchConsumer> {
   const consumer = new GroupConsumer(options);
@@ -75,6 +75,9 @@ class GroupConsumer implements BatchConsumer {
 
   constructor(options: BatchConsumerDeps) {
     this.options = options;
+    options.startSignal?.addEventListener('abort', () => {
+      this.stopping.abort();
+    });
     this.logger = options.logger.child({ group: options.group });
     this.clock = options.clock ?? systemClock;
     this.sessionTimeoutMs = options.sessionTimeoutMs ?? 10_000;

@@ -30,16 +30,22 @@ export function parseRecords<S extends z.ZodType>(
 ): ParsedRecords<z.output<S>> {
   const result: ParsedRecords<z.output<S>> = { parsed: [], poison: [] };
   for (const record of batch.records) {
-    const read = readJson(record.value);
-    if ('fault' in read) {
-      result.poison.push({ record, step: 'parse', reason: read.fault });
-      continue;
-    }
-    const checked = schema.safeParse(read.json);
-    if (checked.success) result.parsed.push({ record, value: checked.data });
-    else result.poison.push({ record, step: 'schema', reason: describe(checked.error) });
+    const read = parseRecord(schema, record);
+    if ('value' in read) result.parsed.push({ record, value: read.value });
+    else result.poison.push(read);
   }
   return result;
+}
+
+/** The same for one record: its value, or why it is poison. */
+export function parseRecord<S extends z.ZodType>(
+  schema: S,
+  record: ConsumedRecord,
+): { value: z.output<S> } | PoisonRecord {
+  const read = readJson(record.value);
+  if ('fault' in read) return { record, step: 'parse', reason: read.fault };
+  const checked = schema.safeParse(read.json);
+  return checked.success ? { value: checked.data } : { record, step: 'schema', reason: describe(checked.error) };
 }
 
 function readJson(value: Buffer): { json: unknown } | { fault: string } {

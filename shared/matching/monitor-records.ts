@@ -1,14 +1,10 @@
 import { FILTER_BITS } from './item-filter.ts';
 import { IntHeap } from './tables/int-heap.ts';
+import { IntList } from './tables/int-list.ts';
 import { PackedStrings } from './tables/packed-strings.ts';
-import {
-  CONDITIONAL_POSTING,
-  link,
-  linkConditional,
-  POSTING,
-  unlink,
-  unlinkConditional,
-} from './terms/monitor-postings.ts';
+import { countOf, signatureOf } from './terms/found-terms.ts';
+import { Hits } from './terms/hits.ts';
+import { MonitorPostings } from './terms/monitor-postings.ts';
 import type { TermIndex } from './terms/term-index.ts';
 import { packTerm, ruleTerms, unpackTerm } from './rule-terms.ts';
 import type { WatchedTerm } from './rule-terms.ts';
@@ -16,23 +12,36 @@ import type { Rule } from './rule.ts';
 import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
 
 /**
- * A monitor's record: these integers, then a posting for each keyword, then the term of each exclude. If the rule has
- * conditions, the record also has GROUPS, the postings are conditional and those of the keywords are followed by those
- * of `terms`, and at the end there are the groups of `require`: for each the number of its terms, then for each of them
- * the term and the texts in which it counts.
+ * A monitor has a number, and by this number a row: what nearly always decides whether an item matches. All rows are in
+ * one array, because they are read for every monitor that watches for a term of the item. The first integer of a row is
+ * for Hits.
  */
-const OWNER = 0;
-export const HITS = 1;
+const ROW = 4;
 /** Bits of the filters, then those below. */
-const FILTER = 2;
+const FILTER = 1;
+/** The signature of its excluded terms, or MANY. */
+const EXCLUDED = 2;
+/** The address of its record. */
+const RECORD = 3;
+
+/** It has more excluded terms than a signature. */
+const MANY = -1;
+const MAX_IN_SIGNATURE = 2;
+
+/**
+ * A monitor's record: these integers, then the place of the posting of each keyword, then the term of each exclude. If
+ * the rule has conditions, the record also has GROUPS, the keywords are followed by `terms`, and at the end there are
+ * the groups of `require`: for each the number of its terms, then for each of them the term and the texts in which it
+ * counts.
+ */
 /** The address of its terms as written: those of the postings, then those of the groups, then the excluded ones. */
-const WRITTEN = 3;
-const POSTINGS = 4;
-const EXCLUDES = 5;
-const TERMS = 6;
+const WRITTEN = 0;
+const POSTINGS = 1;
+const EXCLUDES = 2;
+const PLACES = 3;
 /** The number of integers that its groups take. */
-const GROUPS = 6;
-const CONDITIONAL_TERMS = 7;
+const GROUPS = 3;
+const CONDITIONAL_PLACES = 4;
 /** The integers of a term of a group. */
 const GROUP_TERM = 2;
 
@@ -46,12 +55,25 @@ export class MonitorRecords {
   readonly #heap: IntHeap;
   readonly #texts = new IntHeap();
   readonly #written = new PackedStrings(this.#texts);
+  readonly #rows = new IntList();
+  /** Numbers of removed monitors. */
+  readonly #free: number[] = [];
+  readonly hits = new Hits(this.#rows, ROW);
+  readonly postings: MonitorPostings;
   /** The number of rules that search the titles of comments' posts. */
   #seesPostTitle = 0;
 
   constructor(terms: TermIndex) {
     this.#terms = terms;
     this.#heap = terms.heap;
+    this.postings = new MonitorPostings(terms.heap, (monitor, from, to) => {
+      this.#heap.set(this.#firstPlace(monitor) + this.positionOf(monitor, from), to);
+    });
+  }
+
+  /** The bytes of all rows. */
+  get bytes(): number {
+    return this.#rows.items.byteLength;
   }
 
   /** The bytes of the terms as written. */
@@ -65,75 +87,72 @@ export class MonitorRecords {
   }
 
   /**
-   * Creates a record. Ignores terms that have nothing to search for, and terms that equal an earlier term of their
-   * group.
+   * Adds a monitor; returns its number. Ignores terms that have nothing to search for, and terms that equal an earlier
+   * term of their group.
    *
    * @param bits of the filters
    */
-  create(rule: Rule, bits: number): number {
+  add(rule: Rule, bits: number): number {
     const { groups, isPlain, excludeTexts } = ruleTerms(rule);
     const [wanted = [], ...required] = groups.map((group) => this.#acquire(group));
     const exclude = this.#acquire(rule.exclude.map((written) => ({ written, options: {}, texts: ALL_TEXTS })));
-    const record = isPlain ? this.#createPlain(wanted, exclude) : this.#createConditional(wanted, required, exclude);
-    const heap = this.#heap;
+    const monitor = this.#free.pop() ?? this.#addRow();
     const seesPostTitle = (excludeTexts & POST_TITLE) !== 0;
     if (seesPostTitle) this.#seesPostTitle++;
-    heap.set(record + FILTER, bits | (isPlain ? 0 : IS_CONDITIONAL) | (seesPostTitle ? EXCLUDES_IN_POST_TITLE : 0));
+    const conditions = (isPlain ? 0 : IS_CONDITIONAL) | (seesPostTitle ? EXCLUDES_IN_POST_TITLE : 0);
+    this.#set(monitor, FILTER, bits | conditions);
+    const addresses = exclude.map(({ address }) => address);
+    this.#set(monitor, EXCLUDED, addresses.length > MAX_IN_SIGNATURE ? MANY : signatureOf(addresses));
+    this.#createRecord(monitor, wanted, required, addresses);
     const terms = [...wanted, ...required.flat(), ...exclude].map(({ term }) => term);
-    heap.set(record + WRITTEN, this.#written.add(terms.map(isPlain ? ({ written }) => written : packTerm)));
-    return record;
+    const written = this.#written.add(terms.map(isPlain ? ({ written }) => written : packTerm));
+    this.#heap.set(this.#get(monitor, RECORD) + WRITTEN, written);
+    return monitor;
   }
 
-  /** Sets the number that its owner has in other lists. */
-  setOwner(record: number, owner: number): void {
-    this.#heap.set(record + OWNER, owner);
-  }
-
-  /** Removes a record and its references to terms. */
-  discard(record: number): void {
+  /** Removes a monitor and its references to terms. */
+  remove(monitor: number): void {
     const heap = this.#heap;
-    const isConditional = this.isConditional(record);
-    const size = isConditional ? CONDITIONAL_POSTING : POSTING;
-    const first = this.#firstPosting(record);
-    const excludes = this.#firstExclude(record);
-    if ((heap.get(record + FILTER) & EXCLUDES_IN_POST_TITLE) !== 0) this.#seesPostTitle--;
-    for (let posting = first; posting < excludes; posting += size) {
-      if (isConditional) unlinkConditional(heap, posting);
-      else unlink(heap, posting);
-    }
+    const isConditional = this.isConditional(monitor);
+    const record = this.#get(monitor, RECORD);
+    if ((this.filterBits(monitor) & EXCLUDES_IN_POST_TITLE) !== 0) this.#seesPostTitle--;
     const written = heap.get(record + WRITTEN);
+    const excludes = this.#firstExclude(monitor);
+    let address = this.#firstPlace(monitor);
     for (const packed of this.#written.all(written)) {
-      if (!isConditional) this.#terms.release(packed);
-      else {
-        const term = unpackTerm(packed);
-        this.#terms.release(term.written, term.options);
-      }
+      const { written: text, options } = isConditional ? unpackTerm(packed) : { written: packed, options: undefined };
+      const place = address < excludes ? heap.get(address) : 0;
+      this.#terms.release(text, options, (term) => {
+        if (place === 0) return;
+        // Another entry of this monitor may be moved to this place.
+        heap.set(address, 0);
+        this.postings.remove(term, place, isConditional);
+      });
+      address++;
     }
     this.#written.remove(written);
     const groups = excludes + heap.get(record + EXCLUDES);
     heap.free(record, groups - record + (isConditional ? heap.get(record + GROUPS) : 0));
-  }
-
-  owner(record: number): number {
-    return this.#heap.get(record + OWNER);
+    this.#free.push(monitor);
   }
 
   /** The bits of the filters, and others above them. */
-  filterBits(record: number): number {
-    return this.#heap.get(record + FILTER);
+  filterBits(monitor: number): number {
+    return this.#get(monitor, FILTER);
   }
 
-  /** Whether the record has conditional postings. */
-  isConditional(record: number): boolean {
-    return (this.#heap.get(record + FILTER) & IS_CONDITIONAL) !== 0;
+  /** Whether the monitor has conditional postings. */
+  isConditional(monitor: number): boolean {
+    return (this.filterBits(monitor) & IS_CONDITIONAL) !== 0;
   }
 
   /** Whether the item has a term of each group. @returns the steps of the search, negative if it has not */
-  requiredSteps(record: number): number {
-    if (!this.isConditional(record)) return 0;
+  requiredSteps(monitor: number): number {
+    if (!this.isConditional(monitor)) return 0;
     const heap = this.#heap;
+    const record = this.#get(monitor, RECORD);
     let steps = 0;
-    let group = this.#firstExclude(record) + heap.get(record + EXCLUDES);
+    let group = this.#firstExclude(monitor) + heap.get(record + EXCLUDES);
     const end = group + heap.get(record + GROUPS);
     while (group < end) {
       const next = group + 1 + GROUP_TERM * heap.get(group);
@@ -150,33 +169,52 @@ export class MonitorRecords {
   }
 
   /** Whether the item has an excluded term. @returns the steps of the search, negative if it has one */
-  excludedSteps(record: number): number {
+  excludedSteps(monitor: number): number {
+    const signature = this.#get(monitor, EXCLUDED);
+    if (signature !== MANY && !this.#terms.found.mayHaveAny(signature)) return countOf(signature);
     const heap = this.#heap;
-    const bits = heap.get(record + FILTER);
-    const texts = (bits & EXCLUDES_IN_POST_TITLE) === 0 ? USUAL_TEXTS : ALL_TEXTS;
-    const first = this.#firstExclude(record);
-    const end = first + heap.get(record + EXCLUDES);
+    const texts = (this.filterBits(monitor) & EXCLUDES_IN_POST_TITLE) === 0 ? USUAL_TEXTS : ALL_TEXTS;
+    const first = this.#firstExclude(monitor);
+    const end = first + heap.get(this.#get(monitor, RECORD) + EXCLUDES);
     for (let address = first; address < end; address++) {
       if (this.#terms.found.hasIn(heap.get(address), texts)) return first - address - 1;
     }
     return end - first;
   }
 
-  /** The term of a posting of this monitor, as its owner wrote it. */
-  writtenTerm(record: number, posting: number): string {
-    const offset = posting - this.#firstPosting(record);
-    const written = this.#heap.get(record + WRITTEN);
-    if (!this.isConditional(record)) return this.#written.get(written, offset / POSTING);
-    return unpackTerm(this.#written.get(written, offset / CONDITIONAL_POSTING)).written;
+  /** The position among the keywords and terms of a monitor of the one whose posting is at this place. */
+  positionOf(monitor: number, place: number): number {
+    const first = this.#firstPlace(monitor);
+    let address = first;
+    while (this.#heap.get(address) !== place) address++;
+    return address - first;
   }
 
-  #firstPosting(record: number): number {
-    return record + (this.isConditional(record) ? CONDITIONAL_TERMS : TERMS);
+  /** The keyword or term at this position, as its owner wrote it. */
+  writtenTerm(monitor: number, position: number): string {
+    const written = this.#written.get(this.#heap.get(this.#get(monitor, RECORD) + WRITTEN), position);
+    return this.isConditional(monitor) ? unpackTerm(written).written : written;
   }
 
-  #firstExclude(record: number): number {
-    const size = this.isConditional(record) ? CONDITIONAL_POSTING : POSTING;
-    return this.#firstPosting(record) + size * this.#heap.get(record + POSTINGS);
+  #get(monitor: number, field: number): number {
+    return this.#rows.items[monitor * ROW + field] ?? 0;
+  }
+
+  #set(monitor: number, field: number, value: number): void {
+    this.#rows.items[monitor * ROW + field] = value;
+  }
+
+  #addRow(): number {
+    this.#rows.extend(ROW);
+    return this.#rows.length / ROW - 1;
+  }
+
+  #firstPlace(monitor: number): number {
+    return this.#get(monitor, RECORD) + (this.isConditional(monitor) ? CONDITIONAL_PLACES : PLACES);
+  }
+
+  #firstExclude(monitor: number): number {
+    return this.#firstPlace(monitor) + this.#heap.get(this.#get(monitor, RECORD) + POSTINGS);
   }
 
   #acquire(group: readonly WatchedTerm[]): AcquiredTerm[] {
@@ -191,43 +229,32 @@ export class MonitorRecords {
     return acquired;
   }
 
-  #createPlain(keywords: readonly AcquiredTerm[], exclude: readonly AcquiredTerm[]): number {
-    const heap = this.#heap;
-    const record = heap.allocate(TERMS + POSTING * keywords.length + exclude.length);
-    heap.set(record + POSTINGS, keywords.length);
-    let posting = record + TERMS;
-    for (const { address } of keywords) {
-      link(heap, posting, record, address);
-      posting += POSTING;
-    }
-    this.#setExcludes(record, posting, exclude);
-    return record;
-  }
-
-  #createConditional(
+  #createRecord(
+    monitor: number,
     wanted: readonly AcquiredTerm[],
     required: readonly (readonly AcquiredTerm[])[],
-    exclude: readonly AcquiredTerm[],
-  ): number {
+    exclude: readonly number[],
+  ): void {
     const heap = this.#heap;
-    const groups = required.length + GROUP_TERM * required.flat().length;
-    const record = heap.allocate(CONDITIONAL_TERMS + CONDITIONAL_POSTING * wanted.length + exclude.length + groups);
+    const isConditional = this.isConditional(monitor);
+    const groups = isConditional ? required.length + GROUP_TERM * required.flat().length : 0;
+    const fixed = isConditional ? CONDITIONAL_PLACES : PLACES;
+    const record = heap.allocate(fixed + wanted.length + exclude.length + groups);
+    // Before the postings: a monitor may be twice in one list, and then its own entry may be moved.
+    this.#set(monitor, RECORD, record);
     heap.set(record + POSTINGS, wanted.length);
-    heap.set(record + GROUPS, groups);
-    let posting = record + CONDITIONAL_TERMS;
-    for (const { address, term } of wanted) {
-      linkConditional(heap, posting, record, address, term.texts);
-      posting += CONDITIONAL_POSTING;
+    heap.set(record + EXCLUDES, exclude.length);
+    let address = record + fixed;
+    for (const {
+      address: term,
+      term: { texts },
+    } of wanted) {
+      heap.set(address++, this.postings.add(term, monitor, texts, isConditional));
     }
-    this.#setExcludes(record, posting, exclude);
-    this.#setGroups(posting + exclude.length, required);
-    return record;
-  }
-
-  #setExcludes(record: number, first: number, exclude: readonly AcquiredTerm[]): void {
-    this.#heap.set(record + EXCLUDES, exclude.length);
-    let address = first;
-    for (const term of exclude) this.#heap.set(address++, term.address);
+    for (const term of exclude) heap.set(address++, term);
+    if (!isConditional) return;
+    heap.set(record + GROUPS, groups);
+    this.#setGroups(address, required);
   }
 
   #setGroups(first: number, required: readonly (readonly AcquiredTerm[])[]): void {

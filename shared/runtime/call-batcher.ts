@@ -24,8 +24,9 @@ interface WaitingCall<I, O> {
 }
 
 /**
- * Answers calls that arrive while others are under way in groups, like the group commit of a database: a lone call
- * starts at once, and the more calls there are, the less each costs. A call never joins a group that started before it.
+ * Answers calls that arrive in the same turn of the event loop, or while others are under way, in groups, like the
+ * group commit of a database: a lone call starts at the end of its turn, and the more calls there are, the less each
+ * costs. A call never joins a group that started before it.
  */
 export class CallBatcher<I, O> {
   private readonly run: CallBatcherOptions<I, O>['run'];
@@ -34,6 +35,7 @@ export class CallBatcher<I, O> {
   private readonly isShared: (error: unknown) => boolean;
   private waiting: WaitingCall<I, O>[] = [];
   private running = 0;
+  private isStarting = false;
 
   constructor({ run, maxGroup = 100, maxRunning = 2, isShared = () => false }: CallBatcherOptions<I, O>) {
     this.run = run;
@@ -46,6 +48,16 @@ export class CallBatcher<I, O> {
   call(input: I): Promise<O> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ input, resolve, reject });
+      this.startSoon();
+    });
+  }
+
+  /** Calls of the same turn of the event loop, such as those that an earlier group let go on, start as one group. */
+  private startSoon(): void {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    setImmediate(() => {
+      this.isStarting = false;
       this.startGroups();
     });
   }
@@ -56,7 +68,7 @@ export class CallBatcher<I, O> {
       this.running++;
       void this.answer(group).finally(() => {
         this.running--;
-        this.startGroups();
+        this.startSoon();
       });
     }
   }

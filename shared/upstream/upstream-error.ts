@@ -40,3 +40,8 @@ export class UpstreamError extends Error {
     this.retryable = options.retryable ?? false;
   }
 }
+
+/** Whether our own budget of calls refused the call: it never reached the forum. */
+export function isOwnBudgetRefusal(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.reason === 'own_budget';
+}

@@ -1,5 +1,5 @@
 import { delay } from '../runtime/clock.ts';
-import { UpstreamError } from './upstream-error.ts';
+import { isOwnBudgetRefusal } from './upstream-error.ts';
 
 /** The shortest wait between two requests for a call. */
 const MIN_WAIT_MS = 50;
@@ -18,8 +18,7 @@ export async function whenBudgetAllows<T>(
     try {
       return await make();
     } catch (error) {
-      const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
-      if (!isRefused || waitedMs >= maxWaitMs || signal?.aborted) throw error;
+      if (!isOwnBudgetRefusal(error) || waitedMs >= maxWaitMs || signal?.aborted) throw error;
       const wantedMs = Math.min(error.retryAfterMs ?? UNKNOWN_WAIT_MS, maxWaitMs - waitedMs);
       const waitMs = Math.max(MIN_WAIT_MS, wantedMs);
       waitedMs += waitMs;

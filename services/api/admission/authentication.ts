@@ -1,5 +1,6 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { apiKeyId, hashApiKey, isApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { apiKeyId, hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { hashOAuthId, isAccessToken } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { ApiError } from '../http/api-error.ts';
 
@@ -19,9 +20,9 @@ export interface Caller {
 
 /** A key as the request sent it. */
 export interface PresentedKey {
-  key: string;
   /** The public part of the key. */
   id: string;
+  /** Of the whole key. */
   hash: Buffer;
 }
 
@@ -35,7 +36,7 @@ export function readApiKey({ authorization = '', 'x-api-key': apiKey }: Incoming
   const key = bearer ?? (Array.isArray(apiKey) ? apiKey[0] : apiKey);
   const id = key === undefined ? undefined : apiKeyId(key);
   if (key === undefined || id === undefined) throw unauthorized();
-  return { key, id, hash: hashApiKey(key) };
+  return { id, hash: hashApiKey(key) };
 }
 
 /** The hash of the access token in `Authorization: Bearer TOKEN`; undefined without one. */
@@ -45,8 +46,8 @@ export function readAccessTokenHash({ authorization = '' }: IncomingHttpHeaders)
 }
 
 /** Compares in constant time. @throws ApiError unauthorized when the key does not have this hash */
-export function verifyKey({ key }: PresentedKey, hash: Uint8Array): void {
-  if (!isApiKey(key, hash)) throw unauthorized();
+export function verifyKey({ hash: given }: PresentedKey, hash: Uint8Array): void {
+  if (hash.length !== given.length || !timingSafeEqual(given, hash)) throw unauthorized();
 }
 
 /** The credential is right, so its owner may know why it is refused. */

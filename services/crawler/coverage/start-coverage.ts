@@ -23,7 +23,7 @@ const LEASE_SECONDS = 60;
 const QUERY_DEADLINE_MS = 15_000;
 const INTERVAL_MS = 10_000;
 /** A slow pass over the recent hours is repeated less often, so that counting takes a small part of the time. */
-const PAUSE_FACTOR = 20;
+const PAUSE_FACTOR = 50;
 const MAX_INTERVAL_MS = 120_000;
 /** Every pass computes the current and the previous hour. */
 const RECENT_HOURS = 2;

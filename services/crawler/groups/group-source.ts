@@ -9,7 +9,7 @@ import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-curso
 import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { listedOf } from '../listed.ts';
 import { readThings } from '../read-things.ts';
@@ -120,8 +120,7 @@ export class GroupSource implements CrawlSource {
         });
       }
       // A deeper page that the forum refuses must not hold up the other groups: it counts as answered.
-      const isOwnFault = error instanceof UpstreamError && error.reason === 'own_budget';
-      const isDeeper = request.after !== undefined && error instanceof UpstreamError && !isOwnFault;
+      const isDeeper = request.after !== undefined && error instanceof UpstreamError && !isOwnBudgetRefusal(error);
       if (!isDeeper || polling.isFailing) throw error;
       return answered(() => {
         polling.failed(request, clock());

@@ -4,7 +4,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { listedOf } from '../listed.ts';
 import type { Pace } from '../pace.ts';
@@ -115,8 +115,7 @@ export class ListingSource implements CrawlSource {
     try {
       return await this.fetch(polling, request, signal);
     } catch (error) {
-      const isOwnFault = error instanceof UpstreamError && error.reason === 'own_budget';
-      if (!(error instanceof UpstreamError) || isOwnFault || polling.isFailing) throw error;
+      if (!(error instanceof UpstreamError) || isOwnBudgetRefusal(error) || polling.isFailing) throw error;
       const now = this.deps.clock();
       return {
         things: [],

@@ -1,7 +1,7 @@
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
@@ -160,8 +160,7 @@ export class ThreadSource implements CrawlSource {
         }
       },
       failed: (error) => {
-        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
-        this.sweep.readingFailed(postId, isRefused ? 'own_budget' : 'failed', this.deps.clock());
+        this.sweep.readingFailed(postId, isOwnBudgetRefusal(error) ? 'own_budget' : 'failed', this.deps.clock());
       },
     };
   }

@@ -4,6 +4,7 @@ import { startBatchConsumer } from '../batch-consumer.ts';
 import type { ConsumedBatch } from '../consumed-batch.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
 import { discardGroup, groupPositions } from './topic-admin.ts';
+import type { GroupPosition } from './topic-admin.ts';
 
 /** Joining a group takes a few seconds; records that their retention deletes meanwhile never come. */
 const SILENCE_MS = 30_000;
@@ -13,50 +14,77 @@ export interface TopicsToRead {
   /** Of the topics and of the group of this call, which are given without it. */
   prefix: string;
   topics: readonly string[];
-  /** Called with one batch at a time. Its error ends the call. */
+  /** From `next` to before `head` of each partition. Default: from the oldest record to the end that it has now. */
+  ranges?: readonly GroupPosition[];
+  /** Called with one batch at a time, each record once. Its error ends the call. */
   handle: (batch: ConsumedBatch) => Promise<void>;
+  /** The longest wait for the next batch, in milliseconds; default 30 s. */
+  silenceMs?: number;
 }
 
 /**
- * Reads topics from their oldest record to the end that they have now, beside the groups that consume them: in a group
- * of this call, which is deleted afterwards.
+ * Reads topics to their present end, beside the groups that consume them: in a group of this call, which is deleted
+ * afterwards.
  *
- * @throws Error when nothing arrives for 30 s, or when the group fails
+ * @throws Error when nothing arrives for `silenceMs`, for instance because no broker answers, or when the group fails
  */
-export async function readToEnd({ kafka, prefix, topics, handle }: TopicsToRead): Promise<void> {
+export async function readToEnd(options: TopicsToRead): Promise<void> {
+  const { kafka, prefix, topics, silenceMs = SILENCE_MS } = options;
   const group = `read-to-end.${randomUUID()}`;
-  const heads = new Map<string, bigint>();
-  for (const { topic, partition, next, head } of await groupPositions(kafka, { prefix, group, topics })) {
-    if (head > next) heads.set(`${topic}|${partition}`, head);
-  }
-  if (heads.size === 0) return;
+  const ranges = options.ranges ?? (await groupPositions(kafka, { prefix, group, topics }));
+  const unread = new Map(ranges.filter(({ next, head }) => head > next).map((range) => [keyOf(range), { ...range }]));
+  if (unread.size === 0) return;
   const ended = Promise.withResolvers<undefined>();
   // The group may fail before the promise is awaited.
   ended.promise.catch(() => undefined);
   const silence = setTimeout(() => {
-    ended.reject(new Error(`nothing of ${topics.join(', ')} arrived in ${SILENCE_MS / 1_000} s`));
-  }, SILENCE_MS);
-  const consumer = await startBatchConsumer({
-    ...{ kafka, prefix, group, topics },
+    ended.reject(new Error(`nothing of ${topics.join(', ')} arrived in ${silenceMs / 1_000} s`));
+  }, silenceMs);
+  const isOver = new AbortController();
+  const starting = startBatchConsumer({
+    ...{ kafka, prefix, group, topics, fatal: ended.reject, startSignal: isOver.signal },
+    onAssigned: (_, assignment) => {
+      for (const { topic, partition, next } of unread.values()) assignment.seek(topic, partition, next);
+      return Promise.resolve();
+    },
     handle: async (batch) => {
       silence.refresh();
-      const key = `${batch.topic}|${batch.partition}`;
-      const head = heads.get(key);
-      if (head === undefined) return;
-      await handle(batch);
+      await handleUnread(unread, batch, options.handle);
       silence.refresh();
-      if (batch.records.at(-1)!.offset + 1n >= head) heads.delete(key);
-      if (heads.size === 0) ended.resolve(undefined);
+      if (unread.size === 0) ended.resolve(undefined);
     },
-    fatal: ended.reject,
     metrics: createMetrics(),
     logger: kafka.logger,
   });
+  starting.catch(ended.reject);
   try {
     await ended.promise;
   } finally {
     clearTimeout(silence);
-    await consumer.stop();
+    isOver.abort();
+    await starting.then(
+      (consumer) => consumer.stop(),
+      () => undefined,
+    );
     await discardGroup({ kafka, prefix, logger: kafka.logger }, group);
   }
+}
+
+/** Handles the records of a batch that are in its partition's range, and shortens the range by them. */
+async function handleUnread(
+  unread: Map<string, GroupPosition>,
+  batch: ConsumedBatch,
+  handle: TopicsToRead['handle'],
+): Promise<void> {
+  const range = unread.get(keyOf(batch));
+  if (!range) return;
+  // A batch comes again if its offset could not be committed.
+  const records = batch.records.filter(({ offset }) => offset >= range.next && offset < range.head);
+  if (records.length > 0) await handle({ ...batch, records });
+  range.next = batch.records.at(-1)!.offset + 1n;
+  if (range.next >= range.head) unread.delete(keyOf(batch));
+}
+
+function keyOf({ topic, partition }: { topic: string; partition: number }): string {
+  return `${topic}|${partition}`;
 }

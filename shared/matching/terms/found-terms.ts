@@ -11,13 +11,13 @@ const FOUND = 1;
 const REFERENCES = 2;
 export const TERM_SIZE = 3;
 
-/** The first posting of a monitor that watches for the term, or 0. */
+/** The list of the monitors that watch for the term (monitor-postings.ts); for a stem, see prefix-terms.ts. */
 export function postings(heap: IntHeap, term: number): number {
   return heap.get(term + POSTINGS);
 }
 
-export function setPostings(heap: IntHeap, term: number, first: number): void {
-  heap.set(term + POSTINGS, first);
+export function setPostings(heap: IntHeap, term: number, list: number): void {
+  heap.set(term + POSTINGS, list);
 }
 
 /** Whether any rule has the term. */
@@ -41,6 +41,15 @@ const FILTER_BITS = 12;
 function filterBit(term: number): number {
   return Math.imul(term, 0x9e3779b1) >>> (32 - FILTER_BITS);
 }
+
+/** What FoundTerms needs to know of one or two terms: their filter bits and, above these, how many they are. */
+export function signatureOf(terms: readonly number[]): number {
+  const [first = 0, second = first] = terms;
+  return filterBit(first) | (filterBit(second) << FILTER_BITS) | (terms.length << (2 * FILTER_BITS));
+}
+
+/** The number of terms of a signature. */
+export const countOf = (signature: number): number => signature >>> (2 * FILTER_BITS);
 
 /**
  * The terms found in an item, each with its first occurrence in each of the item's texts. It is a sparse set (Briggs
@@ -69,6 +78,12 @@ export class FoundTerms {
     this.#ends.clear();
   }
 
+  /** False only if none of the terms of the signature was found. */
+  mayHaveAny(signature: number): boolean {
+    const mask = (1 << FILTER_BITS) - 1;
+    return this.#passesFilter(signature & mask) || this.#passesFilter((signature >>> FILTER_BITS) & mask);
+  }
+
   has(term: number): boolean {
     return this.indexOf(term) >= 0;
   }
@@ -81,10 +96,13 @@ export class FoundTerms {
 
   /** The term's index in the lists, or -1 if it was not found. */
   indexOf(term: number): number {
-    const bit = filterBit(term);
-    if ((((this.#filter[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return -1;
+    if (!this.#passesFilter(filterBit(term))) return -1;
     const index = this.#heap.get(term + FOUND);
     return index < this.terms.length && this.terms.items[index] === term ? index : -1;
+  }
+
+  #passesFilter(bit: number): boolean {
+    return (((this.#filter[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
   }
 
   /** A term that was already found in this text keeps its first occurrence there. @param text the number of the text */

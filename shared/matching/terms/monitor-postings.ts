@@ -1,83 +1,179 @@
-import { postings, setPostings } from './found-terms.ts';
+import { monitorOf, TEXT_BITS } from './hits.ts';
+import type { Hits } from './hits.ts';
+import { PAGE_MASK } from '../tables/int-heap.ts';
 import type { IntHeap } from '../tables/int-heap.ts';
+import { ALL_TEXTS, USUAL_TEXTS } from '../text/item-texts.ts';
 
 /**
- * A posting is a node in the doubly linked list of the monitors that watch for a term. The PREVIOUS of the first
- * posting is the negative address of the term.
+ * The entries of the monitors that watch for a term; the place of an entry is the address at which it is stored. A list
+ * is one integer of another record: 0 if it is empty, the complement of the entry if there is only one, or the
+ * address of its newest chunk. Only the newest chunk may have room, so a removed entry is replaced by the last one of
+ * that chunk, and nothing else moves.
+ *
+ * Most keywords of most monitors are watched by one monitor alone: they take no memory here. Frequent terms are read
+ * from consecutive memory, and what is read for one monitor does not depend on what was read for another.
  */
 const NEXT = 0;
-const PREVIOUS = 1;
-const MONITOR = 2;
-export const POSTING = 3;
-/** Only in conditional postings: the texts in which the term counts, as bits. */
-const TEXTS = 3;
-export const CONDITIONAL_POSTING = 4;
+/** The number of entries, and above these bits the number for which there is room. */
+const COUNT = 1;
+const CHUNK = 2;
+const COUNT_BITS = 16;
+const COUNT_MASK = (1 << COUNT_BITS) - 1;
+/** In integers. Each chunk is twice as large as the one before it. */
+const SMALLEST_CHUNK = 4;
+const LARGEST_CHUNK = 128;
 
 /**
- * The first node of a term's list, if there are conditional postings: it has no monitor, and begins their list. So
- * other monitors pay nothing for them. The PREVIOUS of the first conditional posting is the negative address of this
- * node.
+ * A term that also has conditional entries has the address of this record as its list: its list of the others, a mark,
+ * and its list of the conditional ones. So the others pay nothing for them.
  */
-const CONDITIONAL = 3;
-const HEADER = 4;
+const PLAIN = 0;
+const MARK = 1;
+const CONDITIONAL = 2;
+const BOTH = 3;
+const IS_BOTH = -1;
 
-export const nextPosting = (heap: IntHeap, posting: number): number => heap.get(posting + NEXT);
-export const monitorOf = (heap: IntHeap, posting: number): number => heap.get(posting + MONITOR);
-/** Whether the first posting of a term begins a list of conditional postings. */
-export const isHeader = (heap: IntHeap, posting: number): boolean => posting !== 0 && heap.get(posting + MONITOR) === 0;
-export const firstConditional = (heap: IntHeap, header: number): number => heap.get(header + CONDITIONAL);
-export const textsOf = (heap: IntHeap, posting: number): number => heap.get(posting + TEXTS);
+/** The lists of all terms. The first integer of a term is its list. */
+export class MonitorPostings {
+  readonly #heap: IntHeap;
+  readonly #moved: (monitor: number, from: number, to: number) => void;
 
-/** Adds a posting to the list of a term that counts in the usual texts. */
-export function link(heap: IntHeap, posting: number, record: number, term: number): void {
-  const first = postings(heap, term);
-  heap.set(posting + MONITOR, record);
-  if (isHeader(heap, first)) insert(heap, posting, first, heap.get(first + NEXT));
-  else {
-    insert(heap, posting, -term, first);
-    setPostings(heap, term, posting);
+  /** @param moved is told when an entry of another monitor gets another place */
+  constructor(heap: IntHeap, moved: (monitor: number, from: number, to: number) => void) {
+    this.#heap = heap;
+    this.#moved = moved;
   }
-}
 
-export function unlink(heap: IntHeap, posting: number): void {
-  const next = heap.get(posting + NEXT);
-  const previous = heap.get(posting + PREVIOUS);
-  if (previous < 0) setPostings(heap, -previous, next);
-  else heap.set(previous + NEXT, next);
-  if (next !== 0) heap.set(next + PREVIOUS, previous);
-}
-
-/** Adds a posting that counts only in some texts. @param texts a bit for each */
-export function linkConditional(heap: IntHeap, posting: number, record: number, term: number, texts: number): void {
-  let header = postings(heap, term);
-  if (!isHeader(heap, header)) {
-    header = heap.allocate(HEADER);
-    insert(heap, header, -term, postings(heap, term));
-    setPostings(heap, term, header);
+  /** Adds a monitor; returns the place of its entry. @param texts a bit for each text in which the term counts */
+  add(term: number, monitor: number, texts: number, isConditional: boolean): number {
+    return this.#insert(this.#list(term, isConditional), (monitor << TEXT_BITS) | texts);
   }
-  heap.set(posting + MONITOR, record);
-  heap.set(posting + TEXTS, texts);
-  insert(heap, posting, -header, heap.get(header + CONDITIONAL));
-  heap.set(header + CONDITIONAL, posting);
-}
 
-export function unlinkConditional(heap: IntHeap, posting: number): void {
-  const next = heap.get(posting + NEXT);
-  const previous = heap.get(posting + PREVIOUS);
-  if (next !== 0) heap.set(next + PREVIOUS, previous);
-  if (previous > 0) heap.set(previous + NEXT, next);
-  else {
-    heap.set(-previous + CONDITIONAL, next);
-    if (next !== 0) return;
-    unlink(heap, -previous);
-    heap.free(-previous, HEADER);
+  /** Removes the entry at this place. */
+  remove(term: number, place: number, isConditional: boolean): void {
+    const heap = this.#heap;
+    const list = this.#list(term, isConditional);
+    const chunk = heap.get(list);
+    if (chunk < 0) heap.set(list, 0);
+    else {
+      const count = heap.get(chunk + COUNT) - 1;
+      heap.set(chunk + COUNT, count);
+      const last = chunk + CHUNK + (count & COUNT_MASK);
+      if (last !== place) this.#move(heap.get(last), last, place);
+      if ((count & COUNT_MASK) === 0) {
+        heap.set(list, heap.get(chunk + NEXT));
+        heap.free(chunk, CHUNK + (count >>> COUNT_BITS));
+      }
+    }
+    if (isConditional && heap.get(list) === 0) this.#join(term);
   }
-}
 
-/** Puts a node between two others. @param previous negative for the head of the list */
-function insert(heap: IntHeap, node: number, previous: number, next: number): void {
-  heap.set(node + NEXT, next);
-  heap.set(node + PREVIOUS, previous);
-  if (previous > 0) heap.set(previous + NEXT, node);
-  if (next !== 0) heap.set(next + PREVIOUS, node);
+  /** The texts in which the term counts for the monitor whose entry is at this place, a bit for each. */
+  texts(place: number): number {
+    const entry = this.#heap.get(place);
+    return (entry < 0 ? ~entry : entry) & ALL_TEXTS;
+  }
+
+  /**
+   * Adds the monitors for which the term counts in one of these texts to the hits; returns the number of entries read.
+   *
+   * @param found the term's index in FoundTerms, or -1 if only the monitors are wanted
+   */
+  collect(term: number, texts: number, hits: Hits, found: number): number {
+    const heap = this.#heap;
+    const first = heap.get(term);
+    const usual = (texts & USUAL_TEXTS) !== 0;
+    if (first <= 0 || heap.get(first + MARK) !== IS_BOTH) return usual ? this.#collect(term, texts, hits, found) : 0;
+    const conditional = this.#collect(first + CONDITIONAL, texts, hits, found);
+    return conditional + (usual ? this.#collect(first + PLAIN, texts, hits, found) : 0);
+  }
+
+  #collect(list: number, texts: number, hits: Hits, found: number): number {
+    const heap = this.#heap;
+    let chunk = heap.get(list);
+    if (chunk < 0) {
+      hits.addOne(~chunk, texts, found, list);
+      return 1;
+    }
+    let entries = 0;
+    while (chunk !== 0) {
+      const page = heap.pageOf(chunk);
+      const start = chunk & PAGE_MASK;
+      const count = (page[start + COUNT] ?? 0) & COUNT_MASK;
+      if (found < 0) hits.touchAll(page, start + CHUNK, count, texts);
+      else {
+        for (let offset = 0; offset < count; offset++) {
+          hits.addOne(page[start + CHUNK + offset] ?? 0, texts, found, chunk + CHUNK + offset);
+        }
+      }
+      entries += count;
+      chunk = page[start + NEXT] ?? 0;
+    }
+    return entries;
+  }
+
+  /** The list of the term. One for conditional entries is created if there is none. */
+  #list(term: number, isConditional: boolean): number {
+    const heap = this.#heap;
+    const first = heap.get(term);
+    const hasBoth = first > 0 && heap.get(first + MARK) === IS_BOTH;
+    if (!isConditional) return hasBoth ? first + PLAIN : term;
+    if (hasBoth) return first + CONDITIONAL;
+    const both = heap.allocate(BOTH);
+    this.#moveList(term, both + PLAIN);
+    heap.set(both + MARK, IS_BOTH);
+    heap.set(term, both);
+    return both + CONDITIONAL;
+  }
+
+  /** Makes the list of the plain entries the only one again. */
+  #join(term: number): void {
+    const both = this.#heap.get(term);
+    this.#moveList(both + PLAIN, term);
+    this.#heap.free(both, BOTH);
+  }
+
+  #moveList(from: number, to: number): void {
+    const first = this.#heap.get(from);
+    this.#heap.set(to, first);
+    if (first < 0) this.#moved(monitorOf(~first), from, to);
+  }
+
+  #insert(list: number, entry: number): number {
+    const heap = this.#heap;
+    const first = heap.get(list);
+    if (first === 0) {
+      heap.set(list, ~entry);
+      return list;
+    }
+    let chunk = first;
+    if (first < 0) {
+      chunk = this.#addChunk(list, 0, SMALLEST_CHUNK);
+      this.#move(~first, list, chunk + CHUNK);
+      heap.set(chunk + COUNT, heap.get(chunk + COUNT) + 1);
+    } else {
+      const room = heap.get(chunk + COUNT) >>> COUNT_BITS;
+      if ((heap.get(chunk + COUNT) & COUNT_MASK) === room)
+        chunk = this.#addChunk(list, chunk, Math.min(LARGEST_CHUNK, 2 * (room + CHUNK)));
+    }
+    const count = heap.get(chunk + COUNT);
+    heap.set(chunk + COUNT, count + 1);
+    const place = chunk + CHUNK + (count & COUNT_MASK);
+    heap.set(place, entry);
+    return place;
+  }
+
+  /** @param size in integers */
+  #addChunk(list: number, next: number, size: number): number {
+    const chunk = this.#heap.allocate(size);
+    this.#heap.set(chunk + NEXT, next);
+    this.#heap.set(chunk + COUNT, (size - CHUNK) << COUNT_BITS);
+    this.#heap.set(list, chunk);
+    return chunk;
+  }
+
+  #move(entry: number, from: number, to: number): void {
+    this.#heap.set(to, entry);
+    this.#moved(monitorOf(entry), from, to);
+  }
 }

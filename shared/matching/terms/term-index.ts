@@ -60,15 +60,21 @@ export class TermIndex {
     return term;
   }
 
-  /** Removes one reference, given the same spelling and options as `acquire`. The last release removes the term. */
-  release(written: string, options = PLAIN): void {
+  /**
+   * Removes one reference, given the same spelling and options as `acquire`. The last release removes the term.
+   *
+   * @param before is told the term while it still exists
+   */
+  release(written: string, options = PLAIN, before?: (term: number) => void): void {
     const shape = this.#read(written, options, false);
     if (shape === undefined) return;
     const isCased = this.#isCased(options);
     const tables = isCased ? this.#cased : this.#folded;
     if (isCased) tables?.reader.readTermLike(this.#folded.reader, written, false);
     const term = tables?.find(shape) ?? 0;
-    if (term === 0 || changeReferences(this.heap, term, -1) > 0) return;
+    if (term === 0) return;
+    before?.(term);
+    if (changeReferences(this.heap, term, -1) > 0) return;
     tables?.remove(shape, term);
     if (isCased) this.#unwatch(shape);
   }

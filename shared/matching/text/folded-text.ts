@@ -86,9 +86,7 @@ export class FoldedText {
   }
 
   toString(): string {
-    let folded = '';
-    for (let unit = 0; unit < this.length; unit++) folded += String.fromCharCode(this.units[unit] ?? 0);
-    return folded;
+    return Buffer.from(this.units.buffer, this.units.byteOffset, 2 * this.length).toString('utf16le');
   }
 
   /** Folds at least the character at `offset`; returns the offset at which to continue. */

@@ -49,14 +49,19 @@ export function attemptRow(attempt: DeliveryAttempt): ArchiveRow {
 }
 
 /**
- * Replaces lone surrogates by U+FFFD. ClickHouse rejects JSON that contains one, and with it the whole insert on every
- * repeat.
+ * Replaces lone surrogates in the row by U+FFFD. ClickHouse rejects JSON that contains one, and with it the whole
+ * insert on every repeat.
  */
 function readable(row: ArchiveRow): ArchiveRow {
-  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, wellFormed(value)]));
+  for (const column in row) {
+    const value = row[column];
+    if (typeof value === 'string') {
+      if (!value.isWellFormed()) row[column] = value.toWellFormed();
+    } else if (Array.isArray(value)) row[column] = value.map(wellFormed);
+  }
+  return row;
 }
 
 function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  return Array.isArray(value) ? value.map(wellFormed) : value;
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -56,10 +56,10 @@ export async function findSeenAsRemoved(
   if (thingIds.length === 0) return new Set();
   const result = await clickhouse.query({
     query: `SELECT thing_id AS thingId
-              FROM items
+              FROM item_contents
              WHERE thing_id IN {ids: Array(String)}
              GROUP BY thing_id
-            HAVING min(lower(trimBoth(body)) IN ('[removed]', '[deleted]', '[ removed by reddit ]'))`,
+            HAVING min(lower(trimBoth(JSONExtractString(content, 'body'))) IN ('[removed]', '[deleted]', '[ removed by reddit ]'))`,
     query_params: { ids: [...thingIds] },
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: 20 },

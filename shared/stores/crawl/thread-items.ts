@@ -28,6 +28,9 @@ export interface SeenThing {
 /** Names of posts or comments go into the URL of a request; some servers limit it to 16 KB. */
 const MAX_IDS = 500;
 
+// Questions about posts are asked of thread_items, which is ordered by post, and questions about a time of
+// item_sightings, which is ordered by time: the other table would read all that was archived that day.
+
 type Row = Record<string, string | number>;
 
 async function select(
@@ -99,7 +102,8 @@ export async function readArchivedComments(
 }
 
 /**
- * Reads posts by the time of their first sight, the earliest first, each with the number of its archived comments.
+ * Reads posts of the last four days by the time of their first sight, the earliest first, each with the number of its
+ * archived comments.
  *
  * @param range from `from` (included) to `to`, only posts created since `createdFrom`
  */
@@ -111,25 +115,25 @@ export async function readArchivedPosts(
   const rows = await select(
     clickhouse,
     `WITH posts AS (
-       SELECT post_id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen, max(subreddit) AS subreddit
-         FROM thread_items
+       SELECT substring(thing_id, length('t3_') + 1) AS id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen
+         FROM item_sightings
         WHERE kind = 'post'
           AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
           AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
           AND created_utc >= fromUnixTimestamp64Milli({created: Int64}, 'UTC')
-        GROUP BY post_id
-        ORDER BY firstSeen, post_id
+        GROUP BY id
+        ORDER BY firstSeen, id
         LIMIT {limit: UInt32}
      )
-     SELECT p.post_id AS postId, toUnixTimestamp64Milli(p.createdUtc) AS createdAt,
-            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, c.comments AS comments, p.subreddit AS subreddit
+     SELECT p.id AS postId, toUnixTimestamp64Milli(p.createdUtc) AS createdAt,
+            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, t.comments AS comments, t.subreddit AS subreddit
        FROM posts AS p
        LEFT JOIN (
-         SELECT post_id, uniqExact(thing_id) AS comments
+         SELECT post_id, uniqExactIf(thing_id, kind = 'comment') AS comments, max(subreddit) AS subreddit
            FROM thread_items
-          WHERE kind = 'comment' AND post_id IN (SELECT post_id FROM posts)
+          WHERE post_id IN (SELECT id FROM posts)
           GROUP BY post_id
-       ) AS c ON c.post_id = p.post_id
+       ) AS t ON t.post_id = p.id
       ORDER BY seenAt, postId`,
     { from: Math.floor(from), to: Math.ceil(to), created: Math.floor(createdFrom), limit },
     signal,
@@ -143,7 +147,10 @@ export async function readArchivedPosts(
   }));
 }
 
-/** Counts the comments of each post that were first seen in a time range; `oldestAt` is when its oldest was created. */
+/**
+ * Counts the comments of each post that were seen in a time range of the last four days; `oldestAt` is when its oldest
+ * was created.
+ */
 export async function readCommentActivity(
   clickhouse: ClickHouseClient,
   { from, to, limit }: { from: number; to: number; limit: number },
@@ -153,8 +160,8 @@ export async function readCommentActivity(
     clickhouse,
     `SELECT post_id AS postId, uniqExact(thing_id) AS comments,
             toUnixTimestamp64Milli(min(created_utc)) AS oldestAt, max(subreddit) AS subreddit
-       FROM thread_items
-      WHERE kind = 'comment'
+       FROM item_sightings
+      WHERE kind = 'comment' AND post_id != ''
         AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
       GROUP BY post_id
@@ -172,7 +179,8 @@ export async function readCommentActivity(
 }
 
 /**
- * Reads things in the order of their first sight. Removed things are left out.
+ * Reads things of the last four days in the order of their sight. One that several sources saw at different times is
+ * read for each.
  *
  * @param options.after the last thing read before; undefined: from `from`
  * @param options.share of all things, 0 to 1, chosen by a hash of their names
@@ -186,7 +194,7 @@ export async function readThingsSeen(
   const rows = await select(
     clickhouse,
     `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS seenAt
-       FROM thread_items
+       FROM item_sightings
       WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
         AND (first_seen_at > fromUnixTimestamp64Milli({from: Int64}, 'UTC') OR thing_id > {thing: String})
@@ -221,7 +229,7 @@ export async function countThingsSeenAfter(
   const [row] = await select(
     clickhouse,
     `SELECT uniqExact(thing_id) AS things
-       FROM thread_items
+       FROM item_sightings
       WHERE kind = {kind: String}
         AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
@@ -249,7 +257,7 @@ export async function lastSightOfPosts(
   const [row] = await select(
     clickhouse,
     `SELECT count() AS posts, toUnixTimestamp64Milli(max(first_seen_at)) AS seenAt
-       FROM thread_items
+       FROM item_sightings
       WHERE kind = 'post'
         AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')

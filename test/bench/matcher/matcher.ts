@@ -3,7 +3,8 @@
  * and with naive regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of
  * matches is checked. 2,000 rules with all kinds of conditions must match 20,000 items as regular expressions say, and
  * 20,000 monitors are compared without and with conditions. One MB is a million characters. `--only CASE` (may be
- * repeated) runs a part; `--monitors N` sets how many are compared without and with conditions (20,000).
+ * repeated) runs a part; `--monitors N` sets how many monitors match items in memory (100,000) and how many are
+ * compared without and with conditions (20,000).
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,7 +69,7 @@ const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline', 'conditions', 'con
 export default async function benchMatcher(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { only: { type: 'string', multiple: true }, monitors: { type: 'string', default: '20000' } },
+    options: { only: { type: 'string', multiple: true }, monitors: { type: 'string' } },
   });
   const cases = values.only ?? CASES;
   const unknown = cases.find((name) => !CASES.includes(name));
@@ -84,8 +85,9 @@ export default async function benchMatcher(report: Report, args: string[]): Prom
       if (cases.includes(name)) await benchTerms(line, name, corpus, vocabulary, folder);
     }
     if (cases.includes('raw-text')) await benchRawText(line, corpus, vocabulary, folder);
-    if (cases.includes('pipeline')) await benchPipeline(line, corpus, folder);
-    if (cases.includes('conditions-cost')) benchConditionsCost(line, corpus, Number(values.monitors));
+    if (cases.includes('pipeline'))
+      await benchPipeline(line, corpus, { folder, count: Number(values.monitors ?? 100_000) });
+    if (cases.includes('conditions-cost')) benchConditionsCost(line, corpus, Number(values.monitors ?? 20_000));
   } finally {
     rmSync(folder, { recursive: true });
   }

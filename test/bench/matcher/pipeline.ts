@@ -11,19 +11,22 @@ import type { Pair } from './naive-pairs.ts';
 import type { PipelineJob } from './pipeline-child.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
 
-const MONITORS = 100_000;
 const ITEMS = 100_000;
 /** Matches per item before filters and excluded terms, which remove some. */
 const MAX_PER_ITEM = 0.1;
 const SAMPLE_EVERY = 10;
 const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
 
-/** 100,000 monitors of 20 keywords and 2 excluded terms, and items that contain almost no keyword, as in production. */
-export async function benchPipeline(report: Report, corpus: Corpus, folder: string): Promise<void> {
+/** Monitors of 20 keywords and 2 excluded terms, and items that contain almost no keyword, as in production. */
+export async function benchPipeline(
+  report: Report,
+  corpus: Corpus,
+  { folder, count }: { folder: string; count: number },
+): Promise<void> {
   const items = cutItems(corpus.items, ITEMS);
   const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));
   const subreddits = [...new Set(items.map(({ subreddit }) => subreddit))].filter((name) => /^\w{2,21}$/.test(name));
-  const options = { count: MONITORS, items: items.length, maxPerItem: MAX_PER_ITEM, subreddits };
+  const options = { count, items: items.length, maxPerItem: MAX_PER_ITEM, subreddits };
   const monitors = sparseMonitors(vocabulary, options);
   const job: PipelineJob = {
     monitorsFile: linesFile(folder, 'monitors', monitors),

@@ -1,8 +1,8 @@
 /**
- * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and
- * charged, compared with a bare Express route that sends the same bytes; the same at an even rate, plain and
- * compressed; a thread of 2,000 comments from the forum's
- * JSON to the answer; memory during a scan of 100,000 posts. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- reading [--seconds N] [--connections N] [--only CASE]`: a cached post with 200 comments
+ * over HTTP, authenticated and charged, compared with a bare Express route that sends the same bytes; the same at an
+ * even rate, plain and compressed; a thread of 2,000 comments from the forum's JSON to the answer; memory during a scan
+ * of 100,000 posts. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -22,7 +22,6 @@ import { openPostgres } from '../shared/postgres-engine.ts';
 import type { ReadingAddresses, ReadingJob, ScanJob, ScanMeasurement } from './reading-child.ts';
 import { threadOf } from './reading-thread.ts';
 
-const CONNECTIONS = 16;
 const COMMENTS = 200;
 const EVEN_RATE = 100;
 const DECODERS: Record<string, (body: Buffer) => Promise<Buffer>> = {
@@ -33,13 +32,19 @@ const LARGE_THREAD = 2_000;
 const SCAN: ScanJob = { posts: 100_000, memoryBytes: 64 * 2 ** 20 };
 
 export default async function bench(report: Report, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '10' } } });
-  report({ case: 'mapping', ...mapLargeThread() });
-  const scanned = await inChild<ScanMeasurement>(SCAN, ({ answer }) => Promise.resolve(answer));
-  report({ case: 'scan', limit_mb: SCAN.memoryBytes / 2 ** 20, ...rounded(scanned) });
+  const text = (value: string) => ({ type: 'string', default: value }) as const;
+  const options = { seconds: text('10'), connections: text('16'), only: { type: 'string' } } as const;
+  const { values } = parseArgs({ args, options });
+  const connections = Number(values.connections);
+  const isWanted = (name: string) => values.only === undefined || values.only === name;
+  if (isWanted('mapping')) report({ case: 'mapping', ...mapLargeThread() });
+  if (isWanted('scan')) {
+    const scanned = await inChild<ScanMeasurement>(SCAN, ({ answer }) => Promise.resolve(answer));
+    report({ case: 'scan', limit_mb: SCAN.memoryBytes / 2 ** 20, ...rounded(scanned) });
+  }
   const engine = await openPostgres();
   try {
-    const job: ReadingJob = { postgresUrl: engine.url, comments: COMMENTS, accounts: CONNECTIONS };
+    const job: ReadingJob = { postgresUrl: engine.url, comments: COMMENTS, accounts: connections };
     await inChild<ReadingAddresses>(job, async ({ answer: addresses }) => {
       const durationMs = Number(values.seconds) * 1000;
       for (const [server, url] of [
@@ -56,6 +61,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
           ...(await load(url, addresses.keys, durationMs)),
         });
       }
+      if (!isWanted('cached post, even rate')) return;
       for (const measured of await evenLoad(addresses, durationMs))
         report({ case: 'cached post, even rate', ...measured });
     });
@@ -83,7 +89,7 @@ function mapLargeThread(): object {
 
 /** Each connection sends the next request as soon as it has the answer. */
 async function load(url: string, keys: readonly string[], durationMs: number): Promise<object> {
-  const pool = new Pool(url, { connections: CONNECTIONS });
+  const pool = new Pool(url, { connections: keys.length });
   const ask = async (key: string): Promise<void> => {
     const headers = { authorization: `Bearer ${key}` };
     const response = await pool.request({ path: '/v1/forum/post?id=bench1', method: 'GET', headers });
@@ -107,7 +113,7 @@ async function load(url: string, keys: readonly string[], durationMs: number): P
   await pool.close();
   const { p50, p99 } = percentiles(latencies);
   return {
-    connections: CONNECTIONS,
+    connections: keys.length,
     requests_per_s: Math.round(latencies.length / seconds),
     ...rounded({ p50_ms: p50 ?? 0, p99_ms: p99 ?? 0 }),
   };
@@ -118,7 +124,7 @@ async function load(url: string, keys: readonly string[], durationMs: number): P
  * else this machine does delays all of them alike.
  */
 async function evenLoad({ apiUrl, keys }: ReadingAddresses, durationMs: number): Promise<object[]> {
-  const pool = new Pool(apiUrl, { connections: CONNECTIONS });
+  const pool = new Pool(apiUrl, { connections: keys.length });
   const encodings = ['identity', 'gzip', 'br'];
   const measured = new Map(encodings.map((encoding) => [encoding, { bytes: 0, latencies: [] as number[] }]));
   const ask = async (number: number): Promise<void> => {

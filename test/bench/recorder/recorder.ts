@@ -1,7 +1,8 @@
 /**
- * `npm run --silent bench -- recorder [--seconds N]`: candidates per second through the recorder's work in Postgres
- * (contents and transaction, without Kafka), and the time of a small batch. Baseline in the same run: the bare writes
- * of the same rows. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- recorder [--seconds N] [--stored N]`: candidates per second through the recorder's work in
+ * Postgres (contents and transaction, without Kafka), and the time of a small batch. Baseline in the same run: the bare
+ * writes of the same rows. `--stored`: beside N matches of other monitors that are stored already. Runs on embedded
+ * Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
@@ -9,10 +10,16 @@ import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { fillTables, thingsFor } from '../shared/filled-matches.ts';
 import { openPostgres } from '../shared/postgres-engine.ts';
 import { writeBarely } from './recorder-probe.ts';
 
 const MONITORS = 1_000;
+/** Those that the stored matches belong to. */
+const OTHERS = 2_000;
+/** More than any run records, so that runs in one database have things of their own. */
+const THINGS_PER_RUN = 100_000_000;
 const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
 
 interface Run {
@@ -51,21 +58,47 @@ const RUNS: Run[] = [
 ];
 
 export default async function bench(report: (line: object) => void, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '8' } } });
+  const { values } = parseArgs({
+    args,
+    options: { seconds: { type: 'string', default: '8' }, stored: { type: 'string', default: '0' } },
+  });
   const engine = await openPostgres();
   try {
-    for (const run of RUNS) report(await measure(run, engine.url, Number(values.seconds) * 1_000));
+    const stored = Number(values.stored);
+    const filled = stored > 0 ? await createFilledDatabase(engine.url, stored) : undefined;
+    for (const [number, run] of RUNS.entries()) {
+      const database = filled ?? (await createTestDatabase(engine.url));
+      const firstThing = number * THINGS_PER_RUN;
+      const measured = await measure(run, database, { firstThing, durationMs: Number(values.seconds) * 1_000 });
+      report({ ...measured, ...(filled ? { stored } : {}) });
+      if (!filled) await database.drop();
+    }
+    await filled?.drop();
   } finally {
     await engine.stop();
   }
 }
 
-async function measure(run: Run, url: string, durationMs: number): Promise<object> {
+/** A database with so many matches of monitors that get no others. */
+async function createFilledDatabase(url: string, stored: number): Promise<TestDatabase> {
   const database = await createTestDatabase(url);
+  const monitorIds = await insertMonitors(database.pool, OTHERS, { webhookUrl: 'https://example.com/', pack: 79 });
+  const matches = Math.ceil(stored / OTHERS);
+  const things = thingsFor(stored, matches);
+  const groups = [{ monitorIds, matches }];
+  await fillTables(database.url, { groups, things, oldestDays: 29, newestDays: 0, attempts: false });
+  return database;
+}
+
+async function measure(
+  run: Run,
+  database: TestDatabase,
+  { firstThing, durationMs }: { firstThing: number; durationMs: number },
+): Promise<object> {
   const statements = countStatements(database.pool);
   const monitorIds = await insertMonitors(database.pool, MONITORS, { webhookUrl: 'https://example.com/', pack: 79 });
   if (run.work === RECORD_NOTHING) await fillDay(database.pool, monitorIds);
-  const batches = generateBatches(run, monitorIds);
+  const batches = generateBatches(run, monitorIds, firstThing);
   const perBatch: number[] = [];
   // First warms up plans and connections, which affect a process's first second but not its rate.
   for (let round = 0; round < 10; round += 1) await run.work(database.pool, batches());
@@ -80,7 +113,6 @@ async function measure(run: Run, url: string, durationMs: number): Promise<objec
     spent += times.at(-1)!;
     perBatch.push(statements() - before);
   }
-  await database.drop();
   times.sort((a, b) => a - b);
   const quantile = (q: number) => Number(times[Math.floor(q * (times.length - 1))]!.toFixed(2));
   return {
@@ -101,11 +133,11 @@ async function fillDay(pool: Pool, monitorIds: string[]): Promise<void> {
   );
 }
 
-function generateBatches(run: Run, monitorIds: string[]): () => Candidate[] {
+function generateBatches(run: Run, monitorIds: string[], firstThing: number): () => Candidate[] {
   let made = 0;
   return () =>
     Array.from({ length: run.batchSize }, () => {
-      const thing = Math.floor(made / run.monitorsPerThing);
+      const thing = firstThing + Math.floor(made / run.monitorsPerThing);
       // 7,919 is coprime to the number of monitors, so a batch's monitors are spread and each pair occurs once.
       const monitorId = monitorIds[(made * 7_919) % monitorIds.length]!;
       made += 1;

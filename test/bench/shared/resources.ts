@@ -8,6 +8,8 @@ interface Sample {
   at: number;
   /** Megabytes, shared pages divided among the processes that share them. */
   memory: number;
+  /** Megabytes, shared pages counted once for each of the processes that share them. */
+  resident: number;
   handles: number;
 }
 
@@ -35,8 +37,13 @@ export class Resources {
         const spent = used.seconds - (this.#seen.get(process.pid) ?? used.seconds);
         this.#seen.set(process.pid, used.seconds);
         this.#seconds.set(kind, (this.#seconds.get(kind) ?? 0) + spent);
-        const sum = sums.get(kind) ?? { at, memory: 0, handles: 0 };
-        sums.set(kind, { at, memory: sum.memory + used.memory, handles: sum.handles + used.handles });
+        const sum = sums.get(kind) ?? { at, memory: 0, resident: 0, handles: 0 };
+        sums.set(kind, {
+          at,
+          memory: sum.memory + used.memory,
+          resident: sum.resident + used.resident,
+          handles: sum.handles + used.handles,
+        });
       }
     }
     for (const [kind, sample] of sums) this.#samples.set(kind, [...(this.#samples.get(kind) ?? []), sample]);
@@ -45,6 +52,14 @@ export class Resources {
   /** Seconds of processor time by kind, from the first sample on. */
   seconds(): Record<string, number> {
     return Object.fromEntries([...this.#seconds].map(([kind, seconds]) => [kind, round(seconds)]));
+  }
+
+  /** The mean memory of all samples by kind, in megabytes; with `resident`, shared pages count for each process. */
+  mean(of: 'memory' | 'resident'): Record<string, number> {
+    const means = [...this.#samples].map(([kind, samples]): [string, number] => {
+      return [kind, round(samples.reduce((sum, sample) => sum + sample[of], 0) / samples.length)];
+    });
+    return Object.fromEntries(means);
   }
 
   /** The most memory of a kind in any sample, in megabytes. */
@@ -97,11 +112,12 @@ function kindOf({ command }: Process): string {
   if (command.includes('services-main')) return 'services';
   if (command.includes('simulator')) return 'simulator';
   if (command.includes('clickhouse')) return 'clickhouse';
+  if (command.startsWith('npm ')) return 'npm';
   return command.includes('services/main.ts') ? 'parent' : 'others';
 }
 
 /** Megabytes, open handles, seconds of processor time; undefined when the process has ended. */
-function usedBy(pid: number): { memory: number; handles: number; seconds: number } | undefined {
+function usedBy(pid: number): (Omit<Sample, 'at'> & { seconds: number }) | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [user, system] = stat
@@ -109,8 +125,10 @@ function usedBy(pid: number): { memory: number; handles: number; seconds: number
       .split(' ')
       .slice(11, 13);
     const seconds = (Number(user) + Number(system)) / TICKS_PER_SECOND;
-    const kilobytes = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
-    return { memory: Number(kilobytes) / 1024, handles: readdirSync(`/proc/${pid}/fd`).length, seconds };
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]) / 1024;
+    const handles = readdirSync(`/proc/${pid}/fd`).length;
+    return { memory: megabytes('Pss'), resident: megabytes('Rss'), handles, seconds };
   } catch {
     return undefined;
   }

@@ -33,7 +33,8 @@ beforeAll(async () => {
   clickhouse = archive.client;
 });
 beforeEach(async () => {
-  for (const table of ['items', 'thread_items']) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  for (const table of ['items', 'thread_items', 'item_sightings'])
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
 });
 afterAll(async () => {
   await archive.drop();

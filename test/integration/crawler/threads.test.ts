@@ -86,7 +86,8 @@ test('the audit measures the share of comments that no other source had seen', a
     SIMULATOR_SEED: '7',
   });
   await migrateClickhouse(clickhouse, database.pool, silentLogger());
-  for (const table of ['items', 'thread_items']) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  for (const table of ['items', 'thread_items', 'item_sightings'])
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   await database.pool.query('TRUNCATE crawl_cursors, crawl_gaps, leases, audit_samples');
   const publisher = new ArchivingPublisher(database.pool, clickhouse);
   crawler = await startTestCrawler({

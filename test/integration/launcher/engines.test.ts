@@ -2,8 +2,8 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import kafkajs from 'kafkajs';
@@ -51,6 +51,15 @@ function admin(urls: Urls) {
   return new Kafka({ ...parseBrokers([urls.kafka]), logLevel: logLevel.NOTHING }).admin();
 }
 
+/** How much lower the priority of a process's thread of this name is than ours; undefined where that is not known. */
+function nicenessOf(pid: number, name: string): number | undefined {
+  const folder = `/proc/${pid}/task`;
+  if (!existsSync(folder)) return undefined;
+  const stats = readdirSync(folder).map((thread) => readFileSync(join(folder, thread, 'stat'), 'utf8'));
+  const stat = stats.find((text) => text.includes(`(${name})`));
+  return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) - getPriority();
+}
+
 /** Data in each engine that must survive every crash. */
 async function fill(urls: Urls): Promise<void> {
   await onPostgres(urls, 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -82,6 +91,9 @@ describe('embedded engines', () => {
     running = first;
     const { urls } = first;
     await fill(urls);
+    const clickhouse = first.process('clickhouse').pid;
+    expect(getPriority(clickhouse) - getPriority()).toBe(5);
+    expect(nicenessOf(clickhouse, 'MergeMutate') ?? 5).toBe(5);
     const pids = ENGINES.map((name) => first.process(name).pid);
     await first.stop();
     expect(pids.filter((pid) => identifyProcess(pid) !== undefined)).toEqual([]);

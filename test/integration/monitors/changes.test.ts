@@ -81,7 +81,7 @@ function enter(offset: number, agoMs = 0): void {
   recent.add('forum.comments|0', {
     offset: BigInt(offset),
     enteredAtMs: Date.now() - agoMs,
-    item: commentItem(offset, 'rust'),
+    message: Buffer.from(JSON.stringify(commentItem(offset, 'rust'))),
   });
 }
 
@@ -104,7 +104,8 @@ test('12,001 monitors are loaded; a comparison finds 6,000 pauses and 6,001 new 
     [1, rows[0]!.now.getTime() - 60_000],
     [2, rows[0]!.now.getTime()],
   ] as const) {
-    recent.add('forum.comments|0', { offset: BigInt(offset), enteredAtMs: at, item: commentItem(offset, 'rust') });
+    const message = Buffer.from(JSON.stringify(commentItem(offset, 'rust')));
+    recent.add('forum.comments|0', { offset: BigInt(offset), enteredAtMs: at, message });
   }
   await changes.compare();
   expect(monitors.size).toBe(6_001);

@@ -6,28 +6,28 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /**
- * One service in a separate process, like a joining start. As any parent would, it restarts the service when the
- * service ends unexpectedly.
+ * Services in a separate process, like a joining start. As any parent would, it restarts the process when it ends
+ * unexpectedly.
  */
 export class ServiceProcess {
   /** The last lines that it printed, across restarts. */
   output = '';
   /** How often it ended without being stopped or killed. */
   ownEnds = 0;
-  private readonly service: string;
+  private readonly services: readonly string[];
   private readonly env: NodeJS.ProcessEnv;
   private child: ChildProcess | undefined;
   private isWanted = false;
 
-  /** @param env the three URL variables, and what else the service is to know */
-  constructor(service: string, env: NodeJS.ProcessEnv) {
-    this.service = service;
+  /** @param env the three URL variables, and what else the services are to know */
+  constructor(services: string | readonly string[], env: NodeJS.ProcessEnv) {
+    this.services = typeof services === 'string' ? [services] : services;
     this.env = env;
   }
 
   start(): void {
     this.isWanted = true;
-    const child = spawn(process.execPath, ['services/main.ts', this.service], {
+    const child = spawn(process.execPath, ['services/main.ts', ...this.services], {
       cwd: ROOT,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],

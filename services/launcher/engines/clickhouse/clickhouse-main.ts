@@ -1,11 +1,16 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
+import { releaseMemory } from '../../../../shared/runtime/release-memory.ts';
 import { clickhouseCredentials } from './clickhouse-credentials.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementJudge } from './judge-statement.ts';
 import { StatementRunner } from './statement-runner.ts';
+
+/** Added to what the process inherits: to raise a priority is not allowed. */
+const NICENESS = 5;
 
 // node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR: ClickHouse over HTTP on loopback until SIGTERM. The
 // passwords are in DATA_DIR, because anyone may read the arguments of a process.
@@ -14,6 +19,10 @@ if (directory === undefined || port === undefined || readOnlyPort === undefined 
   throw new Error('usage: clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR');
 }
 const { writer, reader } = clickhouseCredentials(dataDir);
+
+// Items are matched, recorded and delivered without ClickHouse: where the cores are busy, that comes first. The threads
+// of the engine are started later and inherit it.
+setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS));
 
 const stopped = once(process, 'SIGTERM');
 process.on('SIGINT', () => undefined);
@@ -28,6 +37,7 @@ const servers = [
   await listen(clickhouseHttpServer({ writers, readers, readOnly: true, credential: reader }), Number(readOnlyPort)),
 ];
 
+releaseMemory();
 await stopped;
 // Running statements finish first, within the parent's deadline.
 await Promise.all(servers.map(closeServer));

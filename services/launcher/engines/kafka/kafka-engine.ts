@@ -180,6 +180,9 @@ function jvmArgs(heapMb: number): string[] {
     `-Xmx${heapMb}m`,
     '-XX:+UseSerialGC',
     '-XX:TieredStopAtLevel=1',
+    // A small young generation that grows with the old one: nearly all of it would be garbage, and resident.
+    '-XX:NewSize=8m',
+    '-XX:NewRatio=5',
     '-XX:+ExitOnOutOfMemoryError',
     '-Xlog:disable',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

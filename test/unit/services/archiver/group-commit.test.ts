@@ -41,16 +41,33 @@ test('rows wait up to a second while other partitions may add more', async () =>
   expect(inserts.map(({ rows }) => rows)).toEqual([[1, 2]]);
 });
 
-test('inserts after 200 ms when every partition waits', async () => {
+test('inserts at once when every partition waits', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(2);
   void commits.add([1]);
   await vi.advanceTimersByTimeAsync(100);
+  expect(inserts).toHaveLength(0);
   void commits.add([2]);
-  await vi.advanceTimersByTimeAsync(199);
+  expect(inserts.map(({ rows }) => rows)).toEqual([[1, 2]]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(inserts, 'no timer is left behind').toHaveLength(1);
+});
+
+test('1,000 rows of one partition wait 100 ms for the others of the same fetch', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(4);
+  void commits.add(rows(999));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(inserts).toHaveLength(0);
+  void commits.add([1]);
+  await vi.advanceTimersByTimeAsync(60);
+  void commits.add([2]);
+  await vi.advanceTimersByTimeAsync(39);
   expect(inserts).toHaveLength(0);
   await vi.advanceTimersByTimeAsync(1);
-  expect(inserts).toHaveLength(1);
+  expect(inserts.map(({ rows }) => rows.length)).toEqual([1_001]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(inserts, 'no timer is left behind').toHaveLength(1);
 });
 
 test('a late partition does not make the first one wait longer than a second', async () => {

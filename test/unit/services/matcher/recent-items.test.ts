@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { RecentItems, RING_MS } from '../../../../services/matcher/recent-items.ts';
+import { readRecent, RecentItems, RING_MS } from '../../../../services/matcher/recent-items.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 
 const item = forumItemOf('t1_a');
+const message = Buffer.from(JSON.stringify(item));
 const P0 = 'forum.posts|0';
 const P1 = 'forum.posts|1';
 
 function filled(...times: number[]): RecentItems {
   const recent = new RecentItems();
-  times.forEach((enteredAtMs, index) => recent.add(P0, { offset: BigInt(index), enteredAtMs, item }));
+  times.forEach((enteredAtMs, index) => recent.add(P0, { offset: BigInt(index), enteredAtMs, message }));
   return recent;
 }
 
@@ -18,8 +19,8 @@ function offsetsSince(recent: RecentItems, fromMs: number): bigint[] {
 
 test('keeps at least the last 30 s of each partition, relative to its own newest item', () => {
   const recent = new RecentItems();
-  for (let at = 0; at <= 100_000; at += 100) recent.add(P0, { offset: BigInt(at), enteredAtMs: at, item });
-  recent.add(P1, { offset: 7n, enteredAtMs: 1, item });
+  for (let at = 0; at <= 100_000; at += 100) recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
+  recent.add(P1, { offset: 7n, enteredAtMs: 1, message });
   expect(offsetsSince(recent, 100_000 - RING_MS)).toHaveLength(RING_MS / 100 + 1);
   expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RING_MS));
   expect(recent.oldestOffset(P1), 'a quiet partition keeps its items').toBe(7n);
@@ -29,7 +30,7 @@ test('never keeps more than twice the items of 30 s plus a few hundred', () => {
   const recent = new RecentItems();
   let most = 0;
   for (let at = 0; at < 20 * RING_MS; at += 10) {
-    recent.add(P0, { offset: BigInt(at), enteredAtMs: at, item });
+    recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
     most = Math.max(most, recent.size);
   }
   expect(most).toBeLessThanOrEqual(2 * (RING_MS / 10) + 257);
@@ -49,13 +50,13 @@ test('ignores a repeated batch', () => {
     [1, 20],
     [2, 30],
   ] as const)
-    recent.add(P0, { offset: BigInt(offset), enteredAtMs: at, item });
+    recent.add(P0, { offset: BigInt(offset), enteredAtMs: at, message });
   expect(offsetsSince(recent, 0)).toEqual([0n, 1n, 2n]);
 });
 
 test('reading from an earlier offset restarts the partition without gaps or duplicates', () => {
   const recent = new RecentItems();
-  const add = (offset: number) => recent.add(P0, { offset: BigInt(offset), enteredAtMs: offset, item });
+  const add = (offset: number) => recent.add(P0, { offset: BigInt(offset), enteredAtMs: offset, message });
   [10, 11, 12].forEach(add);
   [8, 9, 10, 11].forEach(add);
   expect(offsetsSince(recent, 0)).toEqual([8n, 9n, 10n, 11n]);
@@ -63,10 +64,10 @@ test('reading from an earlier offset restarts the partition without gaps or dupl
 
 test('a topic that was created again starts at offset 0', () => {
   const recent = filled(10, 20, 30);
-  recent.add(P1, { offset: 5n, enteredAtMs: 1, item });
+  recent.add(P1, { offset: 5n, enteredAtMs: 1, message });
   recent.clear();
   expect(recent.size).toBe(0);
-  recent.add(P1, { offset: 0n, enteredAtMs: 99, item });
+  recent.add(P1, { offset: 0n, enteredAtMs: 99, message });
   expect([recent.oldestOffset(P0), recent.oldestOffset(P1)]).toEqual([undefined, 0n]);
 });
 
@@ -77,10 +78,10 @@ test('loses nothing when the append time steps back (another broker leads)', () 
 test('is limited in bytes: the oldest items of the largest partition are evicted first and counted', () => {
   const maxBytes = 1024 * 1024;
   const recent = new RecentItems(maxBytes);
-  const long = { ...item, body: 'x'.repeat(10_000) };
-  recent.add(P1, { offset: 0n, enteredAtMs: 1_000, item });
+  const long = Buffer.from(JSON.stringify({ ...item, body: 'x'.repeat(10_000) }));
+  recent.add(P1, { offset: 0n, enteredAtMs: 1_000, message });
   for (let n = 0; n < 1_000; n++) {
-    recent.add(P0, { offset: BigInt(n), enteredAtMs: 1_000, item: long });
+    recent.add(P0, { offset: BigInt(n), enteredAtMs: 1_000, message: long });
     expect(recent.bytes).toBeLessThanOrEqual(maxBytes);
   }
   const kept = recent.size - 1;
@@ -93,11 +94,19 @@ test('is limited in bytes: the oldest items of the largest partition are evicted
 
 test('subtracts the bytes of removed items', () => {
   const recent = new RecentItems();
-  for (let n = 0; n < 2_000; n++) recent.add(P0, { offset: BigInt(n), enteredAtMs: n, item });
+  for (let n = 0; n < 2_000; n++) recent.add(P0, { offset: BigInt(n), enteredAtMs: n, message });
   const full = recent.bytes;
-  recent.add(P0, { offset: 2_000n, enteredAtMs: 10 * RING_MS, item });
+  recent.add(P0, { offset: 2_000n, enteredAtMs: 10 * RING_MS, message });
   expect(recent.size).toBe(1);
   expect(recent.bytes).toBe(full / 2_000);
   recent.clear();
   expect(recent.bytes).toBe(0);
+});
+
+test('keeps a copy of the message, which is a view into the answer to a fetch', () => {
+  const recent = new RecentItems();
+  const fetched = Buffer.from(message);
+  recent.add(P0, { offset: 1n, enteredAtMs: 1, message: fetched });
+  fetched.fill(0);
+  expect(recent.since(0).map(readRecent)).toEqual([{ offset: 1n, enteredAtMs: 1, item }]);
 });

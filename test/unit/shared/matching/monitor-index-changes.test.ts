@@ -165,6 +165,33 @@ describe('an index after any sequence of changes matches like a fresh index', ()
 });
 
 describe('removal', () => {
+  test('of monitors that are several times in the list of one term leaves the others', () => {
+    const texts = ['title', 'body', 'post_title'] as const;
+    const manifold = (count: number): Rule => ({
+      ...watch([]),
+      terms: texts.slice(3 - count).map((text) => ({ text: 'rust', in: [text] })),
+    });
+    const item: MatchItem = { ...comment('rust'), title: 'rust' };
+    for (let seed = 1; seed <= 200; seed++) {
+      const pick = sequence(seed);
+      const index = new MonitorIndex();
+      const there = new Set<string>();
+      for (let step = 0; step < 100; step++) {
+        const id = String(pick(5));
+        if (pick(2) === 0) {
+          index.remove(id);
+          there.delete(id);
+        } else {
+          index.set(id, manifold(1 + pick(3)));
+          there.add(id);
+        }
+        const found = index.match(item);
+        expect(new Set(found.map(({ monitorId }) => monitorId))).toEqual(there);
+        for (const { positions } of found) expect(positions).toHaveLength(1);
+      }
+    }
+  });
+
   test('nothing matches after all monitors are removed in any order', () => {
     for (let seed = 1; seed <= 10; seed++) {
       const pick = sequence(seed);

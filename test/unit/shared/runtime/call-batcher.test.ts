@@ -16,55 +16,77 @@ function heldGroups(options: { maxGroup?: number; maxRunning?: number } = {}) {
   return { groups, calls, end };
 }
 
-test('a lone call starts at once; those that come meanwhile go together, each with its own answer', async () => {
+/** Until what was called before has started, also behind a group that has just ended. */
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('calls of one turn go together, those that come meanwhile go next, each with its own answer', async () => {
   const { groups, calls, end } = heldGroups({ maxRunning: 1 });
-  const answers = [1, 2, 3].map((input) => calls.call(input));
-  expect(groups.map(({ inputs }) => inputs)).toEqual([[1]]);
+  const answers = [1, 2].map((input) => calls.call(input));
+  // As a call that follows an answer of another batcher.
+  void Promise.resolve().then(() => answers.push(calls.call(3)));
+  await nextTurn();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1, 2, 3]]);
+  answers.push(calls.call(4));
+  await nextTurn();
+  answers.push(calls.call(5));
+  await nextTurn();
+  expect(groups).toHaveLength(1);
   end(0);
-  expect(await answers[0]).toBe('answer 1');
-  // Too late for the second group only once that has started.
-  await Promise.resolve();
-  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2, 3]]);
-  const late = calls.call(4);
+  expect(await answers[2]).toBe('answer 3');
+  await nextTurn();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ]);
   end(1);
-  expect(await Promise.all(answers)).toEqual(['answer 1', 'answer 2', 'answer 3']);
-  await Promise.resolve();
+  expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5].map((input) => `answer ${input}`));
+  const lone = calls.call(6);
+  await nextTurn();
   end(2);
-  expect(await late).toBe('answer 4');
-  expect(groups).toHaveLength(3);
+  expect(await lone).toBe('answer 6');
 });
 
 test('groups and how many run at a time are bounded', async () => {
   const { groups, calls, end } = heldGroups({ maxGroup: 2, maxRunning: 2 });
-  const answers = [1, 2, 3, 4, 5, 6].map((input) => calls.call(input));
-  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2]]);
+  const answers = [1, 2, 3, 4, 5, 6, 7].map((input) => calls.call(input));
+  const started = () => groups.map(({ inputs }) => inputs);
+  await nextTurn();
+  expect(started()).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
   end(1);
-  await answers[1];
-  await Promise.resolve();
-  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2], [3, 4]]);
+  await answers[3];
+  await nextTurn();
+  expect(started().slice(2)).toEqual([[5, 6]]);
   end(0);
   await answers[0];
-  await Promise.resolve();
-  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2], [3, 4], [5, 6]]);
+  await nextTurn();
+  expect(started().slice(2)).toEqual([[5, 6], [7]]);
 });
 
 test('a failure is that of its group alone, and a wrong number of answers is one', async () => {
   let run = 0;
   const calls = new CallBatcher<number, number>({
     maxRunning: 1,
+    maxGroup: 2,
     run: (inputs) => {
       run++;
       if (run === 1) return Promise.reject(new Error('lost'));
       return Promise.resolve(run === 2 ? [] : inputs);
     },
   });
-  const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
+  const settled = await Promise.allSettled([1, 2, 3, 4].map((input) => calls.call(input)));
   expect(settled.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : outcome.value))).toEqual([
+    'Error: lost',
     'Error: lost',
     'Error: 0 answers to 2 calls',
     'Error: 0 answers to 2 calls',
   ]);
-  expect(await calls.call(4)).toBe(4);
+  expect(await calls.call(5)).toBe(5);
 });
 
 test('a run that throws at once fails its calls, not the process', async () => {
@@ -80,6 +102,7 @@ test('a failure that the next group would meet too is that of all calls that wai
   let runs = 0;
   const calls = new CallBatcher<number, number>({
     maxRunning: 1,
+    maxGroup: 1,
     isShared: (error) => error instanceof RangeError,
     run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('away')) : Promise.resolve(inputs)),
   });

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
 import {
   changeReferences,
+  countOf,
   FoundTerms,
   postings,
   setPostings,
+  signatureOf,
   TERM_SIZE,
 } from '../../../../../shared/matching/terms/found-terms.ts';
 
@@ -45,6 +47,24 @@ describe('FoundTerms', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test('never denies a term of a signature that was found', () => {
+    const heap = new IntHeap();
+    const terms = Array.from({ length: 300 }, () => heap.allocate(TERM_SIZE));
+    const found = new FoundTerms(heap);
+    let wrong = 0;
+    terms.forEach((term, number) => {
+      const [next = 0, third = 0] = [terms[(number + 1) % 300], terms[(number + 2) % 300]];
+      found.clear();
+      found.add(term, 0, 0, 1);
+      expect(found.mayHaveAny(signatureOf([term]))).toBe(true);
+      expect(found.mayHaveAny(signatureOf([term, next]))).toBe(true);
+      expect(found.mayHaveAny(signatureOf([next, term]))).toBe(true);
+      if (found.mayHaveAny(signatureOf([next, third]))) wrong++;
+    });
+    expect(wrong).toBeLessThan(10);
+    expect([[], [1], [1, 2]].map((list) => countOf(signatureOf(list)))).toEqual([0, 1, 2]);
   });
 
   test('a record stores its postings and its reference count separately', () => {

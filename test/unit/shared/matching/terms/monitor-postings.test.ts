@@ -1,91 +1,126 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
-import { postings, TERM_SIZE } from '../../../../../shared/matching/terms/found-terms.ts';
-import {
-  CONDITIONAL_POSTING,
-  firstConditional,
-  isHeader,
-  link,
-  linkConditional,
-  monitorOf,
-  nextPosting,
-  POSTING,
-  textsOf,
-  unlink,
-  unlinkConditional,
-} from '../../../../../shared/matching/terms/monitor-postings.ts';
+import { IntList } from '../../../../../shared/matching/tables/int-list.ts';
+import { TERM_SIZE } from '../../../../../shared/matching/terms/found-terms.ts';
+import { Hits } from '../../../../../shared/matching/terms/hits.ts';
+import { MonitorPostings } from '../../../../../shared/matching/terms/monitor-postings.ts';
 
-interface Listed {
-  plain: number[];
-  conditional: { monitor: number; texts: number }[];
+const TITLE = 0b001;
+const BODY = 0b010;
+const POST_TITLE = 0b100;
+const USUAL = TITLE | BODY;
+const MONITORS = 2000;
+
+interface Entry {
+  monitor: number;
+  place: number;
+  texts: number;
+  isConditional: boolean;
 }
 
-/** What the search sees, the last added posting first. */
-function listed(heap: IntHeap, term: number): Listed {
-  const { plain, conditional }: Listed = { plain: [], conditional: [] };
-  let posting = postings(heap, term);
-  if (isHeader(heap, posting)) {
-    for (let each = firstConditional(heap, posting); each !== 0; each = nextPosting(heap, each)) {
-      conditional.push({ monitor: monitorOf(heap, each), texts: textsOf(heap, each) });
-    }
-    posting = nextPosting(heap, posting);
+/** The lists of one term, and what must be in them. */
+class Modelled {
+  readonly heap = new IntHeap();
+  readonly term = this.heap.allocate(TERM_SIZE);
+  readonly entries: Entry[] = [];
+  readonly hits: Hits;
+  readonly postings = new MonitorPostings(this.heap, (monitor, from, to) => {
+    const moved = this.entries.find((entry) => entry.place === from);
+    expect(moved?.monitor).toBe(monitor);
+    if (moved) moved.place = to;
+  });
+
+  constructor() {
+    const rows = new IntList();
+    rows.extend(4 * MONITORS);
+    this.hits = new Hits(rows, 4);
   }
-  for (; posting !== 0; posting = nextPosting(heap, posting)) plain.push(monitorOf(heap, posting));
-  return { plain, conditional };
+
+  add(monitor: number, texts: number, isConditional: boolean): void {
+    const place = this.postings.add(this.term, monitor, texts, isConditional);
+    expect(this.entries.map((entry) => entry.place)).not.toContain(place);
+    this.entries.push({ monitor, place, texts, isConditional });
+  }
+
+  remove(position: number): void {
+    const [entry] = this.entries.splice(position, 1);
+    if (entry) this.postings.remove(this.term, entry.place, entry.isConditional);
+  }
+
+  /** The monitors that the search finds, with or without their terms, and what it cost. */
+  found(texts: number, withTerms: boolean): { monitors: number[]; places: number[]; steps: number } {
+    const { hits } = this;
+    hits.clear();
+    const steps = this.postings.collect(this.term, texts, hits, withTerms ? 0 : -1);
+    const monitors = [...hits.monitors.items.subarray(0, hits.monitors.length)];
+    const places = withTerms ? monitors.flatMap((_, index) => hits.of(index).map(({ place }) => place)) : [];
+    return { monitors: sorted(monitors), places: sorted(places), steps };
+  }
+
+  check(): void {
+    for (const texts of [TITLE, BODY, POST_TITLE, USUAL | POST_TITLE]) {
+      const read = this.entries.filter(({ isConditional }) => isConditional || (texts & USUAL) !== 0);
+      const counting = read.filter((entry) => (entry.texts & texts) !== 0);
+      const monitors = sorted(new Set(counting.map(({ monitor }) => monitor)));
+      const places = sorted(counting.map(({ place }) => place));
+      expect(this.found(texts, true)).toEqual({ monitors, places, steps: read.length });
+      expect(this.found(texts, false)).toEqual({ monitors, places: [], steps: read.length });
+    }
+    for (const { place, texts } of this.entries) expect(this.postings.texts(place)).toBe(texts);
+  }
 }
+
+const sorted = (numbers: Iterable<number>): number[] => [...numbers].sort((one, other) => one - other);
 
 describe('the postings of a term', () => {
-  test('are two lists, of which each posting can be removed at any time', () => {
-    const step = fc.record({ isConditional: fc.boolean(), texts: fc.integer({ min: 1, max: 7 }), removes: fc.nat(9) });
+  test('are two lists, of which each entry can be removed at any time', () => {
+    const step = fc.record({
+      isConditional: fc.boolean(),
+      texts: fc.integer({ min: 1, max: 7 }),
+      // Few monitors: one may be twice in the list of the conditional ones.
+      monitor: fc.nat(9),
+      removes: fc.nat(99),
+    });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const heap = new IntHeap();
-        const term = heap.allocate(TERM_SIZE);
-        const model: { posting: number; monitor: number; texts: number | undefined }[] = [];
-        steps.forEach(({ isConditional, texts, removes }, number) => {
-          const monitor = 1000 + number;
-          if (removes < 4 && model.length > 0) {
-            const [removed] = model.splice(removes % model.length, 1);
-            if (removed?.texts === undefined) unlink(heap, removed?.posting ?? 0);
-            else unlinkConditional(heap, removed.posting);
-          } else if (isConditional) {
-            const posting = heap.allocate(CONDITIONAL_POSTING);
-            linkConditional(heap, posting, monitor, term, texts);
-            model.unshift({ posting, monitor, texts });
-          } else {
-            const posting = heap.allocate(POSTING);
-            link(heap, posting, monitor, term);
-            model.unshift({ posting, monitor, texts: undefined });
-          }
-          expect(listed(heap, term)).toEqual({
-            plain: model.filter((each) => each.texts === undefined).map((each) => each.monitor),
-            conditional: model
-              .filter((each) => each.texts !== undefined)
-              .map((each) => ({ monitor: each.monitor, texts: each.texts })),
-          });
-        });
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const modelled = new Modelled();
+        for (const { isConditional, texts, monitor, removes } of steps) {
+          if (removes < 40 && modelled.entries.length > 0) modelled.remove(removes % modelled.entries.length);
+          else modelled.add(monitor, isConditional ? texts : USUAL, isConditional);
+          modelled.check();
+        }
       }),
     );
   });
 
-  test('have a header only while there are conditional ones, and free it', () => {
-    const heap = new IntHeap();
-    const term = heap.allocate(TERM_SIZE);
-    const plain = heap.allocate(POSTING);
-    const conditional = heap.allocate(CONDITIONAL_POSTING);
-    link(heap, plain, 1, term);
-    expect(isHeader(heap, postings(heap, term))).toBe(false);
-    linkConditional(heap, conditional, 2, term, 1);
-    const header = postings(heap, term);
-    expect(isHeader(heap, header)).toBe(true);
-    unlinkConditional(heap, conditional);
-    expect(postings(heap, term)).toBe(plain);
-    linkConditional(heap, conditional, 2, term, 1);
-    expect(postings(heap, term)).toBe(header);
-    unlink(heap, plain);
-    unlinkConditional(heap, conditional);
-    expect(postings(heap, term)).toBe(0);
-    expect(isHeader(heap, 0)).toBe(false);
+  test.each([
+    ['oldest', () => 0],
+    ['newest', (length: number) => length - 1],
+    ['inner', (length: number) => Math.floor(length / 3)],
+  ])('may be many, over chunks of all sizes, whichever is removed: the %s', (_, pick) => {
+    const modelled = new Modelled();
+    for (let monitor = 0; monitor < 700; monitor++) modelled.add(monitor, USUAL, false);
+    modelled.check();
+    const { bytes } = modelled.heap;
+    while (modelled.entries.length > 0) {
+      modelled.remove(pick(modelled.entries.length));
+      if (modelled.entries.length % 50 < 3) modelled.check();
+    }
+    for (let monitor = 0; monitor < 700; monitor++) modelled.add(monitor, USUAL, false);
+    modelled.check();
+    expect(modelled.heap.bytes).toBe(bytes);
+  });
+
+  test('take no memory for one monitor, also after there were conditional ones', () => {
+    const modelled = new Modelled();
+    modelled.add(7, USUAL, false);
+    expect(modelled.entries[0]?.place).toBe(modelled.term);
+    modelled.add(8, TITLE, true);
+    modelled.check();
+    modelled.remove(1);
+    expect(modelled.entries[0]?.place).toBe(modelled.term);
+    modelled.remove(0);
+    expect(modelled.heap.get(modelled.term)).toBe(0);
   });
 });

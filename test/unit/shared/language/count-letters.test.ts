@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { countLetters } from '../../../../shared/language/count-letters.ts';
+
+const count = (text: string, letter: RegExp) => text.match(letter)?.length ?? 0;
+
+/** The definition: each script's characters by its property of Unicode. */
+function definition(text: string) {
+  return {
+    letters: count(text, /\p{L}/gu),
+    latin: count(text, /\p{Script=Latin}/gu),
+    hangul: count(text, /\p{Script=Hangul}/gu),
+    kana: count(text, /[\p{Script=Hiragana}\p{Script=Katakana}]/gu),
+    syllables: count(text, /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/gu),
+  };
+}
+
+test.each(['', 'Az@[`{~', 'é ß Ⅷ ª', '여기 좋아요', 'コーヒーを飲む', '𠮷野家', 'нет', '\ud842 \udfb7', '🍺'])(
+  'counts "%s"',
+  (text) => {
+    expect(countLetters(text)).toEqual(definition(text));
+  },
+);
+
+test('every character of the basic plane is counted as Unicode says', () => {
+  for (let from = 0; from < 0x10000; from += 0x100) {
+    const text = Array.from({ length: 0x100 }, (_, at) => String.fromCharCode(from + at)).join(' ');
+    expect(countLetters(text)).toEqual(definition(text));
+  }
+});
+
+test('any text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(countLetters(text)).toEqual(definition(text));
+    }),
+  );
+});
