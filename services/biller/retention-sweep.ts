@@ -1,20 +1,20 @@
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { delay } from '../../shared/runtime/clock.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { deleteExpiredLiveTailSlots } from '../../shared/stores/matches/live-tails.ts';
 import { deleteExpiredDashboardSessions } from '../../shared/stores/dashboard/dashboard-sessions.ts';
 import { deleteExpiredOAuthRecords } from '../../shared/stores/accounts/oauth-records.ts';
 import { deleteExpiredUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
 import {
+  deleteAttempts,
   deleteExpiredAnswers,
   deleteExpiredHistory,
   deleteExpiredItems,
   deleteExpiredMatches,
   deleteExpiredRemovals,
   deleteExpiredThreads,
-  deleteOrphanedAttempts,
   forgetDeletedMonitor,
   listCounterIds,
+  listForgettable,
+  readLastDeletedNumbers,
 } from '../../shared/stores/upkeep/retention.ts';
 import {
   deleteExpiredAuditSamples,
@@ -30,6 +30,8 @@ import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment
 import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
 import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 import { deleteExpiredNotices } from '../../shared/stores/notices/notices.ts';
+import { PacedDeletes } from './paced-deletes.ts';
+import type { PacedDeletesDeps } from './paced-deletes.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
@@ -49,15 +51,7 @@ const PAYMENT_DAYS = 90;
 const NOTICE_DAYS = 30;
 const EVENT_DAYS = 30;
 const DIGEST_MAIL_DAYS = 7;
-/** Rows per statement: locks and transactions stay short, and other work runs in between. */
-const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
-/**
- * After a statement that deleted rows the sweep sleeps this many times the statement's duration. Inserts are hardly
- * slowed down, and the sweep still deletes 1,700 rows/s.
- */
-const SLEEP_FACTOR = 12;
-const MAX_SLEEP_MS = 5_000;
 
 interface ExpiringTable {
   table: string;
@@ -92,42 +86,36 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'payments', deleteSome: (db, limit) => deleteAbandonedPayments(db, PAYMENT_DAYS, limit) },
 ];
 
-export interface SweepDeps {
+export interface SweepDeps extends PacedDeletesDeps {
   pool: Pool;
-  metrics: Metrics;
-  /** Ends the sweep after the current statement. */
-  signal: AbortSignal;
-  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-  /** Default: a timer of the system. */
-  sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Deletes everything past its retention in small statements. Repeating or stopping it at any point is harmless. */
-export async function sweepRetention(options: SweepDeps): Promise<void> {
-  const { pool, metrics, signal, sleep = delay } = options;
-  const mayContinue = async () => !signal.aborted && (await options.mayContinue());
-  const repeat = async (table: string, step: () => Promise<number>) => {
-    let deleted = BATCH;
-    while (deleted >= BATCH && (await mayContinue())) {
-      const begun = performance.now();
-      deleted = await step();
-      metrics.swept.inc({ table }, deleted);
-      if (deleted > 0) await sleep(Math.min(SLEEP_FACTOR * (performance.now() - begun), MAX_SLEEP_MS), signal);
-    }
-  };
+export async function sweepRetention(deps: SweepDeps): Promise<void> {
+  const { pool } = deps;
+  const deletes = new PacedDeletes(deps);
   let after = '';
   for (;;) {
     const ids = await listCounterIds(pool, after, MONITORS_PER_PAGE);
-    for (const id of ids) {
-      if (!(await mayContinue())) return;
-      await repeat('matches', () => deleteExpiredMatches(pool, id, MATCH_DAYS, BATCH));
-      await repeat('delivery_attempts', () => deleteOrphanedAttempts(pool, id, BATCH));
-      metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, id, MATCH_DAYS));
-      await forgetDeletedMonitor(pool, id);
-    }
+    if (ids.length > 0 && !(await deletes.mayContinue())) return;
+    await sweepMonitors(deps, deletes, ids);
     if (ids.length < MONITORS_PER_PAGE) break;
     after = ids.at(-1)!;
   }
-  for (const { table, deleteSome } of EXPIRING_TABLES) await repeat(table, () => deleteSome(pool, BATCH));
+  for (const { table, deleteSome } of EXPIRING_TABLES) await deletes.repeat(table, (limit) => deleteSome(pool, limit));
+}
+
+async function sweepMonitors({ pool, metrics }: SweepDeps, deletes: PacedDeletes, ids: string[]): Promise<void> {
+  const all = ids.map((monitorId) => ({ monitorId, after: 0 }));
+  await deletes.ofMonitors('matches', all, (monitors, limit) =>
+    deleteExpiredMatches(pool, monitors, { days: MATCH_DAYS, limit }),
+  );
+  const orphaned = await readLastDeletedNumbers(pool, ids);
+  await deletes.ofMonitors(
+    'delivery_attempts',
+    orphaned.map(({ monitorId, seq }) => ({ monitorId, after: 0, upTo: seq })),
+    (monitors, limit) => deleteAttempts(pool, monitors, limit),
+  );
+  metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, ids, MATCH_DAYS));
+  for (const id of await listForgettable(pool, ids)) await forgetDeletedMonitor(pool, id);
 }
