@@ -84,7 +84,7 @@ export class RecentItems {
     // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
     if (first && offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
     else if (last && offset <= last.offset) return;
-    const added = { offset, enteredAtMs, message: Buffer.from(message) };
+    const added = { offset, enteredAtMs, message: copyOf(message) };
     items.push(added);
     latestMs.push(Math.max(latestMs.at(-1) ?? 0, enteredAtMs));
     recent.bytes += bytesOf(added);
@@ -134,6 +134,13 @@ export class RecentItems {
     removeOldest(fullest, count);
     this.evictedCount += count;
   }
+}
+
+/** In memory of its own: `Buffer.from` would keep alive 64 KB that it shares with other small buffers of the process. */
+function copyOf(message: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(message.length);
+  message.copy(copy);
+  return copy;
 }
 
 function bytesOf({ message }: RecentItem): number {

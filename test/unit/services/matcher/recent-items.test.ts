@@ -36,6 +36,11 @@ test('never keeps more than twice the items of 30 s plus a few hundred', () => {
   expect(most).toBeLessThanOrEqual(2 * (RING_MS / 10) + 257);
 });
 
+test('a message keeps no memory alive but its own', () => {
+  const [kept] = filled(1).since(0);
+  expect(kept!.message.buffer.byteLength).toBe(message.length);
+});
+
 test('keeps all items of the same millisecond', () => {
   expect(offsetsSince(filled(5, 5, 5), 5)).toEqual([0n, 1n, 2n]);
 });
