@@ -20,7 +20,7 @@ interface LibraryData {
   languages: Readonly<Record<number, string>>;
   /** By n-gram: by the number of a language its weight, less `BASE_WEIGHT`. */
   ngrams: Readonly<Record<string, Readonly<Record<number, number>>>>;
-  /** By byte the character that stands for it in `ngrams`; a space where no text has the byte. */
+  /** By byte the character that stands for it in `ngrams`: a space for many that no language of the model uses. */
   dictionary: readonly string[];
   /** What is between words. */
   separators: RegExp;
@@ -54,6 +54,8 @@ export class NgramModel {
   private readonly weights: Uint16Array;
   private readonly encoder = new TextEncoder();
   private readonly bytes = new Uint8Array(512);
+  /** By byte what stands for it in n-grams: the byte, or a space also within words. */
+  private readonly symbols: Uint8Array;
   /** The different n-grams of the present text; at most one begins at each byte. */
   private readonly seen = new NumberSet(512);
   /** Those that are longer than any language's. */
@@ -66,6 +68,7 @@ export class NgramModel {
     this.sums = new Float64Array(this.languages.length);
     const byteOf = new Map(dictionary.map((character, byte) => [character, byte]));
     byteOf.set(' ', SPACE);
+    this.symbols = Uint8Array.from(dictionary, (character, byte) => (character === ' ' ? SPACE : byte));
     const weights: number[] = [];
     const all = Object.entries(ngrams);
     this.positions = new NumberTable(all.length);
@@ -111,13 +114,15 @@ export class NgramModel {
     for (; from + NGRAM < length; from += STRIDE) this.add(this.keyOf(start + from, NGRAM, from === 0));
     const last = start + Math.max(0, length - NGRAM);
     // The library takes all the rest of a word that is too long; no language has such an n-gram.
-    if (end - last > NGRAM) this.seenRests.add(String.fromCharCode(...this.bytes.subarray(last, end)));
-    else this.add(this.keyOf(last, end - last, from === 0) * 256 + SPACE);
+    if (end - last > NGRAM) {
+      const rest = this.bytes.subarray(last, end).map((byte) => this.symbols[byte]!);
+      this.seenRests.add(String.fromCharCode(...rest));
+    } else this.add(this.keyOf(last, end - last, from === 0) * 256 + SPACE);
   }
 
   private keyOf(start: number, length: number, isFirst: boolean): number {
     let key = isFirst ? SPACE : 0;
-    for (let at = start; at < start + length; at += 1) key = key * 256 + this.bytes[at]!;
+    for (let at = start; at < start + length; at += 1) key = key * 256 + this.symbols[this.bytes[at]!]!;
     return key;
   }
 

@@ -37,6 +37,17 @@ test.each([
   expect(model.guess(text)).toEqual(libraryGuess(text));
 });
 
+test('scores words with any letter as the library does', () => {
+  const letters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((character) =>
+    /\p{L}/u.test(character),
+  );
+  const differing = letters.filter((letter) => {
+    const text = `the${letter}s and ${letter}`;
+    return JSON.stringify(model.guess(text)) !== JSON.stringify(libraryGuess(text));
+  });
+  expect(differing).toEqual([]);
+});
+
 test('cuts a long text where the library does', () => {
   for (let length = 300; length < 420; length += 1) {
     for (const text of [
