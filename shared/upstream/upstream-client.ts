@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
+import { rejectOnAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { delay } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
@@ -201,7 +202,8 @@ async function callAs(
   let headers: { remaining?: string; used?: string; reset?: string } = {};
   let token = '';
   try {
-    token = (await accessToken?.get()) ?? '';
+    // The token is fetched for all calls: this one may give up waiting, and the others get it.
+    token = accessToken ? await rejectOnAbort(accessToken.get(), signal) : '';
     const response = await send(session, upstreamRequest, { token, lane: claim.lane }, signal);
     headers = rateHeaders(response);
     return await readJson(response, MAX_BODY_BYTES, clock());

@@ -12,11 +12,12 @@ import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const JSON_TYPE = { 'content-type': 'application/json; charset=UTF-8' };
 
-/** A real HTTP server that answers like the forum's front end; `answer` decides everything except tokens. */
+/** A real HTTP server that answers like the forum's front end; `answer` decides everything but tokens. */
 class Front {
   answer: Handler = () => undefined;
   tokens = 0;
   expiresIn = 3600;
+  givesTokens = true;
   readonly tokenRequests: IncomingMessage[] = [];
   readonly requests: IncomingMessage[] = [];
   url = '';
@@ -27,6 +28,7 @@ class Front {
       return;
     }
     this.tokenRequests.push(request);
+    if (!this.givesTokens) return;
     this.tokens += 1;
     response.writeHead(200, JSON_TYPE);
     response.end(JSON.stringify({ access_token: `token-${this.tokens}`, expires_in: this.expiresIn }));
@@ -54,6 +56,7 @@ describe('createUpstream', () => {
     front.requests.length = 0;
     front.tokenRequests.length = 0;
     front.expiresIn = 3600;
+    front.givesTokens = true;
   });
   afterAll(() => {
     front.stop();
@@ -165,6 +168,16 @@ describe('createUpstream', () => {
   test('stops at its deadline', async () => {
     front.answer = () => undefined;
     expect(await failure({ deadlineMs: 100 })).toMatchObject({ failure: 'timeout' });
+  });
+
+  test('stops at its deadline, or when its caller does, while no token arrives', async () => {
+    front.givesTokens = false;
+    expect(await failure({ deadlineMs: 100 })).toMatchObject({ failure: 'timeout' });
+    const caller = new AbortController();
+    const call = create().get('/x', {}, { endpoint: 'x', signal: caller.signal });
+    caller.abort(new Error('the client left'));
+    await expect(call).rejects.toThrow('the client left');
+    expect(front.requests).toHaveLength(0);
   });
 
   test('retries retryable failures, as often as retryDelaysMs allows', async () => {
