@@ -62,16 +62,21 @@ export async function readToEnd(options: TopicsToRead): Promise<void> {
   } finally {
     clearTimeout(silence);
     isOver.abort();
-    await starting.then(
-      (consumer) => consumer.stop(),
-      () => undefined,
-    );
+    await starting
+      .then((consumer) => consumer.stop())
+      .catch((error: unknown) => {
+        // The reason of the end is thrown, and not that a handler did not end in time.
+        kafka.logger.info({ err: error, group }, 'the reader of a topic did not stop in order');
+      });
     await discardGroup({ kafka, prefix, logger: kafka.logger }, group);
   }
 }
 
-/** Handles the records of a batch that are in its partition's range, and shortens the range by them. */
-async function handleUnread(
+/**
+ * Handles the records of a batch that are in its partition's range, and shortens the range by them. Exported for its
+ * test.
+ */
+export async function handleUnread(
   unread: Map<string, GroupPosition>,
   batch: ConsumedBatch,
   handle: TopicsToRead['handle'],
@@ -81,7 +86,9 @@ async function handleUnread(
   // A batch comes again if its offset could not be committed.
   const records = batch.records.filter(({ offset }) => offset >= range.next && offset < range.head);
   if (records.length > 0) await handle({ ...batch, records });
-  range.next = batch.records.at(-1)!.offset + 1n;
+  const next = batch.records.at(-1)!.offset + 1n;
+  // A repeated batch may be shorter than the first.
+  if (next > range.next) range.next = next;
   if (range.next >= range.head) unread.delete(keyOf(batch));
 }
 

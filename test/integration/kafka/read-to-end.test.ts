@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
+import { handleUnread, readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import type { TopicsToRead } from '../../../shared/kafka/topics/read-to-end.ts';
+import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -76,4 +77,21 @@ test('ends when no broker answers any more after the ranges were read', async ()
     silenceMs: 100,
   });
   await expect(reading).rejects.toThrow('nothing of gone arrived in 0.1 s');
+});
+
+test('handles each record once, also when batches come again and in other lengths', async () => {
+  const unread = new Map([['t|0', { topic: 't', partition: 0, next: 0n, head: 300n }]]);
+  const handled: bigint[] = [];
+  for (const [from, to] of [
+    [0, 200],
+    [0, 50],
+    [50, 310],
+  ] as const) {
+    const records = Array.from({ length: to - from }, (_, index) => ({ offset: BigInt(from + index) }));
+    await handleUnread(unread, { topic: 't', partition: 0, records } as unknown as ConsumedBatch, async (batch) => {
+      handled.push(...batch.records.map(({ offset }) => offset));
+    });
+  }
+  expect(handled).toEqual(Array.from({ length: 300 }, (_, offset) => BigInt(offset)));
+  expect(unread.size).toBe(0);
 });
