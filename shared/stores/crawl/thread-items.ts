@@ -228,13 +228,17 @@ export async function countThingsSeenAfter(
   const names = communities?.map((name) => name.toLowerCase()) ?? [];
   const [row] = await select(
     clickhouse,
-    `SELECT uniqExact(thing_id) AS things
-       FROM item_sightings
-      WHERE kind = {kind: String}
-        AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-        AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
-        AND first_seen_at > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')
-        AND ({isAny: Bool} OR lower(subreddit) IN {names: Array(String)})`,
+    `SELECT count() AS things
+       FROM (
+         SELECT thing_id FROM item_sightings
+          WHERE kind = {kind: String}
+            AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+            AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+            AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+            AND ({isAny: Bool} OR lower(subreddit) IN {names: Array(String)})
+          GROUP BY thing_id
+         HAVING min(first_seen_at) > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')
+       )`,
     {
       kind,
       from: Math.floor(createdFrom),
@@ -256,12 +260,15 @@ export async function lastSightOfPosts(
 ): Promise<number | undefined> {
   const [row] = await select(
     clickhouse,
-    `SELECT count() AS posts, toUnixTimestamp64Milli(max(first_seen_at)) AS seenAt
-       FROM item_sightings
-      WHERE kind = 'post'
-        AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-        AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-        AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')`,
+    `SELECT count() AS posts, toUnixTimestamp64Milli(max(firstSeen)) AS seenAt
+       FROM (
+         SELECT min(first_seen_at) AS firstSeen FROM item_sightings
+          WHERE kind = 'post'
+            AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+            AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+            AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+          GROUP BY thing_id
+       )`,
     { from: Math.floor(createdFrom), to: Math.ceil(createdTo) },
     signal,
   );

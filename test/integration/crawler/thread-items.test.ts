@@ -132,6 +132,8 @@ test('counts what was found of a gap after it opened', async () => {
     thing('t1_2', { post: 'a', created: NOW - 55_000, seen: NOW - 1_000 }),
     thing('t1_3', { post: 'a', created: NOW - 5_000, seen: NOW - 1_000 }),
   ]);
+  // Another source saw it again.
+  await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: NOW - 60_000, seen: NOW - 900 })]);
   const gap = { createdFrom: NOW - 60_000, createdTo: NOW - 50_000, seenAfter: NOW - 20_000 };
   expect(await countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap })).toBe(1);
   const inCommunities = (communities: string[]) =>
@@ -139,7 +141,9 @@ test('counts what was found of a gap after it opened', async () => {
   expect([await inCommunities(['tea', 'Metals']), await inCommunities(['tea'])]).toEqual([1, 0]);
   expect(await countThingsSeenAfter(clickhouse, { kind: 'post', ...gap })).toBe(0);
   expect(await lastSightOfPosts(clickhouse, gap)).toBeUndefined();
-  await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen: NOW - 2_000 })]);
+  for (const seen of [NOW - 2_000, NOW - 800]) {
+    await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen })]);
+  }
   expect(await lastSightOfPosts(clickhouse, gap)).toBe(NOW - 2_000);
 });
 
