@@ -33,8 +33,8 @@ export async function joiningStart(services: readonly string[], start: StartDeps
   const joined = endpoints === undefined ? {} : environmentOf(endpoints, config);
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
   // The compiled code of the installation that runs here, as its own services use it.
-  const compiled = endpoints === undefined ? {} : { NODE_COMPILE_CACHE: compileCache(config) };
-  const whole = { ...compiled, ...env, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
+  const compiled = endpoints === undefined ? {} : compileCache(config);
+  const whole = { ...env, ...compiled, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
   // exec keeps the process id, so signals and the exit code need no forwarding.
   return execve(args, whole);
 }

@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { brokersOf } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
@@ -25,9 +26,12 @@ export function simulatorEnvironment(url: string): Record<string, string> {
   };
 }
 
-/** Where Node keeps compiled code, which makes a start about a second faster. */
-export function compileCache({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return join(dataDir, 'cache', 'compiled');
+/**
+ * Where Node keeps compiled code, which makes a start about a second faster: where this process has it, or else in
+ * DATA_DIR, for instance if another user installed the product and its folders are not writable.
+ */
+export function compileCache({ dataDir }: Pick<Config, 'dataDir'>): Record<string, string> {
+  return getCompileCacheDir() === undefined ? { NODE_COMPILE_CACHE: join(dataDir, 'cache', 'compiled') } : {};
 }
 
 /** The environment of the services' child: the user's, plus the addresses of the embedded engines and the simulator. */
@@ -44,8 +48,8 @@ export function servicesEnvironment(
 ): NodeJS.ProcessEnv {
   const { simulator, hasTrialPayments } = addresses;
   return {
-    NODE_COMPILE_CACHE: compileCache(config),
     ...env,
+    ...compileCache(config),
     DATA_DIR: config.dataDir,
     KAFKA_BROKERS: brokersOf(addresses.urls.kafka),
     DATABASE_URL: addresses.urls.postgres,

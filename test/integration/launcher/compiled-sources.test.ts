@@ -47,3 +47,17 @@ test('a source that is not compiled needs the type stripper', () => {
   const empty = join(folder, 'empty');
   expect(loadsStripper('services/main.ts', { nodeArguments: [], cache: empty })).toBe(true);
 });
+
+test.each([
+  { what: 'this process, where it can keep it', cache: () => folder, expected: {} },
+  { what: 'DATA_DIR elsewhere', cache: () => '/dev/null/x', expected: { NODE_COMPILE_CACHE: '/data/cache/compiled' } },
+])('compiled code is in the folder of $what', ({ cache, expected }) => {
+  const url = pathToFileURL(join(ROOT, 'services/launcher/services-environment.ts')).href;
+  const program = `const { compileCache } = await import(${JSON.stringify(url)});
+    console.log(JSON.stringify(compileCache({ dataDir: '/data' })));`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, NODE_COMPILE_CACHE: cache() },
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(printed)).toEqual(expected);
+});
