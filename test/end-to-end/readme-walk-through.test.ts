@@ -10,6 +10,7 @@ import { Installation } from '../support/children/installation.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const MATCHES_ASKED = 'curl -s "$API/v1/monitors/$MONITOR/matches?limit=1" -H "Authorization: Bearer $KEY"';
 let installation: Installation;
 let receiver: ChildProcess | undefined;
 
@@ -38,7 +39,10 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .join('\n')
     .replaceAll('http://localhost:8080', installation.url)
     .replaceAll('.data/', `${installation.dataDir}/`)
-    .replaceAll(':9000/', `:${receiverPort}/`);
+    .replaceAll(':9000/', `:${receiverPort}/`)
+    // Matches come by chance: five seconds nearly always bring one.
+    .replace('sleep 5', `until ${MATCHES_ASKED} | grep -q mat_; do sleep 1; done`)
+    .replace('--max-time 5 ', '--max-time 10 ');
   const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: ROOT,
     // At the first level of shells, bash takes itself for one of a remote login and reads its start files.

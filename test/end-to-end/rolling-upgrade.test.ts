@@ -89,14 +89,15 @@ class Balancer {
   readonly faults: string[] = [];
   answered = 0;
   #targets: string[] = [];
-  #inRotation: string[] = [];
+  readonly #ready = new Set<string>();
+  readonly #underWay = new Set<string>();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   #isStopping = false;
   #loops: Promise<void>[] = [];
 
   async begin(targets: string[]): Promise<void> {
     this.setTargets(targets);
-    await this.#probe();
+    await Promise.all(targets.map((url) => this.#probe(url)));
     this.#loops = [this.#probing(), ...keys.map((key) => this.#ask(key))];
   }
 
@@ -112,24 +113,28 @@ class Balancer {
 
   async #probing(): Promise<void> {
     while (!this.#isStopping) {
-      await this.#probe();
+      for (const url of this.#targets) void this.#probe(url);
       await wait(200);
     }
   }
 
-  async #probe(): Promise<void> {
-    const isReady = (url: string) =>
-      fetch(`${url}/readyz`).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-    const states = await Promise.all(this.#targets.map(isReady));
-    this.#inRotation = this.#targets.filter((_, index) => states[index]);
+  /** Each process is asked without waiting for the others. */
+  async #probe(url: string): Promise<void> {
+    if (this.#underWay.has(url)) return;
+    this.#underWay.add(url);
+    const status = await fetch(`${url}/readyz`).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) this.#ready.add(url);
+    else this.#ready.delete(url);
+    this.#underWay.delete(url);
   }
 
   async #ask(key: string): Promise<void> {
     for (let turn = 0; !this.#isStopping; turn++) {
-      const target = this.#inRotation[turn % this.#inRotation.length];
+      const ready = this.#targets.filter((url) => this.#ready.has(url));
+      const target = ready[turn % ready.length];
       const outcome = target === undefined ? 'no process is ready' : await this.#get(`${target}/v1/account`, key);
       if (outcome === '200') this.answered++;
       else this.faults.push(outcome);

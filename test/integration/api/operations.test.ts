@@ -9,6 +9,8 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 
+const PATIENT = { timeout: 60_000 };
+
 let db: TestDatabase;
 let api: TestApi;
 let owner: TestAccount;
@@ -114,7 +116,7 @@ test('a stop lets requests under way finish', async () => {
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     expect(rowCount).toBe(1);
-  });
+  }, PATIENT);
   const stopped = stopping.stop();
   await holder.query('COMMIT');
   holder.release();
@@ -135,7 +137,7 @@ test('a whole key sent by mistake in a path is not logged', async () => {
   const made = (await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'x' })).body.api_key as string;
   expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${made}`)).status).toBe(404);
   await fetch(`${api.url}/${made.toUpperCase()}`);
-  await vi.waitFor(() => expect(logged).toContain('"path":"/FK_'));
+  await vi.waitFor(() => expect(logged).toContain('"path":"/FK_'), PATIENT);
   expect(logged).toContain(`"path":"/v1/account/keys/${made.slice(0, 11)}…"`);
   expect(logged.toLowerCase()).not.toContain(made.slice(11));
 });

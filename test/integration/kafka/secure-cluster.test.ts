@@ -27,7 +27,7 @@ describe.skipIf(!canMakeCertificates)('a broker that encrypts', () => {
           () => true,
           () => false,
         ),
-      30_000,
+      90_000,
     );
   });
   afterAll(() => broker.stop());

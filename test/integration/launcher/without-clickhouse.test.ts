@@ -75,7 +75,7 @@ test('an installation starts and matches without ClickHouse, search reports it, 
   expect(await balance()).toBe(before);
 
   proxy.comeBack();
-  await eventually('every part', async () => Object.values((await readiness()).parts).every(Boolean), 30_000);
+  await eventually('every part', async () => Object.values((await readiness()).parts).every(Boolean), 60_000);
   await eventually('a comment is found', async () => {
     const { status, body } = await search();
     return status === 200 && (body as { count: number }).count > 0;

@@ -109,7 +109,7 @@ test('matches of removed items have no text and no author in the answers of the 
   await blankMatchedItems(db.pool, [things.rows[0]!.thing_id]);
   const result = await agent.call('get_monitor_matches', { id });
   expect(result.structuredContent).toMatchObject({ items: [{ author: '[deleted]', body: '' }] });
-  expect(JSON.stringify(result)).not.toMatch(/ada|é|A title/u);
+  expect(JSON.stringify(result)).not.toMatch(/\bada\b|é|A title/u);
 });
 
 describe.each(ERAS)('a client of the revision %s', (_, mode) => {

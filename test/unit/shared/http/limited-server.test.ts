@@ -179,9 +179,12 @@ test('disconnects the clients that wait longest when unsent responses exceed the
     const [request] = await requested;
     connections.push(request.socket);
   }
-  await vi.waitFor(() => {
-    expect(connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false, false]);
-  });
+  await vi.waitFor(
+    () => {
+      expect(connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false, false]);
+    },
+    { timeout: 30_000 },
+  );
 });
 
 test('closes one connection too many and all idle connections', async () => {

@@ -21,9 +21,9 @@ test('calls wait in memory while the database is away, and the last ones are sto
   };
   const recorder = startCallRecorder({ counts, add, logger: silentLogger(), intervalMs: 1 });
   counts.note('live', 'taken', 0);
-  await vi.waitFor(() => expect(failures).toBeGreaterThan(2));
+  await vi.waitFor(() => expect(failures).toBeGreaterThan(2), { timeout: 30_000 });
   isAway = false;
-  await vi.waitFor(() => expect(stored.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(stored.length).toBeGreaterThan(0), { timeout: 30_000 });
   expect(stored.map(takenIn)).toEqual([1]);
   await recorder.stop();
   const waiting = startCallRecorder({ counts, add, logger: silentLogger(), intervalMs: 3_600_000 });
