@@ -25,7 +25,6 @@ beforeEach(async () => {
   owner = await api.account();
 });
 afterEach(async () => {
-  await bench.db.pool.query('UPDATE service_clock SET frozen_at = NULL');
   await bench.reset();
 });
 

@@ -29,7 +29,6 @@ beforeEach(async () => {
   matches = 0;
 });
 afterEach(async () => {
-  await bench.db.pool.query('UPDATE service_clock SET frozen_at = NULL');
   await bench.reset();
   await endpoint.stop();
 });

@@ -74,13 +74,14 @@ test('claims the matches of a killed deliverer when their leases have ended, and
   await bench.addMatches(id, 1);
   const leaseToken = randomUUID();
   const lease = { token: leaseToken, lengthMs: 20_000 };
+  await bench.db.freeze();
   expect(await claimDueMatches(bench.db.pool, [{ monitorId: id, limit: 4 }], lease)).toHaveLength(1);
   await bench.startDeliverer();
   await bench.publishHints(id, [1]);
   await wait(1_500);
   expect(receiver.received).toHaveLength(0);
 
-  await bench.db.setShift('21 seconds');
+  await bench.db.freeze('21 seconds');
   expect(await bench.settled(id)).toEqual(['delivered']);
   const late = {
     monitorId: id,

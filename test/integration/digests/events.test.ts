@@ -177,11 +177,12 @@ test('what a killed process claimed is sent again with the same id after its lea
   const { id } = await bench.addMonitor(receiver.url);
   await addSpike(id);
   const lease = { token: '00000000-0000-4000-8000-000000000001', lengthMs: 20_000 };
+  await bench.db.freeze();
   const [claimed] = await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, lease);
   expect(await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, lease)).toEqual([]);
   await bench.startDeliverer();
   expect(receiver.received).toHaveLength(0);
-  await bench.db.setShift('21 seconds');
+  await bench.db.freeze('21 seconds');
   expect(await settled(id)).toMatchObject([{ delivery_status: 'delivered', attempt: 1 }]);
   expect(receiver.received[0]!.headers['x-service-delivery']).toBe(claimed!.id);
   const late = { monitorId: id, seq: claimed!.seq, leaseToken: lease.token, httpStatus: 500, error: 'http_status' };
