@@ -6,6 +6,7 @@ import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { watchDeletes } from '../../support/fixtures/watch-deletes.ts';
 
 let db: TestDatabase;
 beforeEach(async () => {
@@ -37,20 +38,6 @@ async function fillMatches(monitorId: string, rows: number): Promise<void> {
     [monitorId, rows],
   );
   await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [monitorId, rows]);
-}
-
-/** Returns a function that returns how many rows each DELETE on the table has removed since this call. */
-async function watchDeletes(table: string): Promise<() => Promise<number[]>> {
-  await db.pool.query(`
-    CREATE TABLE deletes_of_${table} (id bigint GENERATED ALWAYS AS IDENTITY, n bigint);
-    CREATE FUNCTION note_${table}() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN INSERT INTO deletes_of_${table} (n) SELECT count(*) FROM gone; RETURN NULL; END $$;
-    CREATE TRIGGER note AFTER DELETE ON ${table} REFERENCING OLD TABLE AS gone
-      FOR EACH STATEMENT EXECUTE FUNCTION note_${table}();`);
-  return async () => {
-    const { rows } = await db.pool.query<{ n: number }>(`SELECT n FROM deletes_of_${table} WHERE n > 0 ORDER BY id`);
-    return rows.map(({ n }) => n);
-  };
 }
 
 test('deletes rows of every table in statements of at most 5,000 rows', async () => {
@@ -94,7 +81,7 @@ test('deletes rows of every table in statements of at most 5,000 rows', async ()
     'signups',
     'recent_uses',
   ];
-  const watched = await Promise.all(tables.map(watchDeletes));
+  const watched = await Promise.all(tables.map((table) => watchDeletes(db.pool, table)));
   await db.setShift('92 days');
   await sweep();
   for (const deletes of watched) expect(await deletes()).toEqual([5_000, 5_000, 2_000]);
@@ -118,7 +105,7 @@ test.each([
 ])('keeps $table for $days days, and deletes at most 5,000 of its rows in a statement', async (row) => {
   const { table, days, columns, values } = row;
   await db.pool.query(`INSERT INTO ${table} ${columns} SELECT ${values} FROM generate_series(1, 6000) AS n`);
-  const deletes = await watchDeletes(table);
+  const deletes = await watchDeletes(db.pool, table);
   await db.setShift(`${days - 1} days 23 hours`);
   await sweep();
   expect(await deletes()).toEqual([]);
@@ -161,7 +148,7 @@ test('sleeps after each statement that deleted rows, and after no other', async 
 test('stops when it loses its lease; the next sweep continues', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);
-  const deletes = await watchDeletes('matches');
+  const deletes = await watchDeletes(db.pool, 'matches');
   await db.setShift('31 days');
   let asked = 0;
   await sweep(() => ++asked <= 2);
