@@ -37,12 +37,19 @@ export interface ItemPublisherDeps {
 
 type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 
+/** A call that is publishing things. */
+interface Publishing {
+  done: Promise<void>;
+  /** Aborted when its source stops. */
+  signal: AbortSignal;
+}
+
 /** Publishes the things of every source: dedupe, enrich, detect the language, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
   private readonly unreadable: UnreadableThings;
-  /** Things that another call is publishing, by name. Pages that overlap share them. */
-  private readonly publishing = new Map<string, Promise<void>>();
+  /** By the name of a thing the call that is publishing it. Pages that overlap share their things. */
+  private readonly publishing = new Map<string, Publishing>();
 
   constructor(deps: ItemPublisherDeps) {
     this.deps = deps;
@@ -51,24 +58,36 @@ export class ItemPublisher {
 
   /**
    * Resolves when the broker has acknowledged every unseen thing, including those that another call is publishing;
-   * fails if that call fails. Waits while the broker is away. Comments whose post must be fetched are published after
-   * the others, so that they do not delay them.
+   * fails if that call fails, and publishes them itself if the source of that call stops. Waits while the broker is
+   * away. Comments whose post must be fetched are published after the others, so that they do not delay them.
    */
   async publish(fetched: Fetched, origin: Origin, signal: AbortSignal): Promise<void> {
-    const others = new Set<Promise<void>>();
-    const fresh = this.unseen(fetched.things, origin, others);
-    if (fresh.length > 0) {
-      const own = this.publishFresh(fresh, fetched.seenAt, origin, signal);
-      const names = fresh.map(fullnameOf);
-      for (const name of names) this.publishing.set(name, own);
-      try {
-        await own;
-      } finally {
-        for (const name of names) this.publishing.delete(name);
-      }
-    }
+    let others = await this.publishUnseen(fetched.things, fetched.seenAt, origin, signal);
     await this.unreadable.keep(fetched.unreadable ?? [], fetched.seenAt, origin.label, signal);
-    await Promise.all(others);
+    while (others.size > 0) {
+      others = await this.publishUnseen(await thingsLeftBy(others), fetched.seenAt, origin, signal);
+    }
+  }
+
+  /** Returns the things that other calls are publishing. */
+  private async publishUnseen(
+    things: readonly Thing[],
+    seenAt: number,
+    origin: Origin,
+    signal: AbortSignal,
+  ): Promise<Map<Publishing, Thing[]>> {
+    const others = new Map<Publishing, Thing[]>();
+    const fresh = this.unseen(things, origin, others);
+    if (fresh.length === 0) return others;
+    const own = { done: this.publishFresh(fresh, seenAt, origin, signal), signal };
+    const names = fresh.map(fullnameOf);
+    for (const name of names) this.publishing.set(name, own);
+    try {
+      await own.done;
+    } finally {
+      for (const name of names) this.publishing.delete(name);
+    }
+    return others;
   }
 
   private async publishFresh(
@@ -94,12 +113,12 @@ export class ItemPublisher {
   }
 
   /** The first copy of each thing that was not seen before. Adds to `others` what another call is publishing. */
-  private unseen(things: readonly Thing[], origin: Origin, others: Set<Promise<void>>): Thing[] {
+  private unseen(things: readonly Thing[], origin: Origin, others: Map<Publishing, Thing[]>): Thing[] {
     const fresh = new Map<string, Thing>();
     for (const thing of things) {
       const name = fullnameOf(thing);
       const other = this.publishing.get(name);
-      if (other) others.add(other);
+      if (other) others.set(other, [...(others.get(other) ?? []), thing]);
       if (other || fresh.has(name) || this.deps.seen.has(name))
         this.deps.metrics.crawlerDuplicates.inc({ source: origin.label });
       else fresh.set(name, thing);
@@ -173,6 +192,20 @@ export class ItemPublisher {
       }
     }
   }
+}
+
+/** Waits for other calls; returns the things of those that were stopped. @throws the error of one that failed */
+async function thingsLeftBy(others: ReadonlyMap<Publishing, Thing[]>): Promise<Thing[]> {
+  const left: Thing[] = [];
+  for (const [{ done, signal }, things] of others) {
+    try {
+      await done;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      left.push(...things);
+    }
+  }
+  return left;
 }
 
 function toRecord(item: ForumItem, span: TraceSpan | undefined): OutgoingRecord {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { CommunityCounts } from '../../../../services/crawler/groups/community-counts.ts';
 import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
@@ -53,8 +53,10 @@ function held(detectLanguage: LanguageDetector = () => 'en') {
     clock: () => 1_700_000_001_000,
     siteUrl: 'https://forum.example',
   });
-  const publish = (...ids: string[]) => items.publish({ ...fetched, things: ids.map(comment) }, origin, signal);
-  return { sends, publish, metrics };
+  const publishUntil = (stopped: AbortSignal, ...ids: string[]) =>
+    items.publish({ ...fetched, things: ids.map(comment) }, origin, stopped);
+  const publish = (...ids: string[]) => publishUntil(signal, ...ids);
+  return { sends, publish, publishUntil, metrics };
 }
 
 const fetched = { seenAt: 1_700_000_001_000, acknowledged: () => undefined };
@@ -75,6 +77,21 @@ describe('ItemPublisher with pages that overlap', () => {
     await Promise.all([first, second]);
     await publish('a', 'b', 'c');
     expect(sends).toHaveLength(2);
+  });
+
+  test('publishes the things of another page whose source stops, whether they were acknowledged or not', async () => {
+    const { sends, publish, publishUntil } = held();
+    const stopping = new AbortController();
+    const first = publishUntil(stopping.signal, 'a', 'b');
+    const second = publish('b', 'c');
+    sends[1]?.acknowledge();
+    stopping.abort();
+    sends[0]?.acknowledge();
+    await expect(first).rejects.toThrow();
+    await vi.waitFor(() => expect(sends).toHaveLength(3), { timeout: 10_000 });
+    expect(sends[2]?.names).toEqual(['t1_b']);
+    sends[2]?.acknowledge();
+    await second;
   });
 
   test('fails a page whose things another page could not publish, and publishes them when asked again', async () => {
