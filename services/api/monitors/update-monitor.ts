@@ -11,11 +11,13 @@ import {
   clearMonitorHealth,
   insertMonitorVersion,
   readMonitor,
+  RULE_VERSIONS_PER_DAY,
   ruleOf,
+  secondsUntilRuleChange,
   updateMonitorSettings,
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { noSuchMonitor } from '../http/api-error.ts';
+import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { findAndLockMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
@@ -39,7 +41,7 @@ type MonitorChange = Partial<PlainSettings> & { refinements: RefinementsChange; 
  * Changes the fields that a client named, in every state except deleted. Items that enter after the answer are matched
  * by the new rule only. A request that changes nothing starts no version.
  *
- * @throws ApiError invalid_request, not_found; nothing is changed then
+ * @throws ApiError invalid_request, not_found, rate_limited; nothing is changed then
  */
 export async function updateMonitor(
   deps: MonitorDeps,
@@ -130,12 +132,21 @@ function changedSettings(
 /** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */
 async function applyChange(db: Queryable, current: StoredMonitor, settings: MonitorSettings): Promise<void> {
   const isNewRule = differs(current, settings, RULE_FIELDS);
+  if (isNewRule) await refuseConstantChange(db, current);
   const version = isNewRule ? current.version + 1 : current.version;
   await updateMonitorSettings(db, current.id, { ...settings, version });
   if (settings.webhookUrl !== current.webhookUrl) await clearMonitorHealth(db, current.id);
   if (!isNewRule) return;
   await insertMonitorVersion(db, current.id, version, ruleOf(settings));
   await announceMonitorChange(db, current.id);
+}
+
+/** @throws ApiError rate_limited */
+async function refuseConstantChange(db: Queryable, { id, version }: StoredMonitor): Promise<void> {
+  const retryAfter = await secondsUntilRuleChange(db, id, version);
+  if (retryAfter === 0) return;
+  const message = `The rule of the monitor changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, as often as it may.`;
+  throw new ApiError('rate_limited', message, { retryAfter });
 }
 
 function differs(a: MonitorSettings, b: MonitorSettings, fields: readonly (keyof MonitorSettings)[]): boolean {

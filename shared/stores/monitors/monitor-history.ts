@@ -3,17 +3,22 @@ import type { SuppressedReason } from '../../../schemas/messages/recorded-match.
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Times are real (wall_now). Ascending, as far as they are kept: 30 days. */
+/** Times are real (wall_now). Ascending, as far as they are kept: 30 days, and at most 1,000 versions. */
 export interface MonitorHistory {
   versions: { version: number; since: Date; rule: Rule | null }[];
   states: { at: Date; status: string }[];
 }
 
+/** So that a rule that changed very often does not make each question about its monitor slow. */
+const MAX_VERSIONS = 1_000;
+
 /** What a monitor was at each time of the last 30 days. */
 export async function readMonitorHistory(db: Queryable, monitorId: string): Promise<MonitorHistory> {
   const { rows: versions } = await db.query<MonitorHistory['versions'][number]>(
-    'SELECT version, since, rule FROM monitor_versions WHERE monitor_id = $1 ORDER BY version',
-    [monitorId],
+    `SELECT version, since, rule
+     FROM (SELECT * FROM monitor_versions WHERE monitor_id = $1 ORDER BY version DESC LIMIT $2) AS latest
+     ORDER BY version`,
+    [monitorId, MAX_VERSIONS],
   );
   const { rows: states } = await db.query<MonitorHistory['states'][number]>(
     'SELECT at, status FROM monitor_states WHERE monitor_id = $1 ORDER BY at',

@@ -2,6 +2,10 @@ import { WHOLE } from '../../domain/monitor-shard.ts';
 import type { MonitorShard } from '../../domain/monitor-shard.ts';
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { RULE_VERSIONS_PER_DAY } from './monitors.ts';
+
+/** Topics keep items for 72 hours. */
+const TOPIC_DAYS = 3;
 
 /** What the matcher knows about an active monitor. Times are real (wall_now), in milliseconds since the epoch. */
 export interface MonitorRule {
@@ -9,7 +13,7 @@ export interface MonitorRule {
   rule: Rule;
   version: number;
   activeSinceMs: number;
-  /** When each rule version began, by version. Versions past their retention are missing. */
+  /** When each rule version began, by version. Versions past their retention, and before the last 3,000, are missing. */
   versions: { version: number; sinceMs: number }[];
 }
 
@@ -28,6 +32,9 @@ export interface MonitorState {
 /** Whether a monitor is in shard $1 of $2. A hash that no version of PostgreSQL changes. */
 const IN_SHARD = `($2 = 1 OR ('x' || substr(md5(m.id), 1, 7))::bit(28)::int % $2 = $1 - 1)`;
 
+/** All that can begin while topics keep an item. */
+const VERSIONS = TOPIC_DAYS * RULE_VERSIONS_PER_DAY;
+
 /** A monitor as JSON, which is built and counted in bytes in the database. Both statements go on with a condition. */
 const RULES = `
        SELECT m.id, json_build_object(
@@ -38,7 +45,8 @@ const RULES = `
            'versions', coalesce(
              (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
                  ORDER BY version)
-                FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
+                FROM (SELECT version, since FROM monitor_versions WHERE monitor_id = m.id
+                       ORDER BY version DESC LIMIT ${VERSIONS}) AS latest), '[]')) AS monitor
          FROM monitors m
          CROSS JOIN LATERAL (
            SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,

@@ -197,6 +197,23 @@ export async function insertMonitorVersion(db: Queryable, id: string, version: n
   );
 }
 
+/**
+ * A rule may begin so many versions in 24 hours. The matchers read the times of the last ones with each change, and
+ * each version is kept for 30 days.
+ */
+export const RULE_VERSIONS_PER_DAY = 1_000;
+
+/** Seconds until a monitor's rule may change again; 0: now. Requires the monitor's lock. @param version of its rule */
+export async function secondsUntilRuleChange(db: Queryable, id: string, version: number): Promise<number> {
+  const { rows } = await db.query<{ seconds: number }>(
+    `SELECT ceil(extract(epoch FROM since + interval '24 hours' - wall_now()))::integer AS seconds
+     FROM monitor_versions
+     WHERE monitor_id = $1 AND version = $2 AND since > wall_now() - interval '24 hours'`,
+    [id, version - RULE_VERSIONS_PER_DAY + 1],
+  );
+  return rows[0]?.seconds ?? 0;
+}
+
 /** Resets the failures of a webhook. Requires the monitor's lock. */
 export async function clearMonitorHealth(db: Queryable, id: string): Promise<void> {
   await db.query('UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = $1', [id]);
