@@ -73,7 +73,9 @@ export const ledgerQuery = z.strictObject({
 });
 
 const usageGrouping = z.enum(['day', 'route', 'key']);
-const date = z.iso.date({ error: 'must be a date like 2026-03-04' });
+const DATE = 'must be a date like 2026-03-04';
+/** The database has no year 0. */
+const date = z.iso.date({ error: DATE }).refine((text) => !text.startsWith('0000'), DATE);
 const usageTotal = { charges: z.number().int().min(0), credits: z.number().int().min(0) };
 
 /** Charges of one day, one route or one key; the other two are null. */

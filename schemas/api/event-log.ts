@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
 import { digest, spike } from '../messages/monitor-event.ts';
+import { storableString } from './given-name.ts';
 import { queryInteger } from './query-integer.ts';
 
 /** A digest without its matches, which are pages of matches. */
@@ -41,8 +42,7 @@ export type EventLogPage = z.infer<typeof eventLogPage>;
 /** Query of GET /v1/monitors/{id}/events. */
 export const eventLogQuery = z.strictObject({
   limit: queryInteger(1, 100).default(25).describe('Events per page.'),
-  after: z
-    .string()
+  after: storableString
     .min(1, 'must not be empty')
     .optional()
     .describe('The `after` of the previous page: returns the events before its last one.'),

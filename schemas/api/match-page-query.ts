@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { communityName } from './community-name.ts';
+import { storableString } from './given-name.ts';
 import { queryInteger } from './query-integer.ts';
 import { queryTime } from './query-time.ts';
 
@@ -25,8 +26,7 @@ export const matchPageQuery = z.strictObject({
     .optional()
     .describe('Only matches recorded (`created_at`) at this time or later. A filtered page may be empty.'),
   until: queryTime.optional().describe('Only matches recorded before this time.'),
-  keyword: z
-    .string()
+  keyword: storableString
     .min(1, 'must not be empty')
     .max(MAX_KEYWORD_LENGTH, 'is too long')
     .optional()
