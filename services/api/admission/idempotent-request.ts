@@ -6,6 +6,8 @@ import {
   claimIdempotencyKey,
   contextOfAnswer,
   findStoredAnswer,
+  KEYS_PER_ACCOUNT,
+  secondsUntilKeyIsFree,
   storeAnswer,
 } from '../../../shared/stores/accounts/idempotency-keys.ts';
 import type { IdempotencyKey, StoredAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
@@ -36,6 +38,7 @@ const MAX_BODY_DEPTH = 32;
  * cannot deadlock. Only successful answers are stored: after a refusal or a failure the request may be repeated.
  *
  * @throws ApiError idempotency_conflict when the key was used with another body
+ * @throws ApiError rate_limited when the account used too many keys in 24 hours; nothing was done then
  * @throws ClientGone when the client disconnected; nothing was done then
  * @throws what `prepare` and `work` throw
  */
@@ -58,6 +61,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   const bodyHash = hashBody(call.body);
   const kept = await findStoredAnswer(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
+  await refuseConstantKeys(pool, key.accountId);
   const prepared = await prepare();
   const answer = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
@@ -69,6 +73,14 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   const first = await findStoredAnswer(pool, key);
   if (!first) throw new Error('the stored answer of an idempotency key no longer exists');
   return replay(options, key, bodyHash, first);
+}
+
+/** @throws ApiError rate_limited */
+async function refuseConstantKeys(pool: Pool, accountId: string): Promise<void> {
+  const retryAfter = await secondsUntilKeyIsFree(pool, accountId);
+  if (retryAfter === 0) return;
+  const message = `Idempotency-Key: ${KEYS_PER_ACCOUNT} requests of the last 24 hours had one, as many as may.`;
+  throw new ApiError('rate_limited', message, { retryAfter });
 }
 
 function replay<P>(

@@ -31,6 +31,21 @@ export async function findStoredAnswer(db: Queryable, key: IdempotencyKey): Prom
   return rows[0];
 }
 
+/** So that nobody fills the disk: an answer may have 60 KB. */
+export const KEYS_PER_ACCOUNT = 5_000;
+
+/** Seconds until an account that has stored as many answers as it may can store another; 0: now. */
+export async function secondsUntilKeyIsFree(db: Queryable, accountId: string): Promise<number> {
+  const { rows } = await db.query<{ seconds: number | null }>(
+    `SELECT CASE WHEN count(*) >= $2
+       THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - (SELECT service_now()))))::integer
+       END AS seconds
+     FROM (SELECT created_at FROM idempotency_keys WHERE account_id = $1 LIMIT $2) AS kept`,
+    [accountId, KEYS_PER_ACCOUNT],
+  );
+  return rows[0]!.seconds ?? 0;
+}
+
 /**
  * Claims the key for the request of this transaction. Waits for another transaction that has claimed it.
  *

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEYS_PER_ACCOUNT } from '../../../shared/stores/accounts/idempotency-keys.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -61,6 +62,23 @@ describe('Idempotency-Key', () => {
     const later = await create(account, 'k', { ...BODY, name: 'another' });
     await db.setShift('0');
     expect([later.status, later.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  test('an account with very many keys waits until the oldest ends; a repeat is still answered', async () => {
+    const account = await api.account({ credits: 100 });
+    const first = await create(account, 'first');
+    await db.pool.query(
+      `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer, created_at)
+       SELECT $1, 'r', n, '', '', service_now() + n * interval '1 second' FROM generate_series(1, $2::int) AS n`,
+      [account.accountId, KEYS_PER_ACCOUNT - 1],
+    );
+    const refused = await create(account, 'one too many');
+    expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    expect((await create(account, 'first')).body).toEqual(first.body);
+    expect((await api.call(account.apiKey, 'POST', '/v1/monitors', BODY)).status).toBe(201);
+    await db.pool.query('DELETE FROM idempotency_keys WHERE account_id = $1 AND key = $2', [account.accountId, '1']);
+    expect((await create(account, 'one too many')).status).toBe(201);
   });
 
   test('refusals are not stored: the same request may be sent again', async () => {
