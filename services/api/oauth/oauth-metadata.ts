@@ -6,7 +6,10 @@ import { methodNotAllowed } from '../http/route.ts';
 /** The scopes that tokens may have, and their description on the consent page. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
   ['forum:read', 'Read and search the forum with your credits'],
-  ['monitors', 'See, create, pause and resume your monitors, and read their matches'],
+  [
+    'monitors',
+    'See, create, change, pause and resume your monitors, choose where their matches are sent, and read them; this costs your credits',
+  ],
 ]);
 
 export const ROUTES = {
