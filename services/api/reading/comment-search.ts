@@ -26,6 +26,8 @@ export interface CommentArchiveDeps {
   clickhouse: ClickHouseClient;
   source: ForumSource;
   clock: Clock;
+  /** Aborted when the client disconnects. */
+  signal?: AbortSignal | undefined;
 }
 
 interface SearchDeps extends CommentArchiveDeps {
@@ -203,14 +205,20 @@ async function findCursor(
 const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
 
 /**
- * Aborts the query at the deadline. A hanging query would otherwise keep one of the connections that the archiver
+ * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the connections that the archiver
  * shares, and other queries would queue for it.
  */
-async function queryArchive<T>({ deadlineAt }: SearchDeps, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function queryArchive<T>(
+  { deadlineAt, signal }: SearchDeps,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
   const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
   try {
-    return await withDeadline(read(AbortSignal.timeout(ms)), ms, TIMEOUT_MESSAGE);
+    const deadline = AbortSignal.timeout(ms);
+    return await withDeadline(read(signal ? AbortSignal.any([deadline, signal]) : deadline), ms, TIMEOUT_MESSAGE);
   } catch (error) {
+    signal?.throwIfAborted();
     if (!isClickhouseAway(error) && (error as Error).message !== TIMEOUT_MESSAGE) throw error;
     throw engineAway('The comment archive is unavailable. Nothing was charged.');
   }

@@ -29,9 +29,9 @@ export interface ReadingDeps {
 }
 
 /** Returns the dependencies for one request. Its forum calls count against its account. */
-export function depsForRequest(deps: ReadingDeps, calls: RequestCalls): ReadingDeps {
+export function depsForRequest(deps: ReadingDeps, calls: RequestCalls, signal?: AbortSignal): ReadingDeps {
   const source = deps.source.through(calls);
-  return { ...deps, source, archive: { ...deps.archive, source } };
+  return { ...deps, source, archive: { ...deps.archive, source, signal } };
 }
 
 /** The answer of a route before it is charged. */
@@ -65,7 +65,7 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
       const { body, tier } = await withApiErrors(route.errorPolicy, () =>
-        route.read(asked, depsForRequest(deps, calls)),
+        route.read(asked, depsForRequest(deps, calls, call.signal)),
       );
       refuseAbandoned();
       const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: route.path }));

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
 
 /** A comment of the archive as it was first seen. */
 export interface ArchivedComment {
@@ -37,6 +38,9 @@ const COLUMNS = `thing_id AS thingId, post_id AS postId, subreddit, title, body,
        toInt64(intDiv(100000 * arraySum(term -> least(5, countSubstringsCaseInsensitiveUTF8(body, term)), {terms: Array(String)}),
                       100 + lengthUTF8(body))) AS relevance`;
 
+/** A little longer than the caller waits: an engine that cannot end a statement with its client ends it then. */
+const SETTINGS = { ...ENDS_WITH_CLIENT, max_execution_time: 8 };
+
 /** Hides rows past their retention that ClickHouse has not merged away yet. */
 const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
 
@@ -73,7 +77,7 @@ export async function searchArchivedComments(
  LIMIT {limit: UInt32}`,
     query_params: {
       words: [...query.words],
-      terms: [...query.terms],
+      terms: foldedOnce(query.terms),
       subreddit: query.subreddit ?? '',
       since: query.since ?? '',
       after_time: after?.createdUtc ?? '',
@@ -82,9 +86,15 @@ export async function searchArchivedComments(
       limit: query.limit,
     },
     format: 'JSONEachRow',
+    clickhouse_settings: SETTINGS,
     ...(signal ? { abort_signal: signal } : {}),
   });
   return result.json<ArchivedComment>();
+}
+
+/** Terms that differ only in case occur equally often, and each one costs a pass over the text. */
+function foldedOnce(terms: readonly string[]): string[] {
+  return [...new Map(terms.map((term) => [term.toLowerCase(), term])).values()];
 }
 
 /**
@@ -100,8 +110,9 @@ export async function findArchivedComment(
 ): Promise<ArchivedComment | undefined> {
   const result = await clickhouse.query({
     query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
-    query_params: { thing_id: thingId, terms: [...terms] },
+    query_params: { thing_id: thingId, terms: foldedOnce(terms) },
     format: 'JSONEachRow',
+    clickhouse_settings: SETTINGS,
     ...(signal ? { abort_signal: signal } : {}),
   });
   return (await result.json<ArchivedComment>())[0];
