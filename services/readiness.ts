@@ -15,6 +15,8 @@ const SETTLED_MS = 250;
 const LAPSE_MS = 5_000;
 /** Reading, pages and webhooks work without these, so /readyz names them and answers 200. */
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
+/** A process with the API alone needs Kafka only to tell streams of new matches sooner. */
+const OPTIONAL_FOR_API: ReadonlySet<string> = new Set([...OPTIONAL, 'kafka']);
 
 export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' | 'kafka'> {
   /** The services that this process starts: until each has been added, it is listed as not ready. */
@@ -34,11 +36,13 @@ export class Readiness {
   /** A probe that hangs is not started again before it ends: it may occupy a connection. */
   private readonly running = new Map<string, Promise<boolean>>();
   private readonly monotonic: Clock;
+  private readonly optional: ReadonlySet<string>;
   private isAnnounced = false;
   private isStopping = false;
 
   constructor({ pool, clickhouse, kafka, services, monotonic = () => performance.now() }: ReadinessDeps) {
     this.monotonic = monotonic;
+    this.optional = services.every((service) => service === 'api') ? OPTIONAL_FOR_API : OPTIONAL;
     this.engines.set('postgres', async () => (await pool.query('SELECT 1')).rowCount === 1);
     this.engines.set('clickhouse', async () => (await clickhouse.ping()).success);
     this.engines.set('kafka', () =>
@@ -61,7 +65,7 @@ export class Readiness {
       ]),
     );
     for (const [part, isReady] of answers) if (isReady && this.services.has(part)) this.wereReady.add(part);
-    const ready = answers.every(([part, isReady]) => isReady || OPTIONAL.has(part));
+    const ready = answers.every(([part, isReady]) => isReady || this.optional.has(part));
     return { ready, parts: Object.fromEntries(answers) };
   }
 
@@ -83,7 +87,7 @@ export class Readiness {
       if (parts[service] === true) this.missingSince.delete(service);
       else if (this.wereReady.has(service)) parts[service] = this.isLapse(service, now);
     }
-    const ready = Object.entries(parts).every(([part, isReady]) => isReady || OPTIONAL.has(part));
+    const ready = Object.entries(parts).every(([part, isReady]) => isReady || this.optional.has(part));
     return { ready: ready && this.isAnnounced && !this.isStopping, parts };
   }
 

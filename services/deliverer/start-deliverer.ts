@@ -72,6 +72,8 @@ export interface Deliverer extends Running {
 /** Length of a claim's lease. The matches of a killed process are claimed again after it. */
 const LEASE_MS = 20_000;
 const MONITORS_PER_STEP = 500;
+/** Of a transaction. */
+const MAX_OUTCOMES = 1_000;
 /** Attempts that are unpublished after this time are published by the sweep. */
 const UNPUBLISHED_AFTER_MS = 60_000;
 /** Older hints are ignored: the poller has already found their rows. */
@@ -161,6 +163,8 @@ function createDispatcher(
   const phases = new FailurePhases();
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
+    // While Postgres is slow, all that are made at once end within a few groups, and so before their leases.
+    maxGroup: MAX_OUTCOMES,
   });
   return new DeliveryDispatcher({
     queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),

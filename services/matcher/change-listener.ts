@@ -8,8 +8,10 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 
 const ECHO_INTERVAL_MS = 2_000;
 const LOST_AFTER_MS = 5_000;
-/** Timeout of connecting and of each statement: on a frozen connection neither would ever end. */
+/** Timeout of a statement: on a frozen connection it would never end. */
 const RESPONSE_TIMEOUT_MS = 3_000;
+/** A new connection takes three answers, and more with TLS; a server that is slow gives each only after seconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 export interface ChangeListenerDeps {
   postgresUrl: string;
@@ -108,7 +110,7 @@ export class ChangeListener implements Running {
   private async connect(): Promise<void> {
     const client = new this.Client({
       application_name: 'matcher-listener',
-      connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: RESPONSE_TIMEOUT_MS,
       keepAlive: true,
     });

@@ -115,6 +115,12 @@ test('replaces a connection that falls silent between connecting and LISTEN', as
   await expectEvents('connected', 'mon_a');
 });
 
+test('connects to a server that takes more than a second for each answer', async () => {
+  proxy.delayAnswers(1_100);
+  listener.start();
+  await expectEvents('connected');
+});
+
 test('after a long silence a new connection has 5 s for its first echo on a slow network', async () => {
   listener.start();
   await expectEvents('connected');

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Readiness } from '../../../services/readiness.ts';
 import type { ReadinessDeps } from '../../../services/readiness.ts';
 
-/** A process with the services api and matcher, whose parts the test switches. */
-function stage() {
+/** A process whose parts the test switches. */
+function stage(services: ('api' | 'matcher')[] = ['api', 'matcher']) {
   const up = { postgres: true, clickhouse: true, kafka: true, api: true, matcher: true };
   const time = { now: 0 };
   const engines = {
@@ -11,7 +11,7 @@ function stage() {
     clickhouse: { ping: () => Promise.resolve({ success: up.clickhouse }) },
     kafka: { withAdmin: () => Promise.resolve(up.kafka) },
   } as unknown as Pick<ReadinessDeps, 'pool' | 'clickhouse' | 'kafka'>;
-  const readiness = new Readiness({ ...engines, services: ['api', 'matcher'], monotonic: () => time.now });
+  const readiness = new Readiness({ ...engines, services, monotonic: () => time.now });
   const add = (service: 'api' | 'matcher') => readiness.add(service, () => up[service]);
   return { up, time, readiness, add };
 }
@@ -64,6 +64,16 @@ test('a short lapse of a service is not shown, a long one and that of an engine 
   up.kafka = true;
   up.clickhouse = false;
   expect(await readiness.answer()).toMatchObject({ ready: true, parts: { clickhouse: false } });
+});
+
+test('the API alone stays in rotation without Kafka', async () => {
+  const { up, readiness, add } = stage(['api']);
+  add('api');
+  readiness.markAnnounced();
+  up.kafka = false;
+  expect(await readiness.answer()).toMatchObject({ ready: true, parts: { kafka: false } });
+  up.postgres = false;
+  expect((await readiness.answer()).ready).toBe(false);
 });
 
 test('a service that was never ready gets no patience', async () => {
