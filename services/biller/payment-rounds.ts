@@ -1,4 +1,5 @@
 import { Stripe } from 'stripe';
+import { countPaymentsFromZero } from '../../shared/payments/apply-event.ts';
 import type { PaymentMode } from '../../shared/stores/payments/payments.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import type { Lease } from './lease.ts';
@@ -32,6 +33,7 @@ export function voidingRound(deps: RoundDeps, lease: Lease): () => Promise<numbe
  */
 export function reconciliationRound(deps: RoundDeps, lease: Lease): () => Promise<number> {
   const { payments, logger } = deps;
+  if (payments) countPaymentsFromZero(deps.metrics);
   let isFailing = false;
   const mayContinue = () => lease.mayContinue();
   return async () => {

@@ -87,7 +87,8 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
         if (ready.hasAnnounced()) output.warn(message);
         else giveUp(new StartFault(message));
       };
-      return startServices({ env: childEnv, pidFile: files.services, onReady: ready.announce, onFault });
+      const { drainMs } = config.http;
+      return startServices({ env: childEnv, pidFile: files.services, drainMs, onReady: ready.announce, onFault });
     };
     supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start, externalCause });
     await Promise.race([broken, whenAborted(signal)]);

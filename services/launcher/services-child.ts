@@ -23,6 +23,8 @@ export interface ServiceAddresses {
 export interface ServicesChildDeps {
   env: NodeJS.ProcessEnv;
   pidFile: string;
+  /** How long it answers requests after the signal, in milliseconds (DRAIN_SECONDS). */
+  drainMs: number;
   /** Resolves when others can find the addresses. */
   onReady: (addresses: ServiceAddresses) => Promise<void>;
   /** A setting is wrong: another start would end the same way. */
@@ -30,7 +32,13 @@ export interface ServicesChildDeps {
 }
 
 /** Starts all services in one child process, which logs to the parent's output and sends a message when it is ready. */
-export async function startServices({ env, pidFile, onReady, onFault }: ServicesChildDeps): Promise<OwnedProcess> {
+export async function startServices({
+  env,
+  pidFile,
+  drainMs,
+  onReady,
+  onFault,
+}: ServicesChildDeps): Promise<OwnedProcess> {
   const child = await startOwnedProcess({
     name: 'services',
     command: process.execPath,
@@ -41,7 +49,7 @@ export async function startServices({ env, pidFile, onReady, onFault }: Services
     output: 'inherit',
     ipc: true,
     stopSignal: 'SIGTERM',
-    stopDeadlineMs: 20_000,
+    stopDeadlineMs: 20_000 + drainMs,
   });
   child.child.on('message', (message: unknown) => {
     if (isFault(message)) onFault(message.message);

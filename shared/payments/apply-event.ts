@@ -38,6 +38,13 @@ const EFFECTS: ReadonlyMap<string, ApplyObject> = new Map<string, ApplyObject>([
 /** The types of events that have an effect. */
 export const APPLIED_EVENTS: readonly string[] = [...EFFECTS.keys()];
 
+/** A counter that begins at 1 has not increased: without these zeros the first fault would raise no alert. */
+export function countPaymentsFromZero({ paymentEvents }: Pick<Metrics, 'paymentEvents'>): void {
+  for (const type of [...APPLIED_EVENTS, 'other']) {
+    for (const outcome of ['unknown', 'mismatched', 'unclaimed']) paymentEvents.inc({ type, outcome }, 0);
+  }
+}
+
 /**
  * Applies an event of the payment provider in one transaction: its effect and the note that it was applied are
  * committed together. The event must be authentic. Any order of events, repeated or at the same moment in several

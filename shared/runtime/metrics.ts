@@ -270,5 +270,8 @@ export type Metrics = ReturnType<typeof declare> & { registry: Registry };
 export function createMetrics(withProcess = false): Metrics {
   const registry = new Registry();
   if (withProcess) collectDefaultMetrics({ register: registry });
-  return { ...declare([registry]), registry };
+  const metrics = { ...declare([registry]), registry };
+  // No value until a biller reports one: the alert NoReport asks whether any process does.
+  metrics.deliveriesPending.remove();
+  return metrics;
 }

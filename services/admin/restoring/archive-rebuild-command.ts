@@ -21,7 +21,7 @@ async function* rebuild(config: Config, report: Report): AsyncIterable<object> {
   const logger = createLogger('silent');
   const { security, topicPrefix: prefix } = config.kafka;
   const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
-  const clickhouse = createClickhouse(findClickhouse(config), 'forum-monitor admin');
+  const clickhouse = createClickhouse(findClickhouse(config), 'forum-monitor admin', config.clickhouse);
   const pool = createPool({ url: findPostgres(config), name: 'admin', logger, max: 1 });
   const deps = { kafka, prefix, pool, clickhouse };
   try {

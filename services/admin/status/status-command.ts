@@ -30,7 +30,7 @@ async function pageOf(config: Config): Promise<StatusRow[]> {
   const [postgresUrl, brokers, clickhouseUrl] = [findPostgres(config), findBrokers(config), findClickhouse(config)];
   const pool = createPool({ url: postgresUrl, name: 'admin', logger, max: 1, limits: REQUEST_LIMITS });
   const kafka = createKafka({ brokers, security, clientId: 'admin', logger });
-  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor admin');
+  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor admin', config.clickhouse);
   try {
     const [inPostgres, inKafka, inClickhouse] = await Promise.all([
       found(measurePostgres(pool)),

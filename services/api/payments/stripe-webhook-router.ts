@@ -1,5 +1,5 @@
 import { raw, Router } from 'express';
-import { APPLIED_EVENTS, applyEvent } from '../../../shared/payments/apply-event.ts';
+import { applyEvent, countPaymentsFromZero } from '../../../shared/payments/apply-event.ts';
 import type { PaymentDeps } from '../../../shared/payments/apply-event.ts';
 import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
 import { verifyEvent } from '../../../shared/payments/verify-event.ts';
@@ -24,7 +24,7 @@ export interface StripeWebhookDeps extends Omit<PaymentDeps, 'metrics'> {
  */
 export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
   const { payments, metrics, clock } = deps;
-  if (payments) beginAtZero(metrics);
+  if (payments) countPaymentsFromZero(metrics);
   const router = Router();
   const body = raw({ limit: BODY_LIMIT, type: () => true, inflate: false });
   router.post(PATH, body, async (request, response) => {
@@ -42,11 +42,4 @@ export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
   });
   router.all(PATH, methodNotAllowed(['POST']));
   return router;
-}
-
-/** A counter that begins at 1 has not increased: without these zeros the first fault would raise no alert. */
-function beginAtZero({ paymentEvents }: StripeWebhookDeps['metrics']): void {
-  for (const type of [...APPLIED_EVENTS, 'other']) {
-    for (const outcome of ['unknown', 'mismatched', 'unclaimed']) paymentEvents.inc({ type, outcome }, 0);
-  }
 }

@@ -7,19 +7,21 @@ const STICKY = 0o1000;
 /**
  * Creates the data directory, and restricts an existing one, so that only its owner has access. Root runs PostgreSQL as
  * another user: that user may traverse the directory to reach its own folder, but may not list it, and cannot read the
- * other files.
+ * other files. A directory of another owner keeps its permissions, such as a volume of a container.
  *
  * @throws Error when the directory cannot be created or written to, or is one that all users share
  */
 export function makeDataDir(dataDir: string): void {
-  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  const uid = process.getuid?.();
+  const mode = uid === 0 ? 0o711 : 0o700;
   makeFolders(dataDir, mode);
   // Its permissions must not change.
-  if (dirname(dataDir) === dataDir || (statSync(dataDir).mode & STICKY) !== 0) {
+  const found = statSync(dataDir);
+  if (dirname(dataDir) === dataDir || (found.mode & STICKY) !== 0) {
     throw new Error('it is shared by the whole system; choose a directory of its own');
   }
   tryToWrite(dataDir);
-  chmodSync(dataDir, mode);
+  if (uid === undefined || uid === 0 || uid === found.uid) chmodSync(dataDir, mode);
 }
 
 /**

@@ -19,6 +19,13 @@ test.each(metrics.map(({ name, help, type }) => ({ name, help, type: String(type
   },
 );
 
+test('a process that does not report on the installation exports no zero for it', async () => {
+  const fresh = createMetrics();
+  expect(await fresh.registry.metrics()).not.toMatch(/^deliveries_pending /m);
+  fresh.deliveriesPending.set(0);
+  expect(await fresh.registry.metrics()).toMatch(/^deliveries_pending 0$/m);
+});
+
 test('two sets of metrics count separately', async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.matcherCandidates.inc(3);
