@@ -1,6 +1,7 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { countInstallation, lastLedgerEntry, sumMovedCredits } from '../../shared/stores/upkeep/installation-counts.ts';
+import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import { countWaitingWork } from '../../shared/stores/upkeep/waiting-work.ts';
 
 /**
@@ -27,6 +28,8 @@ export class InstallationReport {
       metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
     }
     await this.updateWaitingWork(db);
+    // Whichever process made the last check, and however long ago this one was started.
+    metrics.ledgerMismatches.set((await readLedgerMismatches(db)) ?? 0);
     if (this.countedEntry === undefined) {
       this.countedEntry = await lastLedgerEntry(db);
       return;
@@ -68,6 +71,7 @@ export class InstallationReport {
       metrics.digestMailsWaiting,
       metrics.monitorEventsPending,
       metrics.monitorEventsOldestPending,
+      metrics.ledgerMismatches,
     ]) {
       gauge.remove();
     }

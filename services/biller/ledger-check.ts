@@ -1,6 +1,7 @@
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
 import type { LedgerMismatch, LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
+import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import type { BillerDeps } from './biller-deps.ts';
 
 const ACCOUNTS_PER_PAGE = 100;
@@ -30,6 +31,7 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
     checked = lastId;
   }
   metrics.ledgerMismatches.set(found);
+  await storeLedgerMismatches(options.pool, found);
   logger.info({ mismatches: found }, 'the ledger was compared with the balances');
   return true;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../postgres/pool.ts';
 
 const SECRET_KEY = 'secret_key';
+const LEDGER_MISMATCHES = 'ledger_mismatches';
 
 /**
  * Returns the installation's generated secret key: 32 random bytes in base64. The first process that asks creates it;
@@ -17,6 +18,20 @@ export async function ensureSecretKey(db: Queryable): Promise<string> {
 /** Finds the generated secret key; undefined when none was ever generated. */
 export function findSecretKey(db: Queryable): Promise<string | undefined> {
   return readSetting(db, SECRET_KEY);
+}
+
+/** Stores how many accounts the last check of the ledger found wrong. */
+export async function storeLedgerMismatches(db: Queryable, count: number): Promise<void> {
+  await db.query(
+    'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    [LEDGER_MISMATCHES, String(count)],
+  );
+}
+
+/** How many accounts the last check of the ledger found wrong; undefined before the first one. */
+export async function readLedgerMismatches(db: Queryable): Promise<number | undefined> {
+  const stored = await readSetting(db, LEDGER_MISMATCHES);
+  return stored === undefined ? undefined : Number(stored);
 }
 
 /** Inserts a value unless there is one. Waits for a concurrent first writer, whose value stays. */

@@ -3,6 +3,7 @@ import { InstallationReport } from '../../../services/biller/installation-report
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
+import { storeLedgerMismatches } from '../../../shared/stores/upkeep/settings.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -66,10 +67,18 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
   await report.update(db.pool);
   expect(await exported('credits_charged_total')).toEqual(['{kind="monitor_renewal"} 10', '{kind="read"} 7']);
 
+  await storeLedgerMismatches(db.pool, 2);
+  await report.update(db.pool);
+  expect(await exported('ledger_mismatches')).toEqual(['2']);
+  await storeLedgerMismatches(db.pool, 0);
+  await report.update(db.pool);
+  expect(await exported('ledger_mismatches')).toEqual(['0']);
+
   report.withdraw();
   expect([
     await exported('deliveries_pending'),
     await exported('deliveries_overdue_seconds'),
     await exported('monitors'),
-  ]).toEqual([[], [], []]);
+    await exported('ledger_mismatches'),
+  ]).toEqual([[], [], [], []]);
 });
