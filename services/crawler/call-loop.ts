@@ -6,6 +6,7 @@ import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstrea
 import { backOffMs } from './back-off.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
+import { PlannedTime } from './planned-time.ts';
 
 /** A source that says nothing can be called is asked again after this time at the latest. */
 const MAX_WAIT_MS = 60_000;
@@ -46,7 +47,7 @@ export class CallLoop {
   private readonly source: CrawlSource;
   private readonly deps: CallLoopDeps;
   private readonly inFlight = new Set<Promise<void>>();
-  private resumeAt = Number.NEGATIVE_INFINITY;
+  private readonly resume = new PlannedTime();
   private failingSince: number | undefined;
   /** The last failure was the forum's. */
   private isForumFailing = false;
@@ -115,7 +116,7 @@ export class CallLoop {
 
   /** Ends the phase of failures. */
   noteSuccess(): void {
-    this.resumeAt = Number.NEGATIVE_INFINITY;
+    this.resume.clear();
     this.failingSince = undefined;
     this.deps.failures.succeeded(this.source.name);
   }
@@ -128,7 +129,10 @@ export class CallLoop {
       this.deps.onIdle();
       return PAUSED_MS;
     }
-    if (now < this.resumeAt) return this.resumeAt - now;
+    // The clock was set back.
+    if (now < this.failedAt) this.failedAt = now;
+    const waitMs = this.resume.waitMs(now);
+    if (waitMs > 0) return waitMs;
     const step = this.source.next(now);
     // A wait of 0 would ask forever without giving other work a turn.
     if ('waitMs' in step) {
@@ -176,12 +180,12 @@ export class CallLoop {
     if (isOwnBudgetRefusal(error)) {
       this.noteBudget(true);
       if (this.deps.isPatient) this.slots = 1;
-      this.resumeAt = Math.max(this.resumeAt, now + (error.retryAfterMs ?? 0));
+      this.resume.extend(now, error.retryAfterMs ?? 0);
       return;
     }
     if (!isExpectedFailure(error)) throw error;
     if (isClickhouseAway(error)) this.deps.onIdle();
-    this.resumeAt = Math.max(this.resumeAt, now + this.noteFailure(error));
+    this.resume.extend(now, this.noteFailure(error));
   }
 
   private noteBudget(isRefused: boolean): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Call, Fetched, Wait } from './crawl-source.ts';
+import { PlannedTime } from './planned-time.ts';
 
 /** What one call brought, and the milliseconds that the source wants to leave before the next one. */
 export interface Round extends Fetched {
@@ -10,7 +11,7 @@ export interface Round extends Fetched {
 export class SerialCalls {
   private readonly clock: Clock;
   private isInFlight = false;
-  private resumeAt = Number.NEGATIVE_INFINITY;
+  private readonly resume = new PlannedTime();
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -19,13 +20,14 @@ export class SerialCalls {
   /** Forgets the pause, for `begin`. */
   reset(): void {
     this.isInFlight = false;
-    this.resumeAt = Number.NEGATIVE_INFINITY;
+    this.resume.clear();
   }
 
   /** The next call, which `round` makes. */
   next(now: number, round: (signal: AbortSignal) => Promise<Round>): Call | Wait {
     if (this.isInFlight) return { waitMs: Number.POSITIVE_INFINITY };
-    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
+    const waitMs = this.resume.waitMs(now);
+    if (waitMs > 0) return { waitMs };
     this.isInFlight = true;
     return {
       fetch: async (signal) => {
@@ -34,7 +36,7 @@ export class SerialCalls {
           ...fetched,
           acknowledged: () => {
             this.isInFlight = false;
-            this.resumeAt = this.clock() + pauseMs;
+            this.resume.set(this.clock(), pauseMs);
             fetched.acknowledged();
           },
         };

@@ -7,6 +7,7 @@ import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
+import { PlannedTime } from '../planned-time.ts';
 import { firstHead } from './post-id.ts';
 import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
 import type { WalkStep } from './post-id-walk.ts';
@@ -69,9 +70,9 @@ export class PostIdSource implements CrawlSource {
   private headKnownAt = Number.NEGATIVE_INFINITY;
   /** A call for the head is in flight: the first one, or another. */
   private isAskingHead: 'first' | 'again' | undefined;
-  private askHeadAt = Number.NEGATIVE_INFINITY;
-  /** When the next step may begin, in milliseconds since 1970. */
-  private resumeAt = Number.NEGATIVE_INFINITY;
+  private readonly askHead = new PlannedTime();
+  /** When the next step may begin. */
+  private readonly resume = new PlannedTime();
   /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
 
@@ -88,17 +89,18 @@ export class PostIdSource implements CrawlSource {
     this.newestAt = saved?.newestAt;
     this.headKnownAt = Number.NEGATIVE_INFINITY;
     this.isAskingHead = undefined;
-    this.askHeadAt = Number.NEGATIVE_INFINITY;
-    this.resumeAt = Number.NEGATIVE_INFINITY;
+    this.askHead.clear();
+    this.resume.clear();
   }
 
   next(now: number): Call | Wait {
     if (this.needsHead(now)) return this.headCall(now);
     if (!this.walk || this.isAskingHead === 'first') return { waitMs: INTERVAL_MS };
-    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
+    const waitMs = this.resume.waitMs(now);
+    if (waitMs > 0) return { waitMs };
     const step = this.walk.step(now, this.deps.upstream.perSecond('catch-up') > 0);
     if (!step) return { waitMs: INTERVAL_MS };
-    this.resumeAt = now + postIdIntervalMs(this.walk, this.deps.pace, this.name);
+    this.resume.set(now, postIdIntervalMs(this.walk, this.deps.pace, this.name));
     return this.stepCall(this.walk, step);
   }
 
@@ -129,7 +131,7 @@ export class PostIdSource implements CrawlSource {
 
   /** A negative time means that the clock was set back. */
   private needsHead(now: number): boolean {
-    if (this.isAskingHead !== undefined || now < this.askHeadAt) return false;
+    if (this.isAskingHead !== undefined || this.askHead.waitMs(now) > 0) return false;
     const sinceHead = now - this.headKnownAt;
     return !this.walk || sinceHead < 0 || sinceHead >= HEAD_CHECK_MS;
   }
@@ -140,7 +142,7 @@ export class PostIdSource implements CrawlSource {
     this.isAskingHead = this.headKnownAt === Number.NEGATIVE_INFINITY ? 'first' : 'again';
     const ended = (waitMs: number): void => {
       this.isAskingHead = undefined;
-      this.askHeadAt = now + waitMs;
+      this.askHead.set(now, waitMs);
     };
     return {
       fetch: async (signal) => {

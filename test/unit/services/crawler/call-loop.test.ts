@@ -63,7 +63,10 @@ function start(source: ScriptedSource, { isPatient = false } = {}) {
     now += ms;
     await vi.advanceTimersByTimeAsync(ms);
   };
-  return { outcome, stopping, short, loop, pass, moved: () => moved };
+  const setBack = (ms: number): void => {
+    now -= ms;
+  };
+  return { outcome, stopping, short, loop, pass, setBack, moved: () => moved };
 }
 
 describe('CallLoop', () => {
@@ -108,6 +111,25 @@ describe('CallLoop', () => {
     source.open[2]?.succeed();
     await pass(0);
     expect(loop.isFailing).toBe(false);
+  });
+
+  test('a clock that is set back at most doubles the back-off and the wait for our own budget', async () => {
+    const source = new ScriptedSource(1);
+    const { pass, setBack, loop } = start(source);
+    await pass(1_000_000);
+    source.open[0]?.fail(new UpstreamError('broken', 'no answer'));
+    await pass(0);
+    setBack(600_000);
+    for (let step = 0; step < 4; step++) await pass(250);
+    expect(source.started).toBe(2);
+    source.open[1]?.succeed();
+    await pass(0);
+    expect([source.started, loop.isFailing]).toEqual([3, false]);
+    source.open[2]?.fail(new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 10_000 }));
+    await pass(0);
+    setBack(600_000);
+    for (let step = 0; step < 41; step++) await pass(500);
+    expect(source.started).toBe(4);
   });
 
   test('waits as long as our own budget says, which is no failure, and reports it after 30 s', async () => {
