@@ -1,12 +1,11 @@
 import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { delay } from '../../shared/runtime/clock.ts';
+import { delay, PlannedTime } from '../../shared/runtime/clock.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
-import { PlannedTime } from './planned-time.ts';
 
 /** A source that says nothing can be called is asked again after this time at the latest. */
 const MAX_WAIT_MS = 60_000;

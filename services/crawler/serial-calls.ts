@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { PlannedTime } from '../../shared/runtime/clock.ts';
 import type { Call, Fetched, Wait } from './crawl-source.ts';
-import { PlannedTime } from './planned-time.ts';
 
 /** What one call brought, and the milliseconds that the source wants to leave before the next one. */
 export interface Round extends Fetched {

@@ -51,7 +51,10 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
   const began = performance.now();
   const files = pidFiles(config.dataDir);
   removeEndpoints(config.dataDir);
-  await Promise.all([endOrphan(files.services, 'SIGTERM', 10_000), endOrphan(files.simulator, 'SIGTERM', 5_000)]);
+  await Promise.all([
+    endOrphan(files.services, 'SIGTERM', 10_000 + config.http.drainMs),
+    endOrphan(files.simulator, 'SIGTERM', 5_000),
+  ]);
   const metricsPort = await claimPorts(config.http, progress);
   await checkNamedServers(options);
   const embedded = enginesToEmbed(config);

@@ -136,7 +136,7 @@ export class RecentItems {
   }
 }
 
-/** In memory of its own: `Buffer.from` would keep alive 64 KB that it shares with other small buffers of the process. */
+/** In memory of its own: `Buffer.from` would keep 64 KB alive, which small buffers of the whole process share. */
 function copyOf(message: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(message.length);
   message.copy(copy);

@@ -205,8 +205,8 @@ async function findCursor(
 const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
 
 /**
- * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the connections that the archiver
- * shares, and other queries would queue for it.
+ * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the
+ * connections that the archiver shares, and other queries would queue for it.
  */
 async function queryArchive<T>(
   { deadlineAt, signal }: SearchDeps,

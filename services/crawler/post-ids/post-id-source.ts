@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { PlannedTime } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../../shared/stores/crawl/crawl-gaps.ts';
@@ -7,7 +8,6 @@ import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
-import { PlannedTime } from '../planned-time.ts';
 import { firstHead } from './post-id.ts';
 import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
 import type { WalkStep } from './post-id-walk.ts';

@@ -40,7 +40,8 @@ export async function secondsUntilKeyIsFree(db: Queryable, accountId: string): P
     `SELECT CASE WHEN count(*) >= $2
        THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - (SELECT service_now()))))::integer
        END AS seconds
-     FROM (SELECT created_at FROM idempotency_keys WHERE account_id = $1 LIMIT $2) AS kept`,
+     FROM (SELECT created_at FROM idempotency_keys
+            WHERE account_id = $1 AND created_at > (SELECT service_now()) - interval '24 hours' LIMIT $2) AS kept`,
     [accountId, KEYS_PER_ACCOUNT],
   );
   return rows[0]!.seconds ?? 0;

@@ -13,7 +13,7 @@ export interface MonitorRule {
   rule: Rule;
   version: number;
   activeSinceMs: number;
-  /** When each rule version began, by version. Versions past their retention, and before the last 3,000, are missing. */
+  /** When each rule version began, by version. Those past their retention, or before the last 3,000, are missing. */
   versions: { version: number; sinceMs: number }[];
 }
 

@@ -198,7 +198,7 @@ export async function insertMonitorVersion(db: Queryable, id: string, version: n
 }
 
 /**
- * A rule may begin so many versions in 24 hours. The matchers read the times of the last ones with each change, and
+ * A rule may change so often in 24 hours. The matchers read the times of the last ones with each change, and
  * each version is kept for 30 days.
  */
 export const RULE_VERSIONS_PER_DAY = 1_000;
@@ -209,7 +209,7 @@ export async function secondsUntilRuleChange(db: Queryable, id: string, version:
     `SELECT ceil(extract(epoch FROM since + interval '24 hours' - wall_now()))::integer AS seconds
      FROM monitor_versions
      WHERE monitor_id = $1 AND version = $2 AND since > wall_now() - interval '24 hours'`,
-    [id, version - RULE_VERSIONS_PER_DAY + 1],
+    [id, version - RULE_VERSIONS_PER_DAY],
   );
   return rows[0]?.seconds ?? 0;
 }

@@ -31,6 +31,7 @@ export async function deleteExpiredMatches(
   monitors: readonly MonitorRows[],
   { days, limit }: { days: number; limit: number },
 ): Promise<DeletedRows[]> {
+  // Both limits keep the planner from joining the whole table.
   const { rows } = await db.query<DeletedRows>(
     `WITH deleted AS (
        DELETE FROM matches WHERE ctid = ANY (ARRAY(
@@ -44,6 +45,7 @@ export async function deleteExpiredMatches(
              ) AS last,
              LATERAL (
                SELECT ctid FROM matches WHERE monitor_id = swept.monitor_id AND seq > swept.after AND seq <= last.seq
+                ORDER BY seq LIMIT $4
              ) AS expired))
        RETURNING monitor_id, seq
      )

@@ -51,7 +51,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
     tag: 'Operations',
     summary: 'Check that the service is ready, and which parts answer',
     description:
-      'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait.',
+      'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait. A process of the API alone sends no webhooks, and is ready without Kafka.',
     answers: [
       {
         status: 200,

@@ -32,7 +32,7 @@ test('a rule may change a thousand times in 24 hours; everything else of the mon
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   const patch = (body: object) => api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, body);
-  await changeTo(id, RULE_VERSIONS_PER_DAY);
+  await changeTo(id, RULE_VERSIONS_PER_DAY + 1);
   const refused = await patch({ nsfw: true });
   expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);

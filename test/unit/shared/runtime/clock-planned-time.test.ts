@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PlannedTime } from '../../../../services/crawler/planned-time.ts';
+import { PlannedTime } from '../../../../shared/runtime/clock.ts';
 
 test('nothing waits before a time is set, and after it is cleared', () => {
   const planned = new PlannedTime();
