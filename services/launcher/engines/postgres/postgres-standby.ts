@@ -17,7 +17,7 @@ export interface StandbyCopy {
 
 /**
  * Copies a running server's files, so that an engine which is started on the copy is a streaming standby. The embedded
- * X * Does nothing when the copy was made before.
+ * server has no pg_basebackup. Does nothing when the copy was made before.
  */
 export async function copyAsStandby({ primaryUrl, from, to, name, env }: StandbyCopy): Promise<void> {
   const [source, target] = [join(from, 'postgres'), join(to, 'postgres')];
