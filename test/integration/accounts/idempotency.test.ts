@@ -72,13 +72,13 @@ describe('Idempotency-Key', () => {
        SELECT $1, 'r', n, '', '', service_now() + n * interval '1 second' FROM generate_series(1, $2::int) AS n`,
       [account.accountId, KEYS_PER_ACCOUNT - 1],
     );
-    const refused = await create(account, 'one too many');
+    const refused = await create(account, 'one-too-many');
     expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
     expect((await create(account, 'first')).body).toEqual(first.body);
     expect((await api.call(account.apiKey, 'POST', '/v1/monitors', BODY)).status).toBe(201);
     await db.pool.query('DELETE FROM idempotency_keys WHERE account_id = $1 AND key = $2', [account.accountId, '1']);
-    expect((await create(account, 'one too many')).status).toBe(201);
+    expect((await create(account, 'one-too-many')).status).toBe(201);
   });
 
   test('refusals are not stored: the same request may be sent again', async () => {

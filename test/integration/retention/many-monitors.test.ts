@@ -32,7 +32,7 @@ test('deletes what is expired of many monitors together, of each from its oldest
   );
   await db.pool.query(
     `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
-     SELECT monitor_id, seq, attempt, created_at, 1, 'generic', 'h', 200, 'delivered' FROM matches, generate_series(1, 2) AS attempt`,
+     SELECT monitor_id, seq, n, created_at, 1, 'generic', 'h', 200, 'delivered' FROM matches, generate_series(1, 2) AS n`,
   );
   await db.pool.query(
     'UPDATE monitor_counters c SET last_seq = (SELECT max(seq) FROM matches m WHERE m.monitor_id = c.monitor_id)',
