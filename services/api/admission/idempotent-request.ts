@@ -79,7 +79,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
 async function refuseConstantKeys(pool: Pool, accountId: string): Promise<void> {
   const retryAfter = await secondsUntilKeyIsFree(pool, accountId);
   if (retryAfter === 0) return;
-  const message = `Idempotency-Key: ${KEYS_PER_ACCOUNT} requests of the last 24 hours had one, as many as may.`;
+  const message = `Idempotency-Key: the account used ${KEYS_PER_ACCOUNT} keys in the last 24 hours, the most it may use.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 

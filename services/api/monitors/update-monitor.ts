@@ -145,7 +145,7 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
 async function refuseConstantChange(db: Queryable, { id, version }: StoredMonitor): Promise<void> {
   const retryAfter = await secondsUntilRuleChange(db, id, version);
   if (retryAfter === 0) return;
-  const message = `The rule of the monitor changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, as often as it may.`;
+  const message = `The rule changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, the most it may change.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 

@@ -198,8 +198,8 @@ export async function insertMonitorVersion(db: Queryable, id: string, version: n
 }
 
 /**
- * A rule may change so often in 24 hours. The matchers read the times of the last ones with each change, and
- * each version is kept for 30 days.
+ * The most changes of a rule in 24 hours. Each one is kept for 30 days, and the matchers read the times of the last
+ * ones whenever the rule changes.
  */
 export const RULE_VERSIONS_PER_DAY = 1_000;
 
