@@ -7,7 +7,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 import { claimJoiningPorts } from './claim-ports.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';
-import { NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
+import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
 import { trialPaymentsEnvironment } from './trial-payments.ts';
 import { compileCache, simulatorEnvironment } from './services-environment.ts';
 
@@ -34,7 +34,7 @@ export async function joiningStart(services: readonly string[], start: StartDeps
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
   // The compiled code of the installation that runs here, as its own services use it.
   const compiled = endpoints === undefined ? {} : compileCache(config);
-  const whole = { ...env, ...compiled, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
+  const whole = { ...MEMORY_ENVIRONMENT, ...env, ...compiled, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
   // The new process would not know of a signal that this one received.
   if (start.signal.aborted) throw new StartFault('stopped before the services started');
   // exec keeps the process id, so signals and the exit code need no forwarding.

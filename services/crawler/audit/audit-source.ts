@@ -139,7 +139,11 @@ export class AuditSource implements CrawlSource {
       fetch: async (signal) => {
         const deps = { ...this.deps, lane: 'audit', label: this.label } as const;
         const { counts, unreadable } = await readCommentCounts(deps, postIds, signal);
-        const before = await countArchivedComments(clickhouse, { postIds: unknown, until }, signal);
+        const before = await countArchivedComments(
+          clickhouse,
+          unknown.map((postId) => ({ postId, until })),
+          signal,
+        );
         const checked = withoutThings(this.deps.clock(), () => {
           const isUnknown = new Set(unknown);
           this.audit.learnChecks(

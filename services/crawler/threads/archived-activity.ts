@@ -32,7 +32,10 @@ export interface ActivityListener {
   noteActivity?: (activity: CommentActivity) => void;
 }
 
-/** Tells a listener what is archived: first the posts of the last day, an hour at a time, then what is new. */
+/**
+ * Tells a listener what is archived: first the posts and the activity of the last day, an hour at a time, the latest
+ * first; then what is new. A post may be told after comments of it.
+ */
 export class ArchivedActivity {
   private readonly listener: ActivityListener;
   private readonly ageMs: number;
@@ -86,6 +89,7 @@ export class ArchivedActivity {
     const createdFrom = this.startedAt - this.ageMs;
     const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
     for (const post of posts) this.listener.add(post);
+    await this.noteActivity({ from, to: Math.min(until, this.commentsTo) }, signal);
     this.loaded += posts.length;
     const isLoaded = from <= createdFrom;
     this.loadUntil = isLoaded ? undefined : from;
@@ -102,10 +106,15 @@ export class ArchivedActivity {
     // While the archive is behind, nothing newer than this is known of any post.
     this.newestAt = Math.min(this.newestAt, now);
     this.dueAt = now + EVERY_MS;
-    if (this.listener.noteActivity === undefined) return;
     const to = now - ARCHIVE_LAG_MS;
-    const comments = await readCommentActivity(clickhouse, { from: this.commentsTo, to, limit: LIMIT }, signal);
-    for (const activity of comments) this.listener.noteActivity(activity);
+    await this.noteActivity({ from: this.commentsTo, to }, signal);
     this.commentsTo = to;
+  }
+
+  private async noteActivity(range: { from: number; to: number }, signal: AbortSignal): Promise<void> {
+    const { listener, deps } = this;
+    if (listener.noteActivity === undefined) return;
+    const comments = await readCommentActivity(deps.clickhouse, { ...range, limit: LIMIT }, signal);
+    for (const activity of comments) listener.noteActivity(activity);
   }
 }

@@ -5,6 +5,20 @@ const LARGEST = 255;
 const OLDEST_EVERY = 4;
 /** Every such reading is one that a gap waits for, as long as there are some. */
 const OWED_EVERY = 2;
+/**
+ * So often in a row a reading may be broken off without having found anything. The pauses between them, from half a
+ * minute to ten, add up to more than an hour.
+ */
+export const MAX_FRUITLESS = 12;
+/** After so many the pause is the longest. */
+export const FRUITLESS_AT_LONGEST = 6;
+const SHORTEST_REST_MS = 30_000;
+const LONGEST_REST_MS = 600_000;
+
+/** The pause in milliseconds after so many fruitless readings in a row, at least one. */
+export function restMs(fruitless: number): number {
+  return Math.min(LONGEST_REST_MS, SHORTEST_REST_MS * 2 ** (fruitless - 1));
+}
 
 /**
  * Posts whose thread should be read: the largest deficit first, among equal ones the latest; every second time one that

@@ -3,9 +3,12 @@ export interface CheckedPost {
   postId: string;
   /** num_comments; undefined when the forum did not return the post. */
   comments: number | undefined;
-  /** Archived comments that were created until the check. */
-  archived: number;
+  /** Archived comments that were created until the check; undefined: as many as `archivedOf` said. */
+  archived: number | undefined;
 }
+
+/** Why a thread was not read: the forum does not have it any more, our own budget refused the call, or it failed. */
+export type ReadingFailure = 'gone' | 'own_budget' | 'failed';
 
 /** Comments of a post that other sources saw. */
 export interface CommentActivity {

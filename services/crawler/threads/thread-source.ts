@@ -18,6 +18,9 @@ const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
 /** So long after its beginning a reading waits for the budget: what it has found is published at its end. */
 const BUDGET_WAIT_MS = 30_000;
+/** The checks of a second are compared with the archive together. */
+const COUNT_EVERY_MS = 1_000;
+const MOST_CHECKS_COUNTED = 100;
 
 export interface ThreadSourceDeps extends ArchiveSourceDeps {
   /** The least time between two checks of a post; default: a minute. */
@@ -46,6 +49,7 @@ export class ThreadSource implements CrawlSource {
   /** Checks whose posts are to be compared with the archive once they have settled. */
   private settling: Checked[] = [];
   private isCounting = false;
+  private countsAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ThreadSourceDeps) {
     this.deps = deps;
@@ -60,6 +64,7 @@ export class ThreadSource implements CrawlSource {
     this.recovery = new GapRecovery(this.sweep, this.deps);
     this.settling = [];
     this.isCounting = false;
+    this.countsAt = Number.NEGATIVE_INFINITY;
   }
 
   next(now: number): Call | Wait {
@@ -96,20 +101,25 @@ export class ThreadSource implements CrawlSource {
     return new ThreadSweep({ shortestMs: this.deps.checkEveryMs });
   }
 
-  /** Compares the checks that have settled with the archive, one after the other. */
+  /** Compares the checks that have settled with the archive, which is asked only about posts that may differ. */
   private nextCount(now: number): Call | undefined {
-    const [checked] = this.settling;
-    if (this.isCounting || checked === undefined || now - checked.at < this.sweep.settleMs) return undefined;
+    if (this.isCounting || now < this.countsAt) return undefined;
+    const isUnsettled = ({ at }: Checked): boolean => now - at < this.sweep.settleMs;
+    const end = this.settling.findIndex(isUnsettled);
+    const settled = this.settling.slice(0, Math.min(MOST_CHECKS_COUNTED, end < 0 ? this.settling.length : end));
+    if (settled.length === 0) return undefined;
     this.isCounting = true;
+    this.countsAt = now + Math.min(COUNT_EVERY_MS, this.sweep.settleMs / 5);
     return {
       fetch: async (signal) => {
-        const postIds = checked.posts.filter(({ comments }) => (comments ?? 0) > 0).map(({ postId }) => postId);
-        const counts = await countArchivedComments(this.deps.clickhouse, { postIds, until: checked.at }, signal);
+        const counts = await this.countUnknown(settled, signal);
         const counted = withoutThings(this.deps.clock(), () => {
           this.isCounting = false;
-          this.settling.shift();
-          const posts = checked.posts.map((post) => ({ ...post, archived: counts.get(post.postId) ?? 0 }));
-          this.sweep.learnChecks(checked.at, posts);
+          this.settling = this.settling.slice(settled.length);
+          for (const { at, posts } of settled) {
+            const compared = posts.map((post) => ({ ...post, archived: counts.get(post.postId) }));
+            this.sweep.learnChecks(at, compared);
+          }
         });
         return { ...counted, isLocal: true };
       },
@@ -117,6 +127,17 @@ export class ThreadSource implements CrawlSource {
         this.isCounting = false;
       },
     };
+  }
+
+  /** Archived comments of the posts of which the sweep does not know them. */
+  private async countUnknown(checks: readonly Checked[], signal: AbortSignal): Promise<Map<string, number>> {
+    const isUnknown = ({ postId, comments = 0 }: Checked['posts'][number]): boolean =>
+      comments > 0 && this.sweep.archivedOf(postId, comments) === undefined;
+    const asked = checks.flatMap(({ at, posts }) =>
+      posts.filter(isUnknown).map(({ postId }) => ({ postId, until: at })),
+    );
+    const counts = await countArchivedComments(this.deps.clickhouse, asked, signal);
+    return new Map(asked.map(({ postId }) => [postId, counts.get(postId) ?? 0]));
   }
 
   private nextCheck(now: number): Call | undefined {
@@ -192,7 +213,12 @@ export class ThreadSource implements CrawlSource {
   private waitMs(now: number): number {
     const [checked] = this.settling;
     const settlesAt = checked === undefined || this.isCounting ? Infinity : checked.at + this.sweep.settleMs;
-    const next = Math.min(settlesAt, this.sweep.nextPlanAt, this.activity.nextAt, this.recovery.nextAt);
+    const next = Math.min(
+      Math.max(settlesAt, this.countsAt),
+      this.sweep.nextPlanAt,
+      this.activity.nextAt,
+      this.recovery.nextAt,
+    );
     return Math.min(IDLE_MS, Math.max(1, next - now));
   }
 }

@@ -1,9 +1,9 @@
+import { ArchiveKnowledge } from './archive-knowledge.ts';
 import { CheckPlan } from './check-plan.ts';
 import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { CheckTurns } from './check-turns.ts';
-import { meanComments, remembered } from './expected-comments.ts';
-import { ReadingQueue } from './reading-queue.ts';
-import type { CheckedPost, CommentActivity, ReadThread } from './sweep-findings.ts';
+import { FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs } from './reading-queue.ts';
+import type { CheckedPost, CommentActivity, ReadingFailure, ReadThread } from './sweep-findings.ts';
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
 
@@ -24,20 +24,8 @@ const BACKLOG_S = 60;
  */
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
-/**
- * So often in a row a reading may be broken off without having found anything. The pauses between them, from half a
- * minute to ten, add up to more than an hour.
- */
-const MAX_FRUITLESS = 12;
-const SHORTEST_REST_MS = 30_000;
-const LONGEST_REST_MS = 600_000;
-/** After so many the pause is the longest. */
-const FRUITLESS_AT_LONGEST = 6;
 /** After a reading that found comments and left some unread: by then the archive has the former. */
 const ARCHIVED_AFTER_MS = 45_000;
-
-/** Why a thread was not read: the forum does not have it any more, our own budget refused the call, or it failed. */
-export type ReadingFailure = 'gone' | 'own_budget' | 'failed';
 
 /**
  * Decides which posts to ask for num_comments and which threads to read, so that comments are found which no listing
@@ -49,6 +37,7 @@ export class ThreadSweep {
   private readonly posts: TrackedPosts;
   private readonly plan: CheckPlan;
   private readonly readings: ReadingQueue;
+  private readonly archive: ArchiveKnowledge;
   private due: number[] = [];
   private owed: number[] = [];
   private plannedAt = Number.NEGATIVE_INFINITY;
@@ -64,6 +53,7 @@ export class ThreadSweep {
     this.posts = new TrackedPosts(capacity);
     this.plan = new CheckPlan(this.posts, shortestMs);
     this.readings = new ReadingQueue(this.posts);
+    this.archive = new ArchiveKnowledge(this.posts);
   }
 
   get size(): number {
@@ -90,8 +80,12 @@ export class ThreadSweep {
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
   noteActivity({ postId, comments, oldestAt, subreddit }: CommentActivity): void {
     const slot = this.posts.slotOf(postId);
-    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
-    else this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
+    if (slot === undefined) {
+      this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
+      return;
+    }
+    this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
+    this.archive.noteGrowth(slot);
   }
 
   /** Sets the gaps to work on: posts that may have had comments in them are checked with half of the checks. */
@@ -133,6 +127,7 @@ export class ThreadSweep {
       if (slot === undefined) break;
       if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
       posts.checking[slot] = 1;
+      this.archive.beginCheck(slot);
       batch.push(posts.ids[slot]!);
     }
     if (batch.length === 0) return undefined;
@@ -150,11 +145,22 @@ export class ThreadSweep {
     return this.plannedAt + this.planMs;
   }
 
+  /**
+   * How many comments of a checked post are archived, if that is known without asking the archive, because neither it
+   * nor the forum has got one since the last check.
+   *
+   * @param comments that the forum counts
+   */
+  archivedOf(postId: string, comments: number): number | undefined {
+    const slot = this.posts.slotOf(postId);
+    return slot === undefined ? 0 : this.archive.archivedOf(slot, comments);
+  }
+
   /** @param checkedAt when num_comments was received */
   learnChecks(checkedAt: number, checked: readonly CheckedPost[]): void {
-    for (const { postId, comments, archived } of checked) {
-      const slot = this.posts.slotOf(postId);
-      if (slot !== undefined) this.learnCheck(slot, checkedAt, comments, archived);
+    for (const post of checked) {
+      const slot = this.posts.slotOf(post.postId);
+      if (slot !== undefined) this.learnCheck(slot, checkedAt, post);
     }
   }
 
@@ -193,6 +199,7 @@ export class ThreadSweep {
     const slot = posts.slotOf(postId);
     if (slot === undefined) return;
     posts.reading[slot] = 0;
+    this.archive.forget(slot);
     this.readings.done(slot);
     posts.missed[slot]! += found;
     this.plan.noteMissed(found);
@@ -206,7 +213,7 @@ export class ThreadSweep {
     const left = isRepeated ? unread : 0;
     posts.residual[slot] = comments - known - left;
     this.setDeficit(slot, left);
-    if (left > 0) this.readings.rest(slot, readAt + (isFruitless ? this.restMs(slot) : ARCHIVED_AFTER_MS));
+    if (left > 0) this.readings.rest(slot, readAt + (isFruitless ? restMs(posts.fruitless[slot]) : ARCHIVED_AFTER_MS));
   }
 
   /** The thread waits again, unless it is gone: an outage of the forum, however long, gives nothing up. */
@@ -230,11 +237,7 @@ export class ThreadSweep {
       return;
     }
     posts.fruitless[slot] = Math.min(FRUITLESS_AT_LONGEST, posts.fruitless[slot]! + 1);
-    if (posts.deficit[slot]! > 0) readings.rest(slot, now + this.restMs(slot));
-  }
-
-  private restMs(slot: number): number {
-    return Math.min(LONGEST_REST_MS, SHORTEST_REST_MS * 2 ** (this.posts.fruitless[slot]! - 1));
+    if (posts.deficit[slot]! > 0) readings.rest(slot, now + restMs(posts.fruitless[slot]));
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
@@ -256,23 +259,17 @@ export class ThreadSweep {
     this.waitingFor = new Map(this.gaps.map(({ id }, index) => [id, waiting[index]!]));
   }
 
-  private learnCheck(slot: number, checkedAt: number, comments: number | undefined, archived: number): void {
+  private learnCheck(slot: number, checkedAt: number, { comments, archived: answer }: CheckedPost): void {
     const { posts } = this;
-    const createdAt = posts.createdAt[slot]!;
-    const mean = meanComments(posts.checkedAt[slot]! - createdAt, checkedAt - createdAt);
-    const counted = comments ?? posts.counted[slot]!;
-    const grown = Math.max(0, counted - posts.counted[slot]!, comments === undefined ? 0 : posts.activity[slot]!);
-    const left = remembered(mean);
-    posts.grown[slot] = posts.grown[slot]! * left + grown;
-    posts.exposed[slot] = posts.exposed[slot]! * left + mean;
-    posts.missed[slot]! *= left;
-    posts.activity[slot] = 0;
-    posts.counted[slot] = counted;
-    posts.checkedAt[slot] = Math.max(checkedAt, posts.checkedAt[slot]!);
-    posts.checking[slot] = 0;
-    this.plan.noteGrowth(grown);
+    const archived = answer ?? this.archive.archivedOf(slot, comments ?? 0);
+    this.plan.noteGrowth(posts.noteCheck(slot, checkedAt, comments));
     // A reading since then knows better.
-    if (comments === undefined || posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt) return;
+    const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
+    if (comments === undefined || archived === undefined || isOutdated) {
+      this.archive.forget(slot);
+      return;
+    }
+    this.archive.noteCheck(slot, answer !== undefined);
     const difference = comments - archived;
     if (posts.isOld[slot] === 2) {
       posts.isOld[slot] = 1;

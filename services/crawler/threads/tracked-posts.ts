@@ -1,4 +1,5 @@
 import { communityKey } from './community-key.ts';
+import { meanComments, remembered } from './expected-comments.ts';
 
 const FIRST_ROOM = 1_024;
 /** Instead of the creation time of a post. */
@@ -7,8 +8,8 @@ const UNUSED = Number.NEGATIVE_INFINITY;
 export interface NewPost {
   postId: string;
   createdAt: number;
-  /** Comments that are archived. */
-  comments: number;
+  /** Comments that are known to be archived; default: none. */
+  comments?: number;
   /** Its community, if known. */
   subreddit?: string | undefined;
   /** The post is older than what the archive holds of it: only comments from now on are looked for. */
@@ -52,6 +53,9 @@ export class TrackedPosts {
   fruitless = new Uint8Array(FIRST_ROOM);
   /** Its thread is not read before this time. */
   restsUntil = new Float64Array(FIRST_ROOM);
+  /** ArchiveKnowledge: checks since the archive was asked, and whether it has got comments since a check began. */
+  unasked = new Uint8Array(FIRST_ROOM);
+  hasGrown = new Uint8Array(FIRST_ROOM);
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
 
@@ -77,7 +81,7 @@ export class TrackedPosts {
   }
 
   /** The post must be unknown. */
-  add({ postId, createdAt, comments, subreddit, isOld = false }: NewPost): number {
+  add({ postId, createdAt, comments = 0, subreddit, isOld = false }: NewPost): number {
     const slot = this.free.pop() ?? this.ids.length;
     if (slot >= this.createdAt.length) this.grow();
     this.ids[slot] = postId;
@@ -99,6 +103,8 @@ export class TrackedPosts {
     this.reading[slot] = 0;
     this.fruitless[slot] = 0;
     this.restsUntil[slot] = 0;
+    this.unasked[slot] = 0;
+    this.hasGrown[slot] = 1;
     return slot;
   }
 
@@ -113,6 +119,29 @@ export class TrackedPosts {
     this.checkedAt[slot] = createdAt;
     this.completeAt[slot] = 0;
     this.residual[slot] = 0;
+    this.hasGrown[slot] = 1;
+  }
+
+  /**
+   * Notes a check; older observations fade.
+   *
+   * @param comments num_comments; undefined when the forum did not return the post
+   * @returns the comments that it got since the check before
+   */
+  noteCheck(slot: number, checkedAt: number, comments: number | undefined): number {
+    const createdAt = this.createdAt[slot]!;
+    const mean = meanComments(this.checkedAt[slot]! - createdAt, checkedAt - createdAt);
+    const counted = comments ?? this.counted[slot]!;
+    const grown = Math.max(0, counted - this.counted[slot]!, comments === undefined ? 0 : this.activity[slot]!);
+    const left = remembered(mean);
+    this.grown[slot] = this.grown[slot]! * left + grown;
+    this.exposed[slot] = this.exposed[slot]! * left + mean;
+    this.missed[slot]! *= left;
+    this.activity[slot] = 0;
+    this.counted[slot] = counted;
+    this.checkedAt[slot] = Math.max(checkedAt, this.checkedAt[slot]!);
+    this.checking[slot] = 0;
+    return grown;
   }
 
   remove(slot: number): void {
@@ -149,5 +178,7 @@ export class TrackedPosts {
     this.reading = copy(this.reading);
     this.fruitless = copy(this.fruitless);
     this.restsUntil = copy(this.restsUntil);
+    this.unasked = copy(this.unasked);
+    this.hasGrown = copy(this.hasGrown);
   }
 }

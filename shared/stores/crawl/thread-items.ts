@@ -5,8 +5,6 @@ export interface ArchivedPost {
   postId: string;
   /** Milliseconds since 1970, as all times here. */
   createdAt: number;
-  /** Comments of it that are archived. */
-  comments: number;
   /** Its community; empty if it was archived before communities were noted. */
   subreddit: string;
 }
@@ -25,8 +23,8 @@ export interface SeenThing {
   seenAt: number;
 }
 
-/** Names of posts or comments go into the URL of a request; some servers limit it to 16 KB. */
-const MAX_IDS = 500;
+/** Names and times of posts go into the URL of a request; some servers limit it to 16 KB. */
+const MAX_IDS = 250;
 
 // Questions about posts are asked of thread_items, which is ordered by post, and questions about a time of
 // item_sightings, which is ordered by time: the other table would read all that was archived that day.
@@ -51,25 +49,27 @@ async function select(
 }
 
 /**
- * Counts the archived comments of posts that were created until `until`. Posts without any are not in the result.
+ * Counts the archived comments of posts, by bare id, of each those created until a moment. Posts without any are not in
+ * the result.
  *
- * @param postIds bare ids
+ * @param posts each at most once
  */
 export async function countArchivedComments(
   clickhouse: ClickHouseClient,
-  { postIds, until }: { postIds: readonly string[]; until: number },
+  posts: readonly { postId: string; until: number }[],
   signal?: AbortSignal,
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (let start = 0; start < postIds.length; start += MAX_IDS) {
+  for (let start = 0; start < posts.length; start += MAX_IDS) {
+    const some = posts.slice(start, start + MAX_IDS);
     const rows = await select(
       clickhouse,
       `SELECT post_id AS postId, uniqExact(thing_id) AS comments
          FROM thread_items
         WHERE post_id IN {ids: Array(String)} AND kind = 'comment'
-          AND created_utc <= fromUnixTimestamp64Milli({until: Int64}, 'UTC')
+          AND toUnixTimestamp64Milli(created_utc) <= transform(post_id, {ids: Array(String)}, {untils: Array(Int64)}, 0)
         GROUP BY post_id`,
-      { ids: postIds.slice(start, start + MAX_IDS), until: Math.floor(until) },
+      { ids: some.map(({ postId }) => postId), untils: some.map(({ until }) => Math.floor(until)) },
       signal,
     );
     for (const { postId, comments } of rows) counts.set(String(postId), Number(comments));
@@ -102,8 +102,7 @@ export async function readArchivedComments(
 }
 
 /**
- * Reads posts of the last four days by the time of their first sight, the earliest first, each with the number of its
- * archived comments.
+ * Reads posts of the last four days by the time of their first sight, the earliest first.
  *
  * @param range from `from` (included) to `to`, only posts created since `createdFrom`
  */
@@ -114,35 +113,23 @@ export async function readArchivedPosts(
 ): Promise<(ArchivedPost & { seenAt: number })[]> {
   const rows = await select(
     clickhouse,
-    `WITH posts AS (
-       SELECT substring(thing_id, length('t3_') + 1) AS id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen
-         FROM item_sightings
-        WHERE kind = 'post'
-          AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-          AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
-          AND created_utc >= fromUnixTimestamp64Milli({created: Int64}, 'UTC')
-        GROUP BY id
-        ORDER BY firstSeen, id
-        LIMIT {limit: UInt32}
-     )
-     SELECT p.id AS postId, toUnixTimestamp64Milli(p.createdUtc) AS createdAt,
-            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, t.comments AS comments, t.subreddit AS subreddit
-       FROM posts AS p
-       LEFT JOIN (
-         SELECT post_id, uniqExactIf(thing_id, kind = 'comment') AS comments, max(subreddit) AS subreddit
-           FROM thread_items
-          WHERE post_id IN (SELECT id FROM posts)
-          GROUP BY post_id
-       ) AS t ON t.post_id = p.id
-      ORDER BY seenAt, postId`,
+    `SELECT substring(thing_id, length('t3_') + 1) AS postId, toUnixTimestamp64Milli(min(created_utc)) AS createdAt,
+            toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt, max(subreddit) AS community
+       FROM item_sightings
+      WHERE kind = 'post'
+        AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+        AND created_utc >= fromUnixTimestamp64Milli({created: Int64}, 'UTC')
+      GROUP BY postId
+      ORDER BY seenAt, postId
+      LIMIT {limit: UInt32}`,
     { from: Math.floor(from), to: Math.ceil(to), created: Math.floor(createdFrom), limit },
     signal,
   );
   return rows.map((row) => ({
     postId: String(row.postId),
     createdAt: Number(row.createdAt),
-    comments: Number(row.comments),
-    subreddit: String(row.subreddit),
+    subreddit: String(row.community),
     seenAt: Number(row.seenAt),
   }));
 }

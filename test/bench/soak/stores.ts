@@ -8,7 +8,16 @@ interface Sample {
   due: number;
   /** Megabytes by table, with indexes. */
   tables: Record<string, number>;
+  /** Megabytes of the services' main process. */
+  memory: Record<string, number>;
 }
+
+const MEMORY = {
+  resident: 'process_resident_memory_bytes',
+  heap: 'nodejs_heap_size_total_bytes',
+  heap_used: 'nodejs_heap_size_used_bytes',
+  external: 'nodejs_external_memory_bytes',
+};
 
 /** Lags, due deliveries and sizes of tables over time. */
 export class Stores {
@@ -24,7 +33,11 @@ export class Stores {
 
   /** Takes a sample and describes it in a line. */
   async sample(): Promise<string> {
-    const sample = { lag: await this.#lag(), due: await this.#due(), tables: await this.#sizes() };
+    const text = await fetch(new URL('/metrics', this.#metrics)).then(
+      (response) => response.text(),
+      () => '',
+    );
+    const sample = { lag: lagOf(text), due: await this.#due(), tables: await this.#sizes(), memory: memoryOf(text) };
     this.#samples.push(sample);
     const { matches, delivery_attempts: attempts } = sample.tables;
     return `lag ${sample.lag}, due deliveries ${sample.due}, matches ${matches} MB, attempts ${attempts} MB`;
@@ -41,20 +54,15 @@ export class Stores {
       { run: 'lag in messages', most: Math.max(...lags), last: lags.at(-1) },
       { run: 'due deliveries', most: Math.max(...dues), last: dues.at(-1), attempts: Number(rows[0]!.attempts) },
       { run: 'tables, MB', first: this.#samples[0]?.tables, last: this.#samples.at(-1)?.tables },
+      { run: 'memory of the services, MB', tenths: this.#tenths().map(({ memory }) => memory) },
       { run: 'coverage', open_gaps: Number(rows[0]!.gaps) },
     ];
   }
 
-  /** Messages that the consumer groups of this installation have still to read, together. */
-  async #lag(): Promise<number> {
-    const text = await fetch(new URL('/metrics', this.#metrics)).then(
-      (response) => response.text(),
-      () => '',
-    );
-    const values = [...text.matchAll(/^kafka_consumer_lag_records\{[^}]*\} (\S+)$/gm)].map(([, value]) =>
-      Number(value),
-    );
-    return values.reduce((sum, value) => sum + value, 0);
+  /** The last sample of each tenth of the time. */
+  #tenths(): Sample[] {
+    const samples = this.#samples;
+    return Array.from({ length: 10 }, (_, tenth) => samples.at(Math.ceil(((tenth + 1) * samples.length) / 10) - 1)!);
   }
 
   async #due(): Promise<number> {
@@ -71,4 +79,21 @@ export class Stores {
     );
     return Object.fromEntries(rows.map(({ name, bytes }) => [name, Math.round(Number(bytes) / MEGABYTE)]));
   }
+}
+
+/** Messages that the consumer groups of this installation have still to read, together, by its metrics. */
+function lagOf(metrics: string): number {
+  const values = [...metrics.matchAll(/^kafka_consumer_lag_records\{[^}]*\} (\S+)$/gm)].map(([, value]) =>
+    Number(value),
+  );
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function memoryOf(metrics: string): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(MEMORY).map(([part, name]) => {
+      const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? NaN;
+      return [part, Math.round(Number(value) / MEGABYTE)];
+    }),
+  );
 }

@@ -18,6 +18,9 @@ export class SweptForum {
   /** By post, when it was checked. */
   readonly checks = new Map<string, number[]>();
   readonly readings: { postId: string; at: number; deficit: number }[] = [];
+  /** Checks of a post that asked the archive, and all that saw comments. */
+  questions = 0;
+  checked = 0;
   /** How long missing comments waited for a reading. */
   readonly waits: number[] = [];
   private readonly callsPerSecond: number;
@@ -60,8 +63,19 @@ export class SweptForum {
 
   private settle(now: number): void {
     const isReady = ({ at }: { at: number }): boolean => now - at >= this.sweep.settleMs;
-    for (const { at, posts } of this.pending.filter(isReady)) this.sweep.learnChecks(at, posts);
+    for (const { at, posts } of this.pending.filter(isReady)) {
+      const compared = posts.map((post) => ({ ...post, archived: this.answerOf(post) }));
+      this.sweep.learnChecks(at, compared);
+    }
     this.pending = this.pending.filter((batch) => !isReady(batch));
+  }
+
+  /** What the archive answers if it is asked. What it held at the check counts: comments have no times here. */
+  private answerOf({ postId, comments, archived }: { postId: string; comments: number; archived: number }) {
+    const known = this.sweep.archivedOf(postId, comments);
+    this.checked += comments > 0 ? 1 : 0;
+    this.questions += known === undefined ? 1 : 0;
+    return known === undefined ? archived : undefined;
   }
 
   private check(now: number): boolean {

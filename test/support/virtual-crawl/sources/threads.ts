@@ -68,8 +68,12 @@ export class VirtualThreads implements VirtualSource {
         const counts = new Map(posts.map((ordinal) => [ordinal, forum.posts.comments[ordinal]!]));
         process.queue.at(seenAt + this.sweep.settleMs, () => {
           const checked = postIds.map((id) => {
-            const archived = sightings.archivedOf(postOrdinal(id), seenAt - forum.options.startsAt);
-            return { postId: id, comments: counts.get(postOrdinal(id)), archived };
+            const comments = counts.get(postOrdinal(id));
+            const isKnown = this.sweep.archivedOf(id, comments ?? 0) !== undefined;
+            const archived = isKnown
+              ? undefined
+              : sightings.archivedOf(postOrdinal(id), seenAt - forum.options.startsAt);
+            return { postId: id, comments, archived };
           });
           this.sweep.learnChecks(seenAt, checked);
         });
