@@ -37,8 +37,8 @@ export interface ProcessDeps {
   signal: AbortSignal;
 }
 
-/** The connections and settings that all services of a process share. */
-export interface Installation extends ProcessDeps {
+/** Clients of the engines, none of which need have answered yet. */
+export interface EngineClients extends ProcessDeps {
   metrics: Metrics;
   prefix: string;
   kafka: KafkaConnection;
@@ -46,6 +46,10 @@ export interface Installation extends ProcessDeps {
   postgresUrl: string;
   clickhouse: ClickHouseClient;
   clickhouseUrl: string;
+}
+
+/** The connections and settings that all services of a process share. */
+export interface Installation extends EngineClients {
   archiveSchema: ArchiveSchema;
   secretKey: string;
   /** Keys before it: what they sealed is opened, too. */
@@ -56,15 +60,10 @@ export interface Installation extends ProcessDeps {
 
 const POOL_CONNECTIONS = 30;
 
-/**
- * Connects to the engines. Waits for Postgres and Kafka while they are away, and brings Postgres's schema and the
- * topics up to date; ClickHouse's schema follows in the background.
- *
- * @throws ConfigError when an address is missing, TopicsDiffer, or the error of a migration
- */
-export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
-  const { config, lifecycle, logger, signal } = deps;
-  const { brokers, topicPrefix: prefix, security, replication, partitions } = config.kafka;
+/** @throws ConfigError when an address is missing */
+export function createEngineClients(deps: ProcessDeps): EngineClients {
+  const { config, lifecycle, logger } = deps;
+  const { brokers, topicPrefix: prefix, security } = config.kafka;
   const { postgresUrl, clickhouseUrl } = config;
   if (!brokers || postgresUrl === undefined || clickhouseUrl === undefined) {
     throw new ConfigError('Set KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL, or run npm start, which sets them.');
@@ -74,12 +73,25 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
   const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor', config.clickhouse);
   lifecycle.onStop('clickhouse', () => clickhouse.close());
   const kafka = createKafka({ brokers, security, clientId: 'forum-monitor', logger });
+  const metrics = createMetrics(true);
+  exportPoolUse(pool, { name: 'services', metrics });
+  return { ...deps, kafka, pool, postgresUrl, clickhouse, clickhouseUrl, metrics, prefix };
+}
 
+/**
+ * Waits for Postgres and Kafka while they are away, and brings Postgres's schema and the topics up to date;
+ * ClickHouse's schema follows in the background.
+ *
+ * @throws ConfigError when commits can be lost that must not be, TopicsDiffer, or the error of a migration
+ */
+export async function prepareEngines(clients: EngineClients): Promise<Installation> {
+  const { config, logger, signal, pool, postgresUrl, kafka, prefix } = clients;
+  const { replication, partitions } = config.kafka;
   const retrying = { logger, signal };
   const preparePostgres = async (): Promise<SecretKeys> => {
     const untilBack = { ...retrying, what: 'migrating Postgres', isRetryable: isPostgresAway };
     await retry(() => migratePostgres(postgresUrl, logger), untilBack);
-    await retry(() => checkCommits(pool, deps, postgresUrl), untilBack);
+    await retry(() => checkCommits(clients), untilBack);
     const keys = await retry(() => secretKeys(pool, config), untilBack);
     await retry(() => checkKeys(pool, keys, logger), untilBack);
     return keys;
@@ -94,18 +106,15 @@ export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
       },
     );
   const [keys] = await Promise.all([preparePostgres(), prepareTopics()]);
-  const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
-  const metrics = createMetrics(true);
-  exportPoolUse(pool, { name: 'services', metrics });
-  const tracing = await startTracing(deps);
-  const engines = { kafka, pool, postgresUrl, clickhouse, clickhouseUrl };
-  return { ...deps, ...keys, ...engines, metrics, tracing, prefix, archiveSchema };
+  const archiveSchema = prepareArchiveSchema(clients, clients);
+  const tracing = await startTracing(clients);
+  return { ...clients, ...keys, tracing, archiveSchema };
 }
 
 /** @throws ConfigError when commits must wait for a standby and do not */
-async function checkCommits(pool: Pool, { config, logger }: ProcessDeps, url: string): Promise<void> {
+async function checkCommits({ pool, config, logger, postgresUrl }: EngineClients): Promise<void> {
   const isRequired = config.postgresMustBeSynchronous;
-  if (!isRequired && addressesOf(url).length === 1) return;
+  if (!isRequired && addressesOf(postgresUrl).length === 1) return;
   const why = await whyCommitsCanBeLost(pool);
   if (why === undefined) return;
   const fault = `a fail-over of Postgres can lose the last commits, and numbers of matches be given again: ${why}`;

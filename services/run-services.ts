@@ -26,7 +26,7 @@ import { startMatchWakeUps } from './api/live-tail/match-wake-ups.ts';
 import { startApi } from './api/start-api.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
-import { connectEngines } from './connect-engines.ts';
+import { createEngineClients, prepareEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectSqlEngine } from './connect-sql-engine.ts';
 import { connectUpstream } from './connect-upstream.ts';
@@ -92,13 +92,15 @@ export async function runServices(
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services, signal } = deps;
   if (services.includes('matcher')) shardOf(config);
-  const engines = await connectEngines(deps);
+  const clients = createEngineClients(deps);
   // Where several processes share a machine, the first binds METRICS_PORT; a joining one binds a free port and logs it.
   const { metricsHost: host, metricsPort: port = 0 } = config.http;
-  const readiness = new Readiness({ ...engines, services });
-  const operations = await startOperationsServer(engines.metrics, { host, port }, () => readiness.answer());
+  const readiness = new Readiness({ ...clients, services });
+  // Before the engines answer: whatever runs this process sees that it is alive and what it waits for.
+  const operations = await startOperationsServer(clients.metrics, { host, port }, () => readiness.answer());
   lifecycle.add('metrics', operations);
   deps.logger.info({ services, metrics: operations.url }, 'starting');
+  const engines = await prepareEngines(clients);
   const callsForum = services.some((service) => FORUM_CALLERS.includes(service));
   const { logger, metrics } = engines;
   const disks = lifecycle.add('disks', await watchDataDir(deps, { metrics, logger }));
