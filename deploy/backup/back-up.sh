@@ -6,11 +6,18 @@ set -euo pipefail
 
 folder=${1:?the folder for the backup}
 : "${DATABASE_URL:?the server to back up}"
+# Arguments are visible to every user of a machine: the password goes through the environment.
+url=$DATABASE_URL
+if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
+  url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
+  PGPASSWORD=$(printf '%b' "${BASH_REMATCH[2]//%/\\x}")
+  export PGPASSWORD
+fi
 umask 077
 mkdir "$folder"
 # Before the dump's snapshot, so that nothing after it is missed.
 taken_at=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-pg_dump --format=custom --no-owner --no-acl --file="$folder/forum.dump" "$DATABASE_URL"
+pg_dump --format=custom --no-owner --no-acl --file="$folder/forum.dump" "$url"
 # Written last: a folder without it is no complete backup.
 echo "$taken_at" > "$folder/taken-at"
 echo "backed up to $folder, taken at $taken_at; keep SECRET_KEY elsewhere"

@@ -6,11 +6,18 @@ set -euo pipefail
 
 folder=${1:?the folder of the backup}
 : "${DATABASE_URL:?the empty database to restore into}"
+# Arguments are visible to every user of a machine: the password goes through the environment.
+url=$DATABASE_URL
+if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
+  url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
+  PGPASSWORD=$(printf '%b' "${BASH_REMATCH[2]//%/\\x}")
+  export PGPASSWORD
+fi
 taken_at=$(cat "$folder/taken-at")
-if [ "$(psql --no-psqlrc --tuples-only --no-align --command="SELECT to_regclass('monitors') IS NULL" "$DATABASE_URL")" != t ]; then
+if [ "$(psql --no-psqlrc --tuples-only --no-align --command="SELECT to_regclass('monitors') IS NULL" "$url")" != t ]; then
   echo 'The database is not empty.' >&2
   exit 1
 fi
-pg_restore --exit-on-error --single-transaction --no-owner --no-acl --dbname="$DATABASE_URL" "$folder/forum.dump"
+pg_restore --exit-on-error --single-transaction --no-owner --no-acl --dbname="$url" "$folder/forum.dump"
 echo 'Before any service starts, with KAFKA_BROKERS, DATABASE_URL and SECRET_KEY set:'
 echo "npm run --silent admin -- restore finish --taken-at $taken_at"
