@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { whenAborted } from '../../../shared/runtime/abort.ts';
 import { delay, systemClock } from '../../../shared/runtime/clock.ts';
 import { readEndpoints } from '../../../shared/runtime/endpoints-file.ts';
+import { DataDirLock } from '../engines/data-dir-lock.ts';
 import { startOwnedProcess } from '../engines/owned-process.ts';
 import type { OwnedProcess } from '../engines/owned-process.ts';
 import { StartFault } from '../engines/start-fault.ts';
@@ -31,9 +32,22 @@ const READY_MS = 120_000;
  * Runs a whole installation on a cluster of this host until the signal aborts, for trials. A process that ends is
  * started again; when Postgres's primary ends, its standby is promoted.
  *
- * @throws StartFault when it cannot start, or when a process ends too often
+ * @throws StartFault when another one runs on the same directory, when it cannot start, or when a process ends too often
  */
 export async function runCluster(options: ClusterRun): Promise<void> {
+  const { dataDir, progress, signal } = options;
+  const lock = await DataDirLock.acquire(dataDir, { progress, signal });
+  signal.addEventListener('abort', () => {
+    lock.markStopping();
+  });
+  try {
+    await runLocked(options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function runLocked(options: ClusterRun): Promise<void> {
   const { dataDir, progress, signal } = options;
   const engines = await startClusterEngines(options);
   const { promise: broken, reject } = Promise.withResolvers<never>();
