@@ -9,6 +9,7 @@ import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
 import { createPool } from '../shared/postgres/pool.ts';
 import { addressesOf } from '../shared/postgres/postgres-servers.ts';
 import { whyCommitsCanBeLost } from '../shared/postgres/synchronous-commits.ts';
+import { OutageLog } from '../shared/outages/outage-log.ts';
 import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
@@ -85,11 +86,11 @@ export function createEngineClients(deps: ProcessDeps): EngineClients {
  * @throws ConfigError when commits can be lost that must not be, TopicsDiffer, or the error of a migration
  */
 export async function prepareEngines(clients: EngineClients): Promise<Installation> {
-  const { config, logger, signal, pool, postgresUrl, kafka, prefix } = clients;
+  const { config, logger, signal, metrics, pool, postgresUrl, kafka, prefix } = clients;
   const { replication, partitions } = config.kafka;
-  const retrying = { logger, signal };
+  const retrying = () => ({ logger, signal, outage: new OutageLog({ work: 'start', logger, metrics }) });
   const preparePostgres = async (): Promise<SecretKeys> => {
-    const untilBack = { ...retrying, what: 'migrating Postgres', isRetryable: isPostgresAway };
+    const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresAway };
     await retry(() => migratePostgres(postgresUrl, logger), untilBack);
     await retry(() => checkCommits(clients), untilBack);
     const keys = await retry(() => secretKeys(pool, config), untilBack);
@@ -100,7 +101,7 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
     retry(
       () => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS, replication, partitions }),
       {
-        ...retrying,
+        ...retrying(),
         what: 'creating topics',
         isRetryable: (error) => !(error instanceof TopicsDiffer),
       },

@@ -6,11 +6,12 @@ set -euo pipefail
 
 folder=${1:?the folder of the backup}
 : "${DATABASE_URL:?the empty database to restore into}"
-# Arguments are visible to every user of a machine: the password goes through the environment.
+# Arguments are visible to every user of a machine: the password before the @ goes through the environment.
 url=$DATABASE_URL
 if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
   url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
-  PGPASSWORD=$(printf '%b' "${BASH_REMATCH[2]//%/\\x}")
+  password=${BASH_REMATCH[2]//\\/\\\\}
+  PGPASSWORD=$(printf '%b' "${password//%/\\x}")
   export PGPASSWORD
 fi
 taken_at=$(cat "$folder/taken-at")

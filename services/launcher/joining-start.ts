@@ -34,7 +34,14 @@ export async function joiningStart(services: readonly string[], start: StartDeps
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
   // The compiled code of the installation that runs here, as its own services use it.
   const compiled = endpoints === undefined ? {} : compileCache(config);
-  const whole = { ...MEMORY_ENVIRONMENT, ...env, ...compiled, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
+  const whole = {
+    ...MEMORY_ENVIRONMENT,
+    ...env,
+    ...compiled,
+    DATA_DIR: config.dataDir,
+    ...joined,
+    METRICS_PORT: String(metrics),
+  };
   // The new process would not know of a signal that this one received.
   if (start.signal.aborted) throw new StartFault('stopped before the services started');
   // exec keeps the process id, so signals and the exit code need no forwarding.

@@ -24,14 +24,29 @@ const REASONS: Record<string, string> = {
   gold_only: 'it is for paying members of the forum only',
 };
 
+/** Where the forum redirects requests for a community that it does not know. */
+const SEARCH_PATH = /^\/(subreddits\/)?search(\.json)?\/?$/;
+
 /**
  * Whether the forum denied this request for a lasting reason: private, banned or unknown. A block of this service by
- * the forum is not a denial.
+ * the forum is not a denial, and neither is a redirect to a page for signing in.
  */
 export function isDenial(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
-  if (error.failure === 'not_found' || error.failure === 'moved') return true;
+  if (error.failure === 'not_found') return true;
+  if (error.failure === 'moved') return SEARCH_PATH.test(pathOf(error.location));
   return error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
+}
+
+/** A denial for a reason that the forum has for single things; one without may mean that it refuses all our calls. */
+export function isExplainedDenial(error: unknown): boolean {
+  if (!isDenial(error)) return false;
+  const { failure, reason = '' } = error as UpstreamError;
+  return failure !== 'refused' || REASONS[reason] !== undefined;
+}
+
+function pathOf(location = ''): string {
+  return URL.canParse(location, 'https://forum.invalid') ? new URL(location, 'https://forum.invalid').pathname : '';
 }
 
 /** Whether the forum is unavailable, so that an older copy is better than no answer. */

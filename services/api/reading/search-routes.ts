@@ -46,7 +46,10 @@ async function search(deps: ReadingDeps, query: ReturnType<typeof queries.search
   const read = pageReader(deps, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
   if (type === 'subreddit') return read((searchPath) => source.subreddits(searchPath, params, '/search'));
   if (type === 'user') return read((searchPath) => source.users(searchPath, params, '/search'));
-  const page = read((searchPath) => emptyWhereDenied(source.posts(searchPath, params, '/search')));
+  const page = read((searchPath) => {
+    const fetched = source.posts(searchPath, params, '/search');
+    return isWithin ? emptyWhereDenied(fetched) : fetched;
+  });
   return withSubreddit(sub ?? null, await page);
 }
 

@@ -5,7 +5,7 @@ import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
-import { isDenial } from './reading-failure.ts';
+import { isDenial, isExplainedDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 import { ACCEPTED_REFERENCES, resolvePost } from './resolve-reference.ts';
@@ -86,12 +86,15 @@ function fullnameOf({ commentId, postId }: { commentId: string | undefined; post
   return commentId === undefined ? `t3_${postId}` : `t1_${commentId}`;
 }
 
-/** Things that the forum refuses are missing, like unknown ones. */
+/**
+ * Things that the forum refuses are missing, like unknown ones. It leaves them out; where it refuses the whole call
+ * without a reason, it refuses us.
+ */
 async function findThings(deps: ReadingDeps, names: readonly string[]): Promise<FoundThings> {
   try {
     return await deps.source.things(names);
   } catch (error) {
-    if (isDenial(error)) return { posts: new Map(), comments: new Map() };
+    if (isExplainedDenial(error)) return { posts: new Map(), comments: new Map() };
     throw error;
   }
 }

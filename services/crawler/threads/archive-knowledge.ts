@@ -1,9 +1,11 @@
 import type { TrackedPosts } from './tracked-posts.ts';
 
-/** Nothing is known of what is archived of the post. */
-const UNKNOWN = 255;
-/** So many checks in a row may do without a question. The activity that others see may be incomplete. */
-const MOST_UNASKED = 10;
+/**
+ * An answer of the archive counts for so long. Of a comment that reaches the archive minutes after it was seen, nobody
+ * tells.
+ */
+const KNOWN_MS = 15 * 60_000;
+const UNKNOWN = Number.NEGATIVE_INFINITY;
 
 /**
  * Knows of which posts the archive holds what it held at their last check, so that it is asked only about the others:
@@ -11,9 +13,15 @@ const MOST_UNASKED = 10;
  */
 export class ArchiveKnowledge {
   private readonly posts: TrackedPosts;
+  private distrustedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(posts: TrackedPosts) {
     this.posts = posts;
+  }
+
+  /** The archive did not answer: it is behind, and what it gets late is not noticed. */
+  noteOutage(now: number): void {
+    this.distrustedUntil = now + KNOWN_MS;
   }
 
   /** The archive has more comments of the post: a check that begins after this must ask. */
@@ -28,23 +36,24 @@ export class ArchiveKnowledge {
   }
 
   /**
-   * The archived comments of a post that now has `comments`; undefined: the archive must be asked. None counts as
-   * archived of a post that has none.
+   * The archived comments of a post that has `comments` at a check; undefined: the archive must be asked. Of a post
+   * that has none, none counts as archived.
    */
-  archivedOf(slot: number, comments: number): number | undefined {
+  archivedOf(slot: number, comments: number, checkedAt: number): number | undefined {
     if (comments === 0) return 0;
-    const { unasked, counted, difference, deficit } = this.posts;
-    const isKnown = unasked[slot]! < MOST_UNASKED && comments === counted[slot] && deficit[slot] === 0;
+    const { askedAt, counted, difference, deficit } = this.posts;
+    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[slot]! < KNOWN_MS;
+    const isKnown = isTrusted && comments === counted[slot] && deficit[slot] === 0;
     return isKnown ? counted[slot]! - difference[slot]! : undefined;
   }
 
-  /** `counted` and `difference` of the post are those of a check, with what the archive said or with what was known. */
-  noteCheck(slot: number, isAsked: boolean): void {
-    this.posts.unasked[slot] = isAsked ? 0 : this.posts.unasked[slot]! + 1;
+  /** `counted` and `difference` of the post are those of this check, for which the archive was asked. */
+  noteAnswer(slot: number, checkedAt: number): void {
+    this.posts.askedAt[slot] = checkedAt;
   }
 
   /** `counted` and `difference` of the post are not those of one check. */
   forget(slot: number): void {
-    this.posts.unasked[slot] = UNKNOWN;
+    this.posts.askedAt[slot] = UNKNOWN;
   }
 }

@@ -13,8 +13,10 @@ const EVERY_MS = 10_000;
  * each other.
  */
 const OVERLAP_MS = 10 * 60_000;
-/** Comments reach the archive within a few seconds; later ones are missing here, which costs only precision. */
+/** Comments reach the archive within a few seconds; later ones are not counted here, which costs only precision. */
 const ARCHIVE_LAG_MS = 10_000;
+/** Posts that have late ones are told for as long: the archive has more of them than was known. */
+const LATE_MS = 60_000;
 const LIMIT = 100_000;
 
 export interface ArchivedActivityDeps {
@@ -30,19 +32,22 @@ export interface ActivityListener {
   add: (post: ArchivedPost) => void;
   /** Undefined: only posts are of interest. */
   noteActivity?: (activity: CommentActivity) => void;
+  /** The archive did not answer: some of what it got meanwhile may not be told. */
+  noteOutage?: (now: number) => void;
 }
 
 /**
- * Tells a listener what is archived: first the posts and the activity of the last day, an hour at a time, the latest
- * first; then what is new. A post may be told after comments of it.
+ * Tells a listener what is archived: first the posts of the last day, an hour at a time, the latest first, then the
+ * activity in them in the same way; then what is new.
  */
 export class ArchivedActivity {
   private readonly listener: ActivityListener;
   private readonly ageMs: number;
   private loaded = 0;
   private readonly deps: ArchivedActivityDeps;
-  /** Posts first seen before this are loaded still; undefined once a day is loaded. */
+  /** Posts first seen before this are loaded still; undefined once a day is loaded. Then likewise their activity. */
   private loadUntil: number | undefined;
+  private activityUntil: number | undefined;
   private readonly startedAt: number;
   /** The newest first sight of a post that is known. */
   private newestAt: number;
@@ -56,6 +61,7 @@ export class ArchivedActivity {
     this.deps = deps;
     this.startedAt = deps.clock();
     this.loadUntil = this.startedAt;
+    this.activityUntil = listener.noteActivity === undefined ? undefined : this.startedAt - ARCHIVE_LAG_MS;
     this.newestAt = this.startedAt;
     this.commentsTo = this.startedAt - ARCHIVE_LAG_MS;
   }
@@ -75,11 +81,14 @@ export class ArchivedActivity {
     this.isRunning = true;
     return {
       run: async (signal) => {
-        await (this.loadUntil === undefined ? this.follow(now, signal) : this.load(this.loadUntil, signal));
+        if (this.loadUntil !== undefined) await this.load(this.loadUntil, signal);
+        else if (this.activityUntil !== undefined) await this.loadActivity(this.activityUntil, signal);
+        else await this.follow(now, signal);
         this.isRunning = false;
       },
       failed: () => {
         this.isRunning = false;
+        this.listener.noteOutage?.(this.deps.clock());
       },
     };
   }
@@ -89,11 +98,18 @@ export class ArchivedActivity {
     const createdFrom = this.startedAt - this.ageMs;
     const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
     for (const post of posts) this.listener.add(post);
-    await this.noteActivity({ from, to: Math.min(until, this.commentsTo) }, signal);
     this.loaded += posts.length;
     const isLoaded = from <= createdFrom;
     this.loadUntil = isLoaded ? undefined : from;
     if (isLoaded) this.deps.logger.info({ posts: this.loaded }, 'the latest posts of the archive are followed');
+  }
+
+  private async loadActivity(until: number, signal: AbortSignal): Promise<void> {
+    const from = until - HOUR_MS;
+    const range = { from, to: until, limit: LIMIT };
+    const comments = await readCommentActivity(this.deps.clickhouse, range, signal);
+    for (const activity of comments) this.listener.noteActivity?.({ ...activity, isPast: true });
+    this.activityUntil = from <= this.startedAt - this.ageMs ? undefined : from;
   }
 
   private async follow(now: number, signal: AbortSignal): Promise<void> {
@@ -106,15 +122,12 @@ export class ArchivedActivity {
     // While the archive is behind, nothing newer than this is known of any post.
     this.newestAt = Math.min(this.newestAt, now);
     this.dueAt = now + EVERY_MS;
-    const to = now - ARCHIVE_LAG_MS;
-    await this.noteActivity({ from: this.commentsTo, to }, signal);
-    this.commentsTo = to;
-  }
-
-  private async noteActivity(range: { from: number; to: number }, signal: AbortSignal): Promise<void> {
-    const { listener, deps } = this;
-    if (listener.noteActivity === undefined) return;
-    const comments = await readCommentActivity(deps.clickhouse, { ...range, limit: LIMIT }, signal);
-    for (const activity of comments) listener.noteActivity(activity);
+    if (this.listener.noteActivity === undefined) return;
+    const activity = { from: this.commentsTo, to: now - ARCHIVE_LAG_MS, limit: LIMIT };
+    const alsoFrom = this.commentsTo - LATE_MS;
+    for (const post of await readCommentActivity(clickhouse, { ...activity, alsoFrom }, signal)) {
+      this.listener.noteActivity(post);
+    }
+    this.commentsTo = activity.to;
   }
 }

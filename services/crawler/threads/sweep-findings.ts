@@ -16,6 +16,8 @@ export interface CommentActivity {
   comments: number;
   oldestAt: number;
   subreddit?: string | undefined;
+  /** It was before the start: posts that are not followed are passed over. */
+  isPast?: boolean;
 }
 
 /** What a reading of a thread showed. */

@@ -18,9 +18,9 @@ const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
 /** So long after its beginning a reading waits for the budget: what it has found is published at its end. */
 const BUDGET_WAIT_MS = 30_000;
-/** The checks of a second are compared with the archive together. */
+/** The checks of a second are compared with the archive together, but not all those of an outage. */
 const COUNT_EVERY_MS = 1_000;
-const MOST_CHECKS_COUNTED = 100;
+const MOST_CHECKS_COUNTED = 25;
 
 export interface ThreadSourceDeps extends ArchiveSourceDeps {
   /** The least time between two checks of a post; default: a minute. */
@@ -93,6 +93,9 @@ export class ThreadSource implements CrawlSource {
       noteActivity: (activity: Parameters<ThreadSweep['noteActivity']>[0]) => {
         sweep.noteActivity(activity);
       },
+      noteOutage: (now: number) => {
+        sweep.noteOutage(now);
+      },
     };
     return new ArchivedActivity(listener, this.deps);
   }
@@ -109,7 +112,8 @@ export class ThreadSource implements CrawlSource {
     const settled = this.settling.slice(0, Math.min(MOST_CHECKS_COUNTED, end < 0 ? this.settling.length : end));
     if (settled.length === 0) return undefined;
     this.isCounting = true;
-    this.countsAt = now + Math.min(COUNT_EVERY_MS, this.sweep.settleMs / 5);
+    const isFull = settled.length === MOST_CHECKS_COUNTED;
+    this.countsAt = isFull ? now : now + Math.min(COUNT_EVERY_MS, this.sweep.settleMs / 5);
     return {
       fetch: async (signal) => {
         const counts = await this.countUnknown(settled, signal);
@@ -125,16 +129,17 @@ export class ThreadSource implements CrawlSource {
       },
       failed: () => {
         this.isCounting = false;
+        this.sweep.noteOutage(this.deps.clock());
       },
     };
   }
 
   /** Archived comments of the posts of which the sweep does not know them. */
   private async countUnknown(checks: readonly Checked[], signal: AbortSignal): Promise<Map<string, number>> {
-    const isUnknown = ({ postId, comments = 0 }: Checked['posts'][number]): boolean =>
-      comments > 0 && this.sweep.archivedOf(postId, comments) === undefined;
     const asked = checks.flatMap(({ at, posts }) =>
-      posts.filter(isUnknown).map(({ postId }) => ({ postId, until: at })),
+      posts
+        .filter(({ postId, comments = 0 }) => this.sweep.archivedOf(postId, comments, at) === undefined)
+        .map(({ postId }) => ({ postId, until: at })),
     );
     const counts = await countArchivedComments(this.deps.clickhouse, asked, signal);
     return new Map(asked.map(({ postId }) => [postId, counts.get(postId) ?? 0]));

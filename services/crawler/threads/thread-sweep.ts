@@ -78,10 +78,10 @@ export class ThreadSweep {
   }
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
-  noteActivity({ postId, comments, oldestAt, subreddit }: CommentActivity): void {
+  noteActivity({ postId, comments, oldestAt, subreddit, isPast = false }: CommentActivity): void {
     const slot = this.posts.slotOf(postId);
     if (slot === undefined) {
-      this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
+      if (!isPast) this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
       return;
     }
     this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
@@ -146,14 +146,18 @@ export class ThreadSweep {
   }
 
   /**
-   * How many comments of a checked post are archived, if that is known without asking the archive, because neither it
-   * nor the forum has got one since the last check.
+   * How many comments of a checked post are archived; undefined: the archive must be asked.
    *
-   * @param comments that the forum counts
+   * @param comments that the forum counted at `checkedAt`
    */
-  archivedOf(postId: string, comments: number): number | undefined {
+  archivedOf(postId: string, comments: number, checkedAt: number): number | undefined {
     const slot = this.posts.slotOf(postId);
-    return slot === undefined ? 0 : this.archive.archivedOf(slot, comments);
+    return slot === undefined ? 0 : this.archive.archivedOf(slot, comments, checkedAt);
+  }
+
+  /** The archive did not answer. */
+  noteOutage(now: number): void {
+    this.archive.noteOutage(now);
   }
 
   /** @param checkedAt when num_comments was received */
@@ -261,7 +265,7 @@ export class ThreadSweep {
 
   private learnCheck(slot: number, checkedAt: number, { comments, archived: answer }: CheckedPost): void {
     const { posts } = this;
-    const archived = answer ?? this.archive.archivedOf(slot, comments ?? 0);
+    const archived = answer ?? this.archive.archivedOf(slot, comments ?? 0, checkedAt);
     this.plan.noteGrowth(posts.noteCheck(slot, checkedAt, comments));
     // A reading since then knows better.
     const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
@@ -269,7 +273,7 @@ export class ThreadSweep {
       this.archive.forget(slot);
       return;
     }
-    this.archive.noteCheck(slot, answer !== undefined);
+    if (answer !== undefined) this.archive.noteAnswer(slot, checkedAt);
     const difference = comments - archived;
     if (posts.isOld[slot] === 2) {
       posts.isOld[slot] = 1;

@@ -53,8 +53,8 @@ export class TrackedPosts {
   fruitless = new Uint8Array(FIRST_ROOM);
   /** Its thread is not read before this time. */
   restsUntil = new Float64Array(FIRST_ROOM);
-  /** ArchiveKnowledge: checks since the archive was asked, and whether it has got comments since a check began. */
-  unasked = new Uint8Array(FIRST_ROOM);
+  /** ArchiveKnowledge: the last check for which the archive was asked, and whether it has got comments since one. */
+  askedAt = new Float64Array(FIRST_ROOM);
   hasGrown = new Uint8Array(FIRST_ROOM);
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
@@ -103,7 +103,7 @@ export class TrackedPosts {
     this.reading[slot] = 0;
     this.fruitless[slot] = 0;
     this.restsUntil[slot] = 0;
-    this.unasked[slot] = 0;
+    this.askedAt[slot] = 0;
     this.hasGrown[slot] = 1;
     return slot;
   }
@@ -178,7 +178,7 @@ export class TrackedPosts {
     this.reading = copy(this.reading);
     this.fruitless = copy(this.fruitless);
     this.restsUntil = copy(this.restsUntil);
-    this.unasked = copy(this.unasked);
+    this.askedAt = copy(this.askedAt);
     this.hasGrown = copy(this.hasGrown);
   }
 }

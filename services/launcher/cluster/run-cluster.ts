@@ -32,17 +32,19 @@ const READY_MS = 120_000;
  * Runs a whole installation on a cluster of this host until the signal aborts, for trials. A process that ends is
  * started again; when Postgres's primary ends, its standby is promoted.
  *
- * @throws StartFault when another one runs on the same directory, when it cannot start, or when a process ends too often
+ * @throws StartFault when another one runs on the directory, when it cannot start, or when a process ends too often
  */
 export async function runCluster(options: ClusterRun): Promise<void> {
   const { dataDir, progress, signal } = options;
   const lock = await DataDirLock.acquire(dataDir, { progress, signal });
-  signal.addEventListener('abort', () => {
+  const markStopping = () => {
     lock.markStopping();
-  });
+  };
+  signal.addEventListener('abort', markStopping);
   try {
     await runLocked(options);
   } finally {
+    signal.removeEventListener('abort', markStopping);
     lock.release();
   }
 }

@@ -136,30 +136,31 @@ export async function readArchivedPosts(
 
 /**
  * Counts the comments of each post that were seen in a time range of the last four days; `oldestAt` is when its oldest
- * was created.
+ * was created. Posts with comments between `alsoFrom` and `from` are in the result too, with those they have since.
  */
 export async function readCommentActivity(
   clickhouse: ClickHouseClient,
-  { from, to, limit }: { from: number; to: number; limit: number },
+  { alsoFrom, from, to, limit }: { alsoFrom?: number; from: number; to: number; limit: number },
   signal?: AbortSignal,
 ): Promise<{ postId: string; comments: number; oldestAt: number; subreddit: string }[]> {
   const rows = await select(
     clickhouse,
-    `SELECT post_id AS postId, uniqExact(thing_id) AS comments,
-            toUnixTimestamp64Milli(min(created_utc)) AS oldestAt, max(subreddit) AS subreddit
+    `SELECT post_id AS postId,
+            uniqExactIf(thing_id, first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')) AS comments,
+            toUnixTimestamp64Milli(min(created_utc)) AS oldestAt, max(subreddit) AS community
        FROM item_sightings
       WHERE kind = 'comment' AND post_id != ''
-        AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND first_seen_at >= fromUnixTimestamp64Milli({also: Int64}, 'UTC')
         AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
       GROUP BY post_id
       ORDER BY comments DESC
       LIMIT {limit: UInt32}`,
-    { from: Math.floor(from), to: Math.floor(to), limit },
+    { also: Math.floor(alsoFrom ?? from), from: Math.floor(from), to: Math.floor(to), limit },
     signal,
   );
-  return rows.map(({ postId, comments, oldestAt, subreddit }) => ({
+  return rows.map(({ postId, comments, oldestAt, community }) => ({
     postId: String(postId),
-    subreddit: String(subreddit),
+    subreddit: String(community),
     comments: Number(comments),
     oldestAt: Number(oldestAt),
   }));

@@ -114,6 +114,12 @@ test('lists posts by their first sight, and the activity of a time', async () =>
     { postId: 'a', comments: 1, oldestAt: NOW - 4_000, subreddit: 'metals' },
     { postId: 'z', comments: 1, oldestAt: NOW - 5_000, subreddit: 'metals' },
   ]);
+  const later = { alsoFrom: NOW - 60_000, from: NOW - 2_000, to: NOW, limit: 10 };
+  const counts = (await readCommentActivity(clickhouse, later)).map(({ postId, comments }) => [postId, comments]);
+  expect(counts.toSorted()).toEqual([
+    ['a', 0],
+    ['z', 0],
+  ]);
 });
 
 test('reads things page by page in the order of their first sight, all or a share of them', async () => {

@@ -24,7 +24,10 @@ test('a process whose engines are away is alive, says what it waits for, and sto
     ready: false,
     parts: { postgres: false, clickhouse: false, kafka: false, recorder: false },
   });
-  expect(await (await ask('/metrics')).text()).toContain('process_resident_memory_bytes');
+  await eventually('its metrics name what it waits for', async () => {
+    const shown = await (await ask('/metrics')).text();
+    return ['postgres', 'kafka'].every((engine) => shown.includes(`engine_away{engine="${engine}",work="start"} 1`));
+  });
   await waiting.stop();
   expect(waiting.ownEnds).toBe(0);
 });

@@ -64,15 +64,15 @@ export class SweptForum {
   private settle(now: number): void {
     const isReady = ({ at }: { at: number }): boolean => now - at >= this.sweep.settleMs;
     for (const { at, posts } of this.pending.filter(isReady)) {
-      const compared = posts.map((post) => ({ ...post, archived: this.answerOf(post) }));
+      const compared = posts.map((post) => ({ ...post, archived: this.answerOf(post, at) }));
       this.sweep.learnChecks(at, compared);
     }
     this.pending = this.pending.filter((batch) => !isReady(batch));
   }
 
   /** What the archive answers if it is asked. What it held at the check counts: comments have no times here. */
-  private answerOf({ postId, comments, archived }: { postId: string; comments: number; archived: number }) {
-    const known = this.sweep.archivedOf(postId, comments);
+  private answerOf({ postId, comments, archived }: { postId: string; comments: number; archived: number }, at: number) {
+    const known = this.sweep.archivedOf(postId, comments, at);
     this.checked += comments > 0 ? 1 : 0;
     this.questions += known === undefined ? 1 : 0;
     return known === undefined ? archived : undefined;

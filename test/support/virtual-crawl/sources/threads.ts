@@ -69,7 +69,7 @@ export class VirtualThreads implements VirtualSource {
         process.queue.at(seenAt + this.sweep.settleMs, () => {
           const checked = postIds.map((id) => {
             const comments = counts.get(postOrdinal(id));
-            const isKnown = this.sweep.archivedOf(id, comments ?? 0) !== undefined;
+            const isKnown = this.sweep.archivedOf(id, comments ?? 0, seenAt) !== undefined;
             const archived = isKnown
               ? undefined
               : sightings.archivedOf(postOrdinal(id), seenAt - forum.options.startsAt);

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { isDenial, isExplainedDenial, negativeForMs } from '../../../../../services/api/reading/reading-failure.ts';
+import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+
+const moved = (location?: string) => new UpstreamError('moved', 'moved', { status: 302, location });
+const refused = (reason: string, status = 403) => new UpstreamError('refused', 'refused', { status, reason });
+
+test.each<[string, Error, boolean, boolean]>([
+  ['an unknown thing', new UpstreamError('not_found', 'unknown', { status: 404 }), true, true],
+  ['a redirect to the search of communities', moved('/subreddits/search?q=nothing'), true, true],
+  ['the same with a host', moved('https://www.forum.example/subreddits/search.json?q=nothing'), true, true],
+  ['a redirect to the search', moved('/search?q=nothing'), true, true],
+  ['a redirect to a page for signing in', moved('https://www.forum.example/login?dest=search'), false, false],
+  ['a redirect of no use', moved('http://['), false, false],
+  ['a redirect to nowhere', moved(), false, false],
+  ['a private community', refused('private'), true, true],
+  ['a refusal without a reason', refused('Forbidden'), true, false],
+  ['a block of our address', refused('blocked'), false, false],
+  ['a refused credential', refused('Unauthorized', 401), false, false],
+  ['another error', new Error('broken'), false, false],
+])('%s is a denial or not, and explained or not', (_, error, denial, explained) => {
+  expect([isDenial(error), isExplainedDenial(error)]).toEqual([denial, explained]);
+  expect(negativeForMs(error)).toBe(denial ? 60_000 : 0);
+});
