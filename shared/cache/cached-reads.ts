@@ -36,6 +36,7 @@ export interface CachedReadsDeps<V> {
   disk?: DiskLevel<V>;
   /** For TinyLfuCache. */
   random?: () => number;
+  onBytes?: ((bytes: number) => void) | undefined;
 }
 
 export interface DiskLevel<V> {
@@ -88,8 +89,8 @@ export class CachedReads<V> {
   constructor(options: CachedReadsDeps<V>) {
     this.options = options;
     this.staleForMs = options.staleForMs ?? HOUR_MS;
-    const { memoryBytes, random = Math.random } = options;
-    this.memory = new TinyLfuCache({ maxBytes: memoryBytes, random });
+    const { memoryBytes, random = Math.random, onBytes } = options;
+    this.memory = new TinyLfuCache({ maxBytes: memoryBytes, random, onBytes });
   }
 
   /** Bytes and entries in memory. */

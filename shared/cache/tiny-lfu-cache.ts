@@ -19,6 +19,8 @@ export interface TinyLfuCacheOptions {
   maxBytes: number;
   /** Returns numbers in [0, 1): seeds the hash and admits warm candidates. */
   random?: () => number;
+  /** Called with the sum of the entries' bytes after each `set`. */
+  onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
@@ -38,6 +40,7 @@ export class TinyLfuCache<V> {
   private readonly windowBytes: number;
   private readonly protectedBytes: number;
   private readonly random: () => number;
+  private readonly onBytes: ((bytes: number) => void) | undefined;
   private readonly entries = new Map<string, Entry<V>>();
   private readonly window = new EntryQueue<V>();
   private readonly probation = new EntryQueue<V>();
@@ -46,13 +49,14 @@ export class TinyLfuCache<V> {
   private readonly hash: KeyedHash;
 
   constructor(options: TinyLfuCacheOptions) {
-    const { maxBytes, random = Math.random } = options;
+    const { maxBytes, random = Math.random, onBytes } = options;
     if (!(maxBytes >= 0) || !Number.isFinite(maxBytes))
       throw new RangeError('maxBytes must be a finite number of at least 0');
     this.maxBytes = maxBytes;
     this.windowBytes = Math.floor(maxBytes * WINDOW_SHARE);
     this.protectedBytes = Math.floor((maxBytes - this.windowBytes) * PROTECTED_SHARE);
     this.random = random;
+    this.onBytes = onBytes;
     this.hash = new KeyedHash(random);
   }
 
@@ -105,6 +109,7 @@ export class TinyLfuCache<V> {
     this.shrinkWindow();
     this.shrinkProtected();
     this.makeRoom();
+    this.onBytes?.(this.bytes);
   }
 
   delete(key: string): void {

@@ -21,6 +21,11 @@ export function loadMetrics({ gauge, histogram }: MetricFactory) {
       ['pool', 'state'],
     ),
     postgresQueue: gauge('postgres_pool_queue', 'Queries that wait for a connection of a pool.', ['pool']),
+    cacheBytes: gauge(
+      'cache_bytes',
+      'Bytes of a cache of the reading routes in memory. Each fills up to its limit over hours, which is no leak.',
+      ['cache'],
+    ),
     httpOpen: gauge('http_requests_open', 'Requests that are not answered in full; streams count.', []),
     deliveriesOverdue: gauge(
       'deliveries_overdue_seconds',

@@ -72,6 +72,11 @@ function declare(registers: Registry[]) {
       '1 while the budget of calls leaves this part of the crawl too few: add a client.',
       ['part'],
     ),
+    crawlerFollowedPosts: gauge(
+      'crawler_followed_posts',
+      'Posts whose threads are checked for comments that no listing showed, at most 500,000, about 200 bytes each.',
+      [],
+    ),
     crawlerThreadBacklog: gauge(
       'crawler_thread_backlog',
       'Threads with comments that no listing showed, waiting to be read. Growing: the budget does not suffice.',

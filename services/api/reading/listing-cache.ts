@@ -1,5 +1,5 @@
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { CachedReadsDeps } from '../../../shared/cache/cached-reads.ts';
 import { isForumUnavailable, negativeForMs } from './reading-failure.ts';
 
 /** Cached listings, communities and users. */
@@ -20,11 +20,12 @@ export interface ListingRead<T> {
 
 const FRESH_FOR_MS = 30_000;
 
-/** @param memoryBytes limit for all cached values together */
-export function createListingCache({ clock, memoryBytes }: { clock: Clock; memoryBytes: number }): ListingCache {
+/** @param options.memoryBytes limit for all cached values together */
+export function createListingCache(
+  options: Pick<CachedReadsDeps<object>, 'clock' | 'memoryBytes' | 'onBytes'>,
+): ListingCache {
   const reads = new CachedReads<object>({
-    clock,
-    memoryBytes,
+    ...options,
     freshForMs: () => FRESH_FOR_MS,
     mayServeStale: isForumUnavailable,
     negativeForMs,

@@ -36,6 +36,8 @@ export interface PostReaderDeps {
   /** undefined: posts are cached in memory only. */
   disk: DiskCache | undefined;
   logger: Logger;
+  /** Told the bytes in memory whenever they change. */
+  onBytes?: (bytes: number) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -48,11 +50,12 @@ export class PostReader {
   private readonly expansions = new SingleFlight<LoadedPost>();
   private readonly logger: Logger;
 
-  constructor({ clock, memoryBytes, disk, logger }: PostReaderDeps) {
+  constructor({ clock, memoryBytes, disk, logger, onBytes }: PostReaderDeps) {
     this.logger = logger;
     this.reads = new CachedReads<LoadedPost>({
       clock,
       memoryBytes,
+      onBytes,
       // The comments of a post younger than a day change by the minute.
       freshForMs: ({ post }, fetchedAtMs) =>
         fetchedAtMs - Date.parse(post.created_at) < DAY_MS ? YOUNG_FRESH_FOR_MS : OLD_FRESH_FOR_MS,

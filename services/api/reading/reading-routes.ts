@@ -3,6 +3,7 @@ import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Route } from '../http/route.ts';
 import { AccountCalls } from './account-calls.ts';
 import { ForumSource } from './forum-source.ts';
@@ -32,20 +33,25 @@ export interface ReadingRouteDeps {
   clickhouse: ClickHouseClient;
   forum: ForumReadingDeps;
   logger: Logger;
+  metrics: Pick<Metrics, 'cacheBytes'>;
 }
 
-export function createReadingDeps({ pool, clickhouse, forum, logger }: ReadingRouteDeps): ReadingDeps {
+export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: ReadingRouteDeps): ReadingDeps {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   const hosts = forumHosts(forum.siteUrl);
+  const cache = (name: string, memoryBytes: number) => ({
+    memoryBytes,
+    onBytes: (bytes: number): void => metrics.cacheBytes.set({ cache: name }, bytes),
+  });
   return {
     charges: new ReadingCharges(pool),
     source,
     hosts,
     shareLinks: new ShareLinks({ hosts, clock }),
-    listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
-    posts: new PostReader({ clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
-    rendered: new RenderedPosts({ memoryBytes: RENDERED_MEMORY_BYTES }),
+    listings: createListingCache({ clock, ...cache('listings', LISTING_MEMORY_BYTES) }),
+    posts: new PostReader({ clock, ...cache('posts', POST_MEMORY_BYTES), disk, logger }),
+    rendered: new RenderedPosts(cache('rendered', RENDERED_MEMORY_BYTES)),
     archive: { clickhouse, source, clock },
     accountCalls: new AccountCalls({ forum: forum.upstream, clock }),
   };

@@ -71,8 +71,8 @@ export class RenderedPosts {
   private readonly versions = new WeakMap<LoadedComments, number>();
   private latest = 0;
 
-  constructor({ memoryBytes }: { memoryBytes: number }) {
-    this.entries = new TinyLfuCache({ maxBytes: memoryBytes });
+  constructor({ memoryBytes, onBytes }: { memoryBytes: number; onBytes?: (bytes: number) => void }) {
+    this.entries = new TinyLfuCache({ maxBytes: memoryBytes, onBytes });
   }
 
   render(loaded: LoadedPost, rendering: Rendering): RenderedPost {

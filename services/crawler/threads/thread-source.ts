@@ -70,6 +70,7 @@ export class ThreadSource implements CrawlSource {
   next(now: number): Call | Wait {
     if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
     this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
+    this.deps.metrics.crawlerFollowedPosts.set(this.sweep.size);
     // A gap is done when its posts are, which must be known first.
     const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
     if (upkeep !== undefined) return engineCall(upkeep, this.deps.clock);

@@ -11,6 +11,7 @@ import { createRequestLog } from '../../../services/api/http/request-log.ts';
 import { createRouter } from '../../../services/api/http/route.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
@@ -44,7 +45,9 @@ async function serve({ postgresUrl, accounts, comments }: AccountsJob): Promise<
     Array.from({ length: accounts }, () => api.account({ credits: 1_000_000, pack: 79 })),
   );
   const clickhouse = createClickhouse('http://127.0.0.1:9', 'none');
-  const service = createReadingDeps({ pool: db.pool, clickhouse, forum, logger: silentLogger() });
+  const service = createReadingDeps({
+    ...{ pool: db.pool, clickhouse, forum, logger: silentLogger(), metrics: createMetrics() },
+  });
   const free = { charge: nothing, chargeCovered: nothing };
   const app = express();
   app.disable('x-powered-by');

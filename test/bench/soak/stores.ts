@@ -17,6 +17,9 @@ const MEMORY = {
   heap: 'nodejs_heap_size_total_bytes',
   heap_used: 'nodejs_heap_size_used_bytes',
   external: 'nodejs_external_memory_bytes',
+  cached_posts: 'cache_bytes{cache="posts"}',
+  cached_answers: 'cache_bytes{cache="rendered"}',
+  cached_listings: 'cache_bytes{cache="listings"}',
 };
 
 /** Lags, due deliveries and sizes of tables over time. */
@@ -92,8 +95,8 @@ function lagOf(metrics: string): number {
 function memoryOf(metrics: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(MEMORY).map(([part, name]) => {
-      const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? NaN;
-      return [part, Math.round(Number(value) / MEGABYTE)];
+      const line = metrics.split('\n').find((text) => text.startsWith(`${name} `));
+      return [part, Math.round(Number(line?.slice(name.length)) / MEGABYTE)];
     }),
   );
 }

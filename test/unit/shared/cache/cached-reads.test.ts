@@ -58,9 +58,11 @@ describe('memory', () => {
   });
 
   test('counts the size that bytesOf returns', async () => {
-    const posts = fixture.reads({ bytesOf: () => 5000 });
+    const told: number[] = [];
+    const posts = fixture.reads({ bytesOf: () => 5000, onBytes: (bytes) => told.push(bytes) });
     await posts.read('k', fixture.source().fetch);
     expect(posts.memoryUse).toEqual({ bytes: 5000 + 2 + 300, entries: 1 });
+    expect(told).toEqual([5302]);
   });
 });
 
