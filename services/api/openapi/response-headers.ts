@@ -29,6 +29,11 @@ const HEADERS = {
       'Where the answer came from: `L1_TINYLFU` and `L1_LISTING`: the memory of this service; `L2_BADGER`: its disk; `PARTIAL`: a cached post, with further comments fetched from the forum for this request; `MISS`: the forum, or for a search of comments the archive.',
     schema: { type: 'string' },
   },
+  Age: {
+    description:
+      'Seconds since the forum was read for this answer. Above the usual minute or ten: the forum could not be reached, or took no more calls, and this is an older copy.',
+    schema: integer,
+  },
   'X-Comments-Returned': { description: 'The number of comments in this answer.', schema: integer },
   'X-Has-More': { description: 'Whether a larger `max_comments` would return more.', schema: { type: 'boolean' } },
   'Retry-After': {

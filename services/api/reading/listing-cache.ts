@@ -16,6 +16,8 @@ export interface ListingRead<T> {
   tier: 'L1_LISTING' | 'MISS';
   /** The forum is unavailable, and this is an older copy. */
   degraded: boolean;
+  /** When it was fetched, milliseconds since 1970. */
+  fetchedAtMs: number;
 }
 
 const FRESH_FOR_MS = 30_000;
@@ -32,9 +34,9 @@ export function createListingCache(
   });
   return {
     async read<T extends object>(key: string, fetch: () => Promise<T>) {
-      const { value, tier, degraded } = await reads.read(key, fetch);
+      const { value, tier, ...read } = await reads.read(key, fetch);
       // The key contains the path, so the cached value has the type that this path returns.
-      return { value: value as T, tier: tier === 'MISS' ? 'MISS' : 'L1_LISTING', degraded };
+      return { value: value as T, tier: tier === 'MISS' ? 'MISS' : 'L1_LISTING', ...read };
     },
   };
 }

@@ -115,17 +115,17 @@ function userRoutes(deps: ReadingDeps): Route[] {
 export function pageReader(deps: ReadingDeps, path: string, params: Params, request: PageRequest) {
   return async <T>(fetch: (path: string) => Promise<Page<T>>): Promise<Reading & { body: PageEnvelope<T> }> => {
     const key = `${path.toLowerCase()}?${new URLSearchParams(params).toString()}`;
-    const { value, tier, degraded } = await deps.listings.read(key, () => fetch(path));
-    return { body: pageEnvelope(value, request, degraded), tier };
+    const { value, tier, degraded, fetchedAtMs } = await deps.listings.read(key, () => fetch(path));
+    return { body: pageEnvelope(value, request, degraded), tier, fetchedAtMs };
   };
 }
 
 /** Adds the requested community, spelled as the client sent it. */
 export function withSubreddit<T>(
   subreddit: string | null,
-  { body, tier }: Reading & { body: PageEnvelope<T> },
+  { body, ...read }: Reading & { body: PageEnvelope<T> },
 ): Reading {
-  return { body: { subreddit, ...body }, tier };
+  return { body: { subreddit, ...body }, ...read };
 }
 
 async function readSingle<T extends object>(
@@ -133,6 +133,6 @@ async function readSingle<T extends object>(
   path: string,
   fetch: () => Promise<T>,
 ): Promise<Reading> {
-  const { value, tier } = await deps.listings.read(path.toLowerCase(), fetch);
-  return { body: value, tier };
+  const { value, tier, fetchedAtMs } = await deps.listings.read(path.toLowerCase(), fetch);
+  return { body: value, tier, fetchedAtMs };
 }

@@ -19,6 +19,8 @@ export interface LoadedPost {
 
 export interface PostRead extends LoadedPost {
   tier: CacheTier;
+  /** When its oldest part was fetched, milliseconds since 1970. */
+  fetchedAtMs: number;
 }
 
 /** What to read. When the signal aborts and nobody else waits for the same read, no further call is made. */
@@ -81,7 +83,7 @@ export class PostReader {
       this.toLoadedPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max }));
     const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch, signal);
     const { post, loaded } = value;
-    if (loaded.comments.length >= max || loaded.stubs.length === 0) return { ...value, tier };
+    if (loaded.comments.length >= max || loaded.stubs.length === 0) return { ...value, tier, fetchedAtMs };
     const expand = async (abandoned: AbortSignal) => {
       const request = { ...source.threadCalls(abandoned), postId, max };
       const expanded = await expandComments(loaded, post.author, request);
@@ -91,7 +93,7 @@ export class PostReader {
       return larger;
     };
     const more = await this.expansions.run(`${postId} ${max}`, expand, signal);
-    return { ...more, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL' };
+    return { ...more, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL', fetchedAtMs };
   }
 
   /**
@@ -107,8 +109,9 @@ export class PostReader {
       const request = { ...source.threadCalls(abandoned), postId, max };
       return this.toLoadedPost(source, await readAroundComment(commentId, context, request));
     };
-    const { value, tier } = await this.reads.read(`${postId} ${commentId} ${context} ${max}`, fetch, signal);
-    return { ...value, tier };
+    const key = `${postId} ${commentId} ${context} ${max}`;
+    const { value, tier, fetchedAtMs } = await this.reads.read(key, fetch, signal);
+    return { ...value, tier, fetchedAtMs };
   }
 
   private toLoadedPost(source: ForumSource, thread: ReadThread): LoadedPost {

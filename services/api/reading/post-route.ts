@@ -8,7 +8,7 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
-import { withApiErrors, depsForRequest } from './reading-deps.ts';
+import { ageOf, withApiErrors, depsForRequest } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
@@ -35,6 +35,7 @@ export function postRoute(deps: ReadingDeps): Route {
       const rendered = renderCharged(deps, outcome, outcome.parsedQuery.format);
       const headers = {
         'X-Cache-Tier': read.tier,
+        Age: ageOf(deps, read.fetchedAtMs),
         'X-Comments-Returned': String(rendered.returned),
         'X-Has-More': String(rendered.hasMore),
         'Content-Type': outcome.parsedQuery.format === 'md' ? MARKDOWN : JSON_TYPE,

@@ -38,6 +38,8 @@ export function depsForRequest(deps: ReadingDeps, calls: RequestCalls, signal?: 
 export interface Reading {
   body: object;
   tier: 'L1_LISTING' | 'MISS';
+  /** When the forum was read, milliseconds since 1970; undefined: for this request. */
+  fetchedAtMs?: number;
 }
 
 /** A route that reads the forum for one credit, as data. */
@@ -64,15 +66,20 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
-      const { body, tier } = await withApiErrors(route.errorPolicy, () =>
+      const { body, tier, fetchedAtMs } = await withApiErrors(route.errorPolicy, () =>
         route.read(asked, depsForRequest(deps, calls, call.signal)),
       );
       refuseAbandoned();
       const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: route.path }));
       calls.markPaid();
-      return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
+      return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier, Age: ageOf(deps, fetchedAtMs) } };
     },
   };
+}
+
+/** The header Age (RFC 9111): the seconds since the forum was read. */
+export function ageOf({ archive: { clock } }: Pick<ReadingDeps, 'archive'>, fetchedAtMs = clock()): string {
+  return String(Math.max(0, Math.floor((clock() - fetchedAtMs) / 1000)));
 }
 
 /** Translates refusals and failures of the forum into API errors. */

@@ -149,10 +149,11 @@ describe('the cache', () => {
   });
 
   test('replaces the forum for an hour while it is unavailable', async () => {
-    await read(`id=${large.id}&max_comments=10`, postResponse);
+    const age = async () => (await read(`id=${large.id}&max_comments=10`, postResponse)).headers.get('age');
+    expect(await age()).toBe('0');
     forum.simulator.clock += 1_800_000;
     await forum.fault({ kind: '5xx', seconds: 36_000 });
-    await read(`id=${large.id}&max_comments=10`, postResponse);
+    expect(await age()).toBe('1800');
     forum.simulator.clock += 1_900_000;
     const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/post?id=${large.id}&max_comments=10`);
     expect([reply.status, errorEnvelope.parse(reply.body).error.code]).toEqual([503, 'upstream_error']);

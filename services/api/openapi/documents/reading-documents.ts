@@ -44,7 +44,7 @@ function reading({ content, tiers, errors = [], headers = [], ...route }: Readin
         status: 200,
         description: 'The requested content.',
         content,
-        headers: [{ name: 'X-Credits-Used' }, { name: 'X-Cache-Tier', values: tiers }, ...headers],
+        headers: [{ name: 'X-Credits-Used' }, { name: 'X-Cache-Tier', values: tiers }, { name: 'Age' }, ...headers],
       },
     ],
     errors: [...READING, ...errors],
