@@ -6,6 +6,8 @@ export interface Candidate {
   perSecond: number;
   usualPerSecond: number;
   gain: number;
+  /** No source has shown a comment of it: that it has any is a guess. */
+  isUnseen?: boolean;
 }
 
 export interface Choice<C extends Candidate> {

@@ -47,6 +47,8 @@ export class CommunityGroup {
   private failures = 0;
   /** The first of the failures in a row. */
   private failingSince = Infinity;
+  /** The last answer for the newest page was doubted. */
+  private hasDoubted = false;
 
   constructor(plan: PlannedGroup, known: readonly KnownPart[]) {
     this.members = plan.members;
@@ -115,6 +117,21 @@ export class CommunityGroup {
     this.lastSentAt = now;
   }
 
+  /** Neither this group nor any source before has shown a comment of its communities. */
+  get mayBeEmpty(): boolean {
+    return this.newest === undefined && this.members.every(({ isUnseen }) => isUnseen === true);
+  }
+
+  /**
+   * Whether an answer for the newest page counts as a failure, because the listing ends before it shows anything known.
+   * If the next answer does so too, it is believed and leaves a gap: everything known may have been removed.
+   */
+  doubts(page: ListingPage): boolean {
+    const endsEarly = page.after === undefined && new GroupReading(this, page, 0).learn(page).outcome === 'gap';
+    this.hasDoubted = endsEarly && !this.hasDoubted;
+    return this.hasDoubted;
+  }
+
   /** Learns a page once the broker has acknowledged everything on it. Returns a gap that it leaves. */
   learn(page: ListingPage, sentAt: number): MissedStretch | undefined {
     this.isInFlight = false;
@@ -133,7 +150,8 @@ export class CommunityGroup {
 
   private end(reading: GroupReading, isJoined: boolean): void {
     this.measure(reading, isJoined);
-    this.known = [{ anchors: new Set([...this.lastNames, ...reading.names]), completeSince: reading.startedAt }];
+    const anchors = new Set([...this.lastNames, ...reading.names]);
+    this.known = [{ anchors, completeSince: reading.startedAt, wasEmpty: anchors.size === 0 }];
     this.lastNames = reading.names;
     this.newest = reading.newest ?? this.newest;
     this.reading = undefined;

@@ -100,7 +100,7 @@ function candidateOf(rate: CommunityRate, loss: number, activity: number): Candi
   const usualPerSecond = isUnseen ? COMMENTS_PER_POST * rate.posts : rate.comments;
   const perSecond = activity * usualPerSecond;
   const missed = isUnseen ? UNLISTED_CHANCE : (rate.missed + PRIOR_CHECKS * loss) / (rate.checked + PRIOR_CHECKS);
-  return { name: rate.subreddit, perSecond, usualPerSecond, gain: perSecond * missed };
+  return { name: rate.subreddit, perSecond, usualPerSecond, gain: perSecond * missed, isUnseen };
 }
 
 /** Fills groups with communities, busiest first: the busy ones share short intervals, the quiet ones long ones. */

@@ -10,8 +10,10 @@ const DATE_SLACK_MS = 10_000;
 
 /** Up to where some communities were read before. */
 export interface KnownPart {
-  /** Names near the newest end of the listing that they were in. */
+  /** Names near the newest end of the listing that they were in; none if they are not known. */
   anchors: ReadonlySet<string>;
+  /** There are no names because the listing showed nothing. */
+  wasEmpty?: boolean;
   /** Everything that was created before this time and is listed was read. */
   completeSince: number;
 }
@@ -37,33 +39,37 @@ export class GroupReading {
   private unreached: readonly KnownPart[];
   private readonly newestBefore: string | undefined;
   private lastPage: readonly Listed[] = [];
+  private readonly mayBeEmpty: boolean;
 
   /**
    * @param before what was known; the reading is joined when it has reached every part
    * @param before.newest the newest name known, if there is one part
+   * @param before.mayBeEmpty whether an empty listing is complete; default: it is a gap
    */
   constructor(
-    before: { known: readonly KnownPart[]; newest: string | undefined },
+    before: { known: readonly KnownPart[]; newest: string | undefined; mayBeEmpty?: boolean },
     firstPage: ListingPage,
     startedAt: number,
   ) {
     this.known = before.known;
     this.unreached = before.known;
     this.newestBefore = before.newest;
+    this.mayBeEmpty = before.mayBeEmpty ?? false;
     this.startedAt = startedAt;
     this.names = firstPage.items.map(({ name }) => name);
     this.newest = this.names[0];
   }
 
-  /** Decides what the next page means, the newest first. */
+  /**
+   * Decides what the next page means, the newest first. A listing that ends before it reaches what is known may have
+   * been cut short: that is a gap, on the newest page too.
+   */
   learn(page: ListingPage): ReadingOutcome {
     const isContiguous = this.pages === 0 || this.overlaps(page.items);
     const isFirst = this.pages === 0;
     this.pages += 1;
     this.measure(page.items);
-    if (isContiguous && (this.reachesKnown(page.items) || (isFirst && page.after === undefined))) {
-      return { outcome: 'joined' };
-    }
+    if (isContiguous && this.reachesKnown(page)) return { outcome: 'joined' };
     if (isContiguous && page.items.length > 0) this.lastPage = page.items;
     const after = (this.lastPage.at(-1 - OVERLAP) ?? this.lastPage.at(-1))?.name;
     const isHopeless = after === undefined || page.after === undefined || this.pages >= MAX_PAGES;
@@ -86,15 +92,18 @@ export class GroupReading {
     }
   }
 
-  private reachesKnown(items: readonly Listed[]): boolean {
-    // The latest of three dates, so that a single delayed item has no effect.
+  private reachesKnown({ items, after }: ListingPage): boolean {
+    // The latest of three dates, so that a single delayed item has no effect; of fewer if the listing has no more.
     const last = items.slice(-3).map(({ createdAt }) => createdAt);
-    const reachedAt = last.length === 3 ? Math.max(...last) : Infinity;
+    const isEnough = last.length === 3 || (last.length > 0 && after === undefined);
+    const reachedAt = isEnough ? Math.max(...last) : Infinity;
     this.reachedAt = Math.min(this.reachedAt, reachedAt);
-    this.unreached = this.unreached.filter(
-      ({ anchors, completeSince }) =>
-        reachedAt > completeSince - DATE_SLACK_MS && !items.some(({ name }) => anchors.has(name)),
-    );
+    const isAll = this.pages === 1 && after === undefined;
+    const isReached = ({ anchors, completeSince, wasEmpty = false }: KnownPart): boolean =>
+      reachedAt <= completeSince - DATE_SLACK_MS ||
+      items.some(({ name }) => anchors.has(name)) ||
+      (isAll && (items.length > 0 ? wasEmpty : this.mayBeEmpty));
+    this.unreached = this.unreached.filter((part) => !isReached(part));
     return this.unreached.length === 0;
   }
 

@@ -130,6 +130,7 @@ export class GroupSource implements CrawlSource {
     const seenAt = clock();
     const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
     const items = things.map((thing) => listedOf(thing, seenAt));
+    if (request.after === undefined && request.group.doubts({ items, after })) throw endsEarly();
     const isNew = things.map((thing) => !this.deps.seen.has(fullnameOf(thing)));
     return {
       things,
@@ -257,6 +258,11 @@ export class GroupSource implements CrawlSource {
       );
     } else logger.info({ source: this.name }, 'the budget suffices for all groups that are worth their calls');
   }
+}
+
+function endsEarly(): UpstreamError {
+  const message = "a group's listing ends before the last comments known; it is asked for again";
+  return new UpstreamError('broken', message, { reason: 'short_listing' });
 }
 
 /** The forum refuses, does not know or moves what was asked for; it does not refuse this client. */

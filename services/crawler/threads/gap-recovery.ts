@@ -18,6 +18,7 @@ const EVERY_MS = 10_000;
 const LOG_EVERY_MS = 30_000;
 /** The beginning of the names of listing sources. */
 const LISTINGS = 'listings:';
+const POST_IDS = 'post-ids';
 const READ_LIMIT = 500;
 /** Gaps that are worked on at once, the newest first. */
 const AT_ONCE = 16;
@@ -75,10 +76,13 @@ export class GapRecovery {
 
   private async look(now: number, signal: AbortSignal): Promise<void> {
     const { db } = this.deps;
-    await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix: LISTINGS });
+    // Those of post ids too: a gap that its source has lost sight of would keep others open for ever.
+    for (const sourcePrefix of [LISTINGS, POST_IDS]) {
+      await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix });
+    }
     const gaps = await readOpenGaps(db, { limit: AT_ONCE, sourcePrefix: LISTINGS });
     // Gaps of post ids are filled by their own source.
-    const posts = await readOpenGaps(db, { limit: READ_LIMIT, sourcePrefix: 'post-ids' });
+    const posts = await readOpenGaps(db, { limit: READ_LIMIT, sourcePrefix: POST_IDS });
     // Before any is closed: one that its source has extended since the last look needs another plan.
     this.work(gaps);
     const left = [];

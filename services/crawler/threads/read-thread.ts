@@ -14,6 +14,8 @@ import { readThings } from '../read-things.ts';
 
 const COMMENTS_PER_CALL = '500';
 const IDS_PER_CALL = 100;
+/** Why the forum shows nothing of a community, in its own words. */
+const REASONS_OF_COMMUNITIES = new Set(['private', 'quarantined', 'gold_only', 'employees_only', 'banned']);
 
 export interface ThreadReaderDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
@@ -199,9 +201,12 @@ class ThreadReader {
   }
 }
 
-/** The thread will not be readable later either: deleted, or its community is private or banned. */
+/**
+ * The thread will not be readable later either: deleted, or its community is private or banned. A 403 without such a
+ * reason may refuse this client, and every thread.
+ */
 export function isGone(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
-  const isPrivate = error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
-  return error.failure === 'not_found' || isPrivate;
+  const { failure, status, reason = '' } = error;
+  return failure === 'not_found' || (failure === 'refused' && status === 403 && REASONS_OF_COMMUNITIES.has(reason));
 }

@@ -1,10 +1,11 @@
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import { isOwnBudgetRefusal } from '../../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import { AbsenceDoubt } from './absence-doubt.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';
@@ -48,6 +49,7 @@ export class ThreadSource implements CrawlSource {
   private recovery: GapRecovery;
   /** Checks whose posts are to be compared with the archive once they have settled. */
   private settling: Checked[] = [];
+  private readonly doubt = new AbsenceDoubt();
   private isCounting = false;
   private countsAt = Number.NEGATIVE_INFINITY;
 
@@ -159,6 +161,12 @@ export class ThreadSource implements CrawlSource {
           postIds,
           signal,
         );
+        const unread = new Set(unreadable.map(({ name }) => name));
+        const isShown = (postId: string): boolean => counts.has(postId) || unread.has(`t3_${postId}`);
+        if (!this.doubt.isBelievable(postIds, isShown, at)) {
+          const reason = 'mass_absence';
+          throw new UpstreamError('broken', 'the forum leaves most of the posts asked for out', { reason });
+        }
         const checked = withoutThings(this.deps.clock(), () => {
           const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) }));
           this.settling.push({ at, posts });

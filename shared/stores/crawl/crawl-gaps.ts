@@ -70,6 +70,10 @@ const MOST_COMMUNITIES = 500;
  * opened within the last minute, extends that row. Gaps of ids keep their bounds, by which their source closes them. If
  * the answer is lost, the caller may record them again: with dates that changes nothing, without dates it adds the same
  * rows once more, which is harmless. An extended row has the communities of both.
+ *
+ * An open gap of ids that lies within a new gap of skipped ids of its source, by ids and by dates, is closed as filled:
+ * the new one stands for it. A source that is killed after it recorded a gap, and before it saved its position, leaves
+ * such a gap, which its successor does not know.
  */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(
@@ -100,6 +104,17 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
           AND (gap.after_thing = c.before_thing
                OR (gap.after_at <= c.before_at AND gap.before_at >= c.after_at))
        RETURNING gap.n
+     ), covered AS (
+       UPDATE crawl_gaps AS c
+          SET outcome = 'filled', filled_at = service_now()
+         FROM gap
+        WHERE c.source = gap.source AND c.source NOT LIKE 'listings:%' AND c.filled_at IS NULL AND gap.reason = 'skipped'
+          AND (length(c.after_thing), c.after_thing COLLATE "C")
+              >= (length(gap.after_thing), gap.after_thing COLLATE "C")
+          AND (length(c.before_thing), c.before_thing COLLATE "C")
+              <= (length(gap.before_thing), gap.before_thing COLLATE "C")
+          AND (c.after_at >= gap.after_at OR c.after_at IS NOT DISTINCT FROM gap.after_at)
+          AND (c.before_at <= gap.before_at OR c.before_at IS NOT DISTINCT FROM gap.before_at)
      )
      INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities)
      SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities

@@ -44,6 +44,19 @@ function gap(after: number, before: number, other: Partial<NoticedGap> = {}): No
 const boundsOf = (gaps: readonly { afterThing: string | undefined; beforeThing: string | undefined }[]) =>
   gaps.map(({ afterThing, beforeThing }) => [afterThing, beforeThing]);
 
+test('a new gap of skipped ids closes those that lie within it, and no others', async () => {
+  const ids = (from: string, to: string, other: Partial<NoticedGap> = {}) =>
+    gap(1, 5, { source: 'post-ids', reason: 'skipped', afterThing: `t3_${from}`, beforeThing: `t3_${to}`, ...other });
+  const earlier = ids('zz', '300', { afterAt: 500 });
+  await openGaps(db.pool, [ids('zz', '200'), ids('yy', '150'), earlier, ids('zz', '200', { source: 'comment-ids' })]);
+  await openGaps(db.pool, [ids('zz', '9zz', { reason: 'stretch_given_up' })]);
+  expect(await readOpenGaps(db.pool, { limit: 10 })).toHaveLength(5);
+  await openGaps(db.pool, [ids('zz', '400')]);
+  const open = boundsOf(await readOpenGaps(db.pool, { limit: 10, sourcePrefix: 'post-ids' }));
+  expect(open).toHaveLength(4);
+  expect(open).not.toContainEqual(['t3_zz', 't3_200']);
+});
+
 test('an open gap is read as it was noticed', async () => {
   const noticed = gap(1, 5, { ageMs: 7 * SECOND });
   const unbounded = gap(2, 3, { source: 'post-ids', afterThing: undefined, afterAt: undefined });

@@ -9,6 +9,8 @@ import { seededRandom } from '../samples/seeded-random.ts';
 const DEPTH = 1000;
 const PAGE = 100;
 const MAX_STALE_MS = 5_000;
+/** The forum has comments of so long before the start: communities whose rates are known have some. */
+const HISTORY_MS = 300_000;
 export const START = Date.UTC(2026, 0, 1);
 
 export interface VirtualGroupsOptions {
@@ -157,7 +159,7 @@ export function unaccountedFor(crawl: VirtualGroupCrawl): { missed: number; unac
 function emit(options: VirtualGroupsOptions, untilMs: number, random: () => number): Comment[] {
   const total = options.rates.reduce((sum, rate) => sum + rate, 0);
   const comments: Comment[] = [];
-  for (let at = 0; at < untilMs;) {
+  for (let at = -HISTORY_MS; at < untilMs;) {
     at += -Math.log(1 - random()) * (1000 / (total * options.factor(at)));
     let pick = random() * total;
     const community = options.rates.findIndex((rate) => (pick -= rate) < 0);

@@ -15,19 +15,37 @@ function part(completeSince: number, ...anchors: number[]): KnownPart {
   return { completeSince, anchors: new Set(anchors.map((n) => `t1_${n}`)) };
 }
 
-function start(known: KnownPart[], first: ListingPage) {
-  return new GroupReading({ known, newest: 't1_1' }, first, 9_000_000);
+function start(known: KnownPart[], first: ListingPage, mayBeEmpty = false) {
+  return new GroupReading({ known, newest: 't1_1', mayBeEmpty }, first, 9_000_000);
 }
+
+const EMPTY: ListingPage = { items: [], after: undefined };
 
 describe('GroupReading', () => {
   test.each([
     ['nothing was known', [], page(5000)],
     ['it shows an anchor', [part(4_800_000, 4950)], page(5000)],
     ['it reaches ten seconds further back than what is complete', [part(4_915_000)], page(5000)],
-    ['the listing ends on it', [part(1_000)], page(5000, 40, true)],
+    ['the listing ends on it, below something complete', [part(4_975_000)], page(5000, 40, true)],
+    ['the listing ends on its only item, which is complete', [part(5_010_000)], page(5000, 1, true)],
+    ['the listing ends on it and was empty before', [{ ...part(1_000), wasEmpty: true }], page(5000, 40, true)],
     ['it reaches every part', [part(4_800_000, 4950), part(4_800_000, 7, 4920), part(4_915_000)], page(5000)],
   ])('is joined by its first page if %s', (_, known, first) => {
     expect(start(known, first).learn(first)).toEqual({ outcome: 'joined' });
+  });
+
+  test.each([
+    ['is empty', [part(4_800_000, 4950)], EMPTY, { beforeThing: undefined, beforeAt: 9_000_000 }],
+    ['is empty as before', [{ ...part(4_800_000), wasEmpty: true }], EMPTY, { beforeAt: 9_000_000 }],
+    ['is empty after a restart', [part(4_800_000)], EMPTY, { beforeAt: 9_000_000 }],
+    ['ends above what is known', [part(4_800_000, 4950)], page(5000, 40, true), { beforeThing: 't1_4961' }],
+  ])('is a gap if its first page %s', (_, known, first, bounds) => {
+    const missed = expect.objectContaining({ afterThing: 't1_1', afterAt: 4_790_000, ...bounds }) as unknown;
+    expect(start(known, first).learn(first)).toEqual({ outcome: 'gap', missed });
+  });
+
+  test('takes an empty listing for complete where nobody has seen a comment', () => {
+    expect(start([part(4_800_000)], EMPTY, true).learn(EMPTY)).toEqual({ outcome: 'joined' });
   });
 
   test('reads deeper until it reaches every part', () => {

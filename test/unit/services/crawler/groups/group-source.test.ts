@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../../services/crawler/crawl-source.ts';
 import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
 import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
+import type { CrawlGap } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
 import type { Queryable } from '../../../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
@@ -10,8 +11,18 @@ import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 const signal = new AbortController().signal;
 const START = Date.UTC(2026, 0, 1);
 
+interface Circumstances {
+  /** Whether Postgres is away. */
+  isAway?: () => boolean;
+  /** The forum's answer; default: the test makes no calls. */
+  answer?: () => unknown;
+  clock?: () => number;
+  recordGap?: (gap: CrawlGap) => void;
+}
+
 /** A source on a database that has only cursors and the rates of some communities. */
-function start(cursors: Map<string, unknown>, rates: object[], isAway: () => boolean = () => false) {
+function start(cursors: Map<string, unknown>, rates: object[], circumstances: Circumstances = {}) {
+  const { isAway = () => false, answer, clock = () => START, recordGap = () => undefined } = circumstances;
   const query = (text: string, values: unknown[] = []) => {
     if (isAway()) return Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' }));
     if (text.includes('INSERT INTO crawl_cursors')) {
@@ -25,7 +36,7 @@ function start(cursors: Map<string, unknown>, rates: object[], isAway: () => boo
     return Promise.resolve({ rows: rates, rowCount: 0 });
   };
   const upstream = {
-    get: () => Promise.reject(new Error('the test makes no calls')),
+    get: () => (answer ? Promise.resolve(answer()) : Promise.reject(new Error('the test makes no calls'))),
     post: () => Promise.reject(new Error('the crawler never posts')),
     perSecond: () => 10,
     stop: () => Promise.resolve(),
@@ -39,8 +50,8 @@ function start(cursors: Map<string, unknown>, rates: object[], isAway: () => boo
     seen: { has: () => false },
     metrics: createMetrics(),
     logger: silentLogger(),
-    clock: () => START,
-    recordGap: () => undefined,
+    clock,
+    recordGap,
   });
 }
 
@@ -48,10 +59,15 @@ const rateOf = (subreddit: string, perDay: number) => {
   return { subreddit, comments: perDay, posts: 0, checked: 1000, missed: 1000, measured_seconds: 864_000, total: 1 };
 };
 
-async function make(source: GroupSource): Promise<void> {
-  const step = source.next(START) as Call;
-  const { acknowledged } = await step.fetch(signal);
-  acknowledged();
+async function make(source: GroupSource, now = START): Promise<void> {
+  const step = source.next(now) as Call;
+  try {
+    const { acknowledged } = await step.fetch(signal);
+    acknowledged();
+  } catch (error) {
+    step.failed(error);
+    throw error;
+  }
 }
 
 test('saves which communities are in groups that are not slow, and takes them up again', async () => {
@@ -74,10 +90,72 @@ test('saves which communities are in groups that are not slow, and takes them up
 test('continues without the names while Postgres is away', async () => {
   const cursors = new Map<string, unknown>();
   let isAway = false;
-  const source = start(cursors, [rateOf('busy', 40_000)], () => isAway);
+  const source = start(cursors, [rateOf('busy', 40_000)], { isAway: () => isAway });
   await source.begin(undefined);
   await make(source);
   isAway = true;
   await make(source);
   expect([...cursors.keys()]).toEqual([]);
+});
+
+describe('a listing that ends before what is known', () => {
+  const listing = (names: string[], at: number) => ({
+    kind: 'Listing',
+    data: {
+      after: null,
+      children: names.map((id) => ({
+        kind: 't1',
+        data: {
+          id,
+          author: 'a',
+          subreddit: 'busy',
+          created_utc: at / 1_000,
+          body: 'x',
+          parent_id: 't3_p',
+          link_id: 't3_p',
+          score: 1,
+        },
+      })),
+    },
+  });
+
+  /** A source that has read its only group once, and knows one comment. */
+  async function read() {
+    const forum = { body: listing(['old'], START) as unknown, now: START };
+    const gaps: CrawlGap[] = [];
+    const source = start(new Map(), [rateOf('busy', 40_000)], {
+      answer: () => forum.body,
+      clock: () => forum.now,
+      recordGap: (gap) => gaps.push(gap),
+    });
+    await source.begin(undefined);
+    for (let call = 0; call < 3; call++) await make(source);
+    forum.now += 55_000;
+    return { forum, gaps, source, next: () => make(source, forum.now) };
+  }
+  const readTo = (source: GroupSource): number | undefined => (source.position() as { rest?: number }).rest;
+
+  test.each([
+    ['is empty', listing([], 0)],
+    ['shows only what is new', listing(['new'], START + 50_000)],
+  ])('and %s is a failure, and a gap if the forum says so again', async (_, body) => {
+    const { forum, gaps, source, next } = await read();
+    forum.body = body;
+    await expect(next()).rejects.toMatchObject({ failure: 'broken', reason: 'short_listing' });
+    expect([gaps, readTo(source)]).toEqual([[], START]);
+    forum.now += 1_000;
+    await next();
+    expect(gaps).toMatchObject([{ source: 'listings:groups:0', afterAt: START - 10_000, communities: ['busy'] }]);
+    expect(readTo(source)).toBe(START + 56_000);
+  });
+
+  test('is forgotten if the next answer shows what is known', async () => {
+    const { forum, gaps, source, next } = await read();
+    forum.body = listing([], 0);
+    await expect(next()).rejects.toThrow();
+    forum.now += 1_000;
+    forum.body = listing(['new', 'old'], START);
+    await next();
+    expect([gaps, readTo(source)]).toEqual([[], START + 56_000]);
+  });
 });

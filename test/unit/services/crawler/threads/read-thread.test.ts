@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readThread } from '../../../../../services/crawler/threads/read-thread.ts';
+import { isGone, readThread } from '../../../../../services/crawler/threads/read-thread.ts';
 import type { ThreadReading } from '../../../../../services/crawler/threads/read-thread.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
@@ -130,4 +130,17 @@ test('a comment of an unknown shape is kept and hides no other', async () => {
   const reading = await read({ '/comments/p': thread([broken, { kind: 't9', data: {} }, comment('c')], 3) });
   expect(names(reading)).toEqual(['b', 'c']);
   expect(reading.unreadable).toMatchObject([{ kind: 't1', name: 't1_a' }]);
+});
+
+test.each([
+  ['not_found', 404, 'Not Found', true],
+  ['refused', 403, 'private', true],
+  ['refused', 403, 'quarantined', true],
+  ['refused', 403, 'Forbidden', false],
+  ['refused', 403, 'unexplained', false],
+  ['refused', 403, 'blocked', false],
+  ['refused', 401, 'private', false],
+  ['broken', 503, 'private', false],
+] as const)('after %s %d %s a thread is gone for good: %s', (failure, status, reason, expected) => {
+  expect(isGone(new UpstreamError(failure, 'no thread', { status, reason }))).toBe(expected);
 });

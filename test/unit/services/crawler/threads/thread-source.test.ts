@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { ThreadForum } from '../../../../support/fakes/thread-forum.ts';
+
+const forbidden = (reason: string): UpstreamError =>
+  new UpstreamError('refused', 'the forum answered 403', { status: 403, reason });
+
+describe('posts that the forum leaves out', () => {
+  test('are not checked while most are left out, so that no gap closes', async () => {
+    const forum = new ThreadForum(100);
+    forum.isLeftOut = () => true;
+    await forum.run(8);
+    expect(forum.outcome).toBeUndefined();
+    expect(forum.failures[0]).toMatchObject({ failure: 'broken', reason: 'mass_absence' });
+    forum.isLeftOut = () => false;
+    await forum.run(3);
+    expect(forum.outcome).toBe('filled');
+  });
+
+  test('count as gone after ten minutes', async () => {
+    const forum = new ThreadForum(100);
+    forum.isLeftOut = () => true;
+    await forum.run(15);
+    expect(forum.outcome).toBe('filled');
+    const { length } = forum.failures;
+    await forum.run(10);
+    expect(forum.failures).toHaveLength(length);
+  });
+
+  test('are checked at once when they are few', async () => {
+    const forum = new ThreadForum(100);
+    forum.isLeftOut = (postId) => postId.endsWith('7');
+    await forum.run(3);
+    expect([forum.outcome, forum.failures]).toEqual(['filled', []]);
+  });
+});
+
+describe('threads that the forum refuses', () => {
+  test('are not dropped when it refuses this client', async () => {
+    const forum = new ThreadForum(30);
+    forum.comments = 3;
+    forum.refusal = () => forbidden('Forbidden');
+    await forum.run(5);
+    expect(forum.failures.length).toBeGreaterThan(10);
+    expect([await forum.backlog(), forum.outcome]).toEqual([30, undefined]);
+    forum.refusal = () => undefined;
+    await forum.run(12);
+    expect([forum.read.size, await forum.backlog(), forum.outcome]).toEqual([30, 0, 'filled']);
+  });
+
+  test('are dropped when their community is private', async () => {
+    const forum = new ThreadForum(30);
+    forum.comments = 3;
+    forum.refusal = (postId) => (postId === 'p7' ? forbidden('private') : undefined);
+    await forum.run(5);
+    expect([forum.read.size, await forum.backlog(), forum.failures]).toEqual([29, 0, []]);
+  });
+});
+
+test('gaps of listings and of post ids are given up by their age', async () => {
+  const forum = new ThreadForum(1);
+  await forum.run(1);
+  expect([...forum.givenUp]).toEqual(['listings:', 'post-ids']);
+});
