@@ -33,9 +33,18 @@ export class AccessToken {
     this.deps = deps;
   }
 
-  /** @throws UpstreamError: refused when the client is not accepted; busy, timeout or broken as for any call */
+  /** The token, if it need not be fetched. */
+  cached(): string | undefined {
+    return this.current && this.deps.clock() < this.current.renewAt ? this.current.value : undefined;
+  }
+
+  /**
+   * @throws UpstreamError: refused when the client is not accepted, busy or broken as for any call; or what `request`
+   *   throws
+   */
   async get(): Promise<string> {
-    if (this.current && this.deps.clock() < this.current.renewAt) return this.current.value;
+    const cached = this.cached();
+    if (cached !== undefined) return cached;
     this.fetching ??= this.fetch().finally(() => {
       this.fetching = undefined;
     });

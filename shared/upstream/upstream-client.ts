@@ -1,25 +1,29 @@
 import { createHash } from 'node:crypto';
-import type { Dispatcher } from 'undici';
-import { Agent, request } from 'undici';
-import { rejectOnAbort } from '../runtime/abort.ts';
+import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { delay } from '../runtime/clock.ts';
-import { errorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AccessToken } from './access-token.ts';
-import type { Claim, Payer } from './budget/call-budget.ts';
-import { CallBudget } from './budget/call-budget.ts';
+import type { Payer } from './budget/call-budget.ts';
+import { CallBudget, MAX_IN_FLIGHT } from './budget/call-budget.ts';
 import type { BudgetShares, Lane } from './budget/lanes.ts';
 import { DEFAULT_SHARES } from './budget/lanes.ts';
-import { header, readJson } from './read-response.ts';
-import { UpstreamError } from './upstream-error.ts';
+import type { ClientCallDeps, UpstreamRequest } from './client-calls.ts';
+import { callForum } from './client-calls.ts';
+import { toUpstreamError } from './upstream-error.ts';
 
 const DEFAULT_DEADLINE_MS = 10_000;
-/** A thread with thousands of comments has about 3 KB of JSON for each. */
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Each group has its own connections, so that slow responses in one do not delay the others. */
-const CONNECTIONS = { live: 16, reading: 16, background: 4 } as const;
+/** Of the 8 s that most readings have, this leaves enough for another client. */
+const TOKEN_PATIENCE_MS = 3_000;
+/**
+ * Each group has its own connections, so that slow responses in one do not delay the others. A connection carries one
+ * call at a time, and no call that the budget allows waits for one:
+ * - live: two listings make 16 calls at once, the id walks 4 each; the rest is for looking up posts;
+ * - reading: the budget's limit. One account may have 40 calls in flight;
+ * - background: 8 groups, 8 threads, and a few rechecks and audits.
+ */
+const CONNECTIONS = { live: 48, reading: MAX_IN_FLIGHT, background: 32 } as const;
 
 export interface UpstreamCall {
   /** Label for metrics: a route pattern, never a path with ids. */
@@ -69,46 +73,40 @@ export interface UpstreamDeps {
   clock: Clock;
   /** Default: DEFAULT_SHARES. */
   shares?: BudgetShares;
+  /** A call waits so long for the token of one client before it uses another one; default 3 s. */
+  tokenPatienceMs?: number;
   metrics: Pick<Metrics, 'upstreamRequests' | 'upstreamSeconds' | 'upstreamBudget' | 'upstreamLaneCalls'>;
   logger: Logger;
 }
 
-/** A GET, or with a body the POST of a form. */
-interface UpstreamRequest {
-  url: URL;
-  body?: string;
-}
-
-/** The state that all calls share. */
-interface Session extends Omit<UpstreamDeps, 'clients'> {
-  /** By client. */
-  tokens: readonly AccessToken[];
-  budget: CallBudget;
-  dispatchers: Readonly<Record<keyof typeof CONNECTIONS, Dispatcher>>;
+interface Session extends ClientCallDeps {
+  metrics: UpstreamDeps['metrics'];
 }
 
 /** Creates a client of the forum's API over several OAuth clients, each with its own token and its own budget. */
 export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
-  const { clients, clock, shares = DEFAULT_SHARES } = options;
-  const agent = (connections: number) => new Agent({ connections, connect: { timeout: DEFAULT_DEADLINE_MS } });
+  const { clock, shares = DEFAULT_SHARES, tokenPatienceMs = TOKEN_PATIENCE_MS } = options;
+  // HTTP/2 would put all calls on one connection, and keep using it when it is dead.
+  const agent = (connections: number) =>
+    new Agent({ connections, allowH2: false, connect: { timeout: DEFAULT_DEADLINE_MS } });
   const dispatchers = {
     live: agent(CONNECTIONS.live),
     reading: agent(CONNECTIONS.reading),
     background: agent(CONNECTIONS.background),
   };
   const source = { ...options, dispatcher: dispatchers.live, deadlineMs: DEFAULT_DEADLINE_MS };
-  const tokens = clients.map((client) => new AccessToken({ ...source, client }));
+  const clients = options.clients.map((client) => ({ id: client.id, token: new AccessToken({ ...source, client }) }));
   const budget = new CallBudget(clients.map(clientName), shares);
-  const session: Session = { ...options, tokens, budget, dispatchers };
+  const session: Session = { ...options, clients, budget, dispatchers, tokenPatienceMs };
   return {
     get: (path, params, call) => {
       const url = new URL(options.url + path);
       for (const [name, value] of Object.entries({ ...params, raw_json: '1' })) url.searchParams.set(name, value);
-      return callWithRetries(session, { url }, call);
+      return callWithRetries(session, { url, endpoint: call.endpoint }, call);
     },
     post: (path, form, call) => {
       const body = new URLSearchParams({ ...form, raw_json: '1' }).toString();
-      return callWithRetries(session, { url: new URL(options.url + path), body }, call);
+      return callWithRetries(session, { url: new URL(options.url + path), body, endpoint: call.endpoint }, call);
     },
     perSecond: (lane) => budget.perSecond(lane, clock()),
     budget,
@@ -133,12 +131,8 @@ async function callWithRetries(
   for (const wait of [...(call.retryDelaysMs ?? []), undefined]) {
     const startedAt = session.clock();
     try {
-      const answer = await callOnce(
-        session,
-        upstreamRequest,
-        { lane: call.lane ?? 'reading', payer: call.payer },
-        signal,
-      );
+      const claim = { lane: call.lane ?? 'reading', payer: call.payer };
+      const answer = await callForum(session, upstreamRequest, claim, signal);
       record(session, call, startedAt, 'ok');
       return answer;
     } catch (error) {
@@ -160,100 +154,4 @@ async function callWithRetries(
 function record(session: Session, call: UpstreamCall, startedAt: number, outcome: string): void {
   session.metrics.upstreamRequests.inc({ endpoint: call.endpoint, outcome });
   session.metrics.upstreamSeconds.observe({ endpoint: call.endpoint }, (session.clock() - startedAt) / 1000);
-}
-
-async function callOnce(
-  session: Session,
-  upstreamRequest: UpstreamRequest,
-  claim: Claim,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const client = takeClient(session, claim);
-  try {
-    return await callAs(client, session, upstreamRequest, claim, signal);
-  } catch (error) {
-    const isStaleToken = error instanceof UpstreamError && error.status === 401;
-    if (!isStaleToken || !session.budget.takeRetry(client, claim, session.clock())) throw error;
-    return callAs(client, session, upstreamRequest, claim, signal);
-  }
-}
-
-function takeClient({ budget, clock, metrics }: Session, claim: Claim): number {
-  const { client, waitMs } = budget.take(claim, clock());
-  metrics.upstreamLaneCalls.inc({ lane: claim.lane, outcome: client === undefined ? 'refused' : 'taken' });
-  if (client !== undefined) return client;
-  throw new UpstreamError('busy', 'this process has used up its budget of calls to the forum', {
-    reason: 'own_budget',
-    retryAfterMs: waitMs,
-  });
-}
-
-/** Makes one request with a call already taken from the client's budget. The budget learns from every response. */
-async function callAs(
-  client: number,
-  session: Session,
-  upstreamRequest: UpstreamRequest,
-  claim: Claim,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const { budget, clock } = session;
-  const accessToken = session.tokens[client];
-  const window = budget.clients[client];
-  let headers: { remaining?: string; used?: string; reset?: string } = {};
-  let token = '';
-  try {
-    // The token is fetched for all calls: this one may give up waiting, and the others get it.
-    token = accessToken ? await rejectOnAbort(accessToken.get(), signal) : '';
-    const response = await send(session, upstreamRequest, { token, lane: claim.lane }, signal);
-    headers = rateHeaders(response);
-    return await readJson(response, MAX_BODY_BYTES, clock());
-  } catch (error) {
-    if (error instanceof UpstreamError && error.status === 401) accessToken?.reject(token);
-    if (error instanceof UpstreamError && error.status === 429) window?.block(clock() + (error.retryAfterMs ?? 0));
-    throw error;
-  } finally {
-    budget.settle(client, claim, headers, clock());
-    const remaining = window?.remaining(clock());
-    if (Number.isFinite(remaining)) session.metrics.upstreamBudget.set({ client: String(client + 1) }, remaining ?? 0);
-  }
-}
-
-function send(
-  { dispatchers, userAgent }: Session,
-  { url, body }: UpstreamRequest,
-  { token, lane }: { token: string; lane: Lane },
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
-  const dispatcher = dispatchers[lane === 'live' || lane === 'reading' ? lane : 'background'];
-  const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': userAgent };
-  if (body === undefined) return request(url, { dispatcher, headers, signal });
-  const type = { 'content-type': 'application/x-www-form-urlencoded' };
-  return request(url, { dispatcher, method: 'POST', headers: { ...headers, ...type }, body, signal });
-}
-
-function rateHeaders(response: Dispatcher.ResponseData): { remaining?: string; used?: string; reset?: string } {
-  const remaining = header(response, 'x-ratelimit-remaining');
-  const used = header(response, 'x-ratelimit-used');
-  const reset = header(response, 'x-ratelimit-reset');
-  return {
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(used === undefined ? {} : { used }),
-    ...(reset === undefined ? {} : { reset }),
-  };
-}
-
-const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
-
-function toUpstreamError(error: unknown, deadline: AbortSignal): UpstreamError {
-  if (error instanceof UpstreamError) return error;
-  const code = errorCode(error);
-  const isTimeout = error instanceof Error && error.name === 'TimeoutError';
-  if (deadline.aborted || isTimeout || (code !== undefined && TIMEOUT_CODES.has(code))) {
-    return new UpstreamError('timeout', 'the forum did not answer in time', { cause: error });
-  }
-  return new UpstreamError('broken', 'the connection to the forum failed', {
-    reason: code,
-    retryable: true,
-    cause: error,
-  });
 }

@@ -1,3 +1,5 @@
+import { errorCode } from '../runtime/errors.ts';
+
 /**
  * The outcomes of a call without a usable response:
  * - refused: the forum denies the request (403, 401, 400, 451 …); `reason` is its own code, or `blocked` for an HTML
@@ -41,7 +43,31 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Whether our own budget of calls refused the call: it never reached the forum. */
+/**
+ * Whether our own budget of calls refused the call: no client may call before `retryAfterMs` has passed. The forum did
+ * not answer the call; at most it refused some of our clients.
+ */
 export function isOwnBudgetRefusal(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.reason === 'own_budget';
+}
+
+const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/**
+ * Translates what a request threw.
+ *
+ * @param deadline of the call: after it any error is a timeout
+ */
+export function toUpstreamError(error: unknown, deadline?: AbortSignal): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  const code = errorCode(error);
+  const isTimeout = error instanceof Error && error.name === 'TimeoutError';
+  if (deadline?.aborted || isTimeout || (code !== undefined && TIMEOUT_CODES.has(code))) {
+    return new UpstreamError('timeout', 'the forum did not answer in time', { cause: error });
+  }
+  return new UpstreamError('broken', 'the connection to the forum failed', {
+    reason: code,
+    retryable: true,
+    cause: error,
+  });
 }

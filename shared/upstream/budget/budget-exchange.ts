@@ -9,9 +9,13 @@ import { LANES } from './lanes.ts';
 
 /** An idle share waits half of this on average until another process borrows it. */
 const INTERVAL_MS = 500;
-/** A process that did not report for this long has ended. */
-const MAX_AGE_MS = 5_000;
-const TIMEOUT_MS = 2_000;
+/** One exchange ends before the next begins, so a slow one delays the next report by up to this time. */
+const TIMEOUT_MS = 4_500;
+/**
+ * A process that did not report for this long has ended. The reports of a process come up to INTERVAL_MS + TIMEOUT_MS
+ * apart, and reading them takes up to TIMEOUT_MS more.
+ */
+const MAX_AGE_MS = 10_000;
 
 const perSecond = z.number().min(0);
 const windowReport = z.object({

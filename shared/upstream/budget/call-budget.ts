@@ -1,9 +1,9 @@
 import { laneLimits, fairLevel, ownPart } from './allocate-budget.ts';
 import { CallCounts } from './call-counts.ts';
+import { ClientBudgets } from './client-budgets.ts';
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { mapLanes, LANES } from './lanes.ts';
-import type { WindowReport } from './rate-budget.ts';
-import { RateBudget } from './rate-budget.ts';
+import type { RateBudget, WindowReport } from './rate-budget.ts';
 import { EventRate, TokenBucket } from './token-bucket.ts';
 
 /** A rested lane may call this many seconds' worth of its rate at once. A large thread takes about twenty calls. */
@@ -23,10 +23,10 @@ const UNUSED_PART = 0.25;
 const TAKEN_WINDOW_MS = 10_000;
 const REFRESH_MS = 100;
 /**
- * Calls that a lane other than live may have in flight in one process. They wait for connections, and while the forum's
+ * Calls that a lane other than live may have in flight in one process. They hold connections, and while the forum's
  * limits are unknown no rate limits them.
  */
-const MAX_IN_FLIGHT = 128;
+export const MAX_IN_FLIGHT = 128;
 const IN_FLIGHT_WAIT_MS = 500;
 /** Wait of a lane that gets no calls for now. */
 const STARVED_WAIT_MS = 5_000;
@@ -91,10 +91,10 @@ const newLane = (): LaneClaimant => ({
  * learns how long to wait. Times are milliseconds since 1970.
  */
 export class CallBudget {
-  readonly clients: readonly RateBudget[];
+  /** The choice among the OAuth clients. */
+  readonly choice: ClientBudgets;
   /** What was taken and refused, to be drained by whoever records it. */
   readonly counts = new CallCounts();
-  private readonly names: readonly string[];
   private readonly shares: BudgetShares;
   private readonly lanes = new Map<Lane, LaneClaimant>(LANES.map((lane) => [lane, newLane()]));
   /**
@@ -110,12 +110,16 @@ export class CallBudget {
 
   /** @param names of the clients, see BudgetReport */
   constructor(names: readonly string[], shares: BudgetShares) {
-    this.names = names;
+    this.choice = new ClientBudgets(names);
     this.shares = shares;
-    this.clients = names.map(() => new RateBudget());
   }
 
-  /** Takes a call from the client with the most calls left. */
+  /** The budget of each client. */
+  get clients(): readonly RateBudget[] {
+    return this.choice.budgets;
+  }
+
+  /** Takes a call from a client that works, usually the one with the most calls left. */
   take(claim: Claim, now: number): Taken {
     const taken = this.takeFromClients(claim, now);
     this.counts.note(claim.lane, taken.client === undefined ? 'refused' : 'taken', now);
@@ -125,12 +129,20 @@ export class CallBudget {
   private takeFromClients(claim: Claim, now: number): Taken {
     const waitMs = this.claim(claim, now);
     if (waitMs > 0) return { client: undefined, waitMs };
-    const byRemaining = [...this.clients.keys()].sort((a, b) => this.remaining(b, now) - this.remaining(a, now));
-    const client = byRemaining.find((index) => this.clients[index]?.take(now) === true);
-    if (client === undefined) {
-      return { client, waitMs: Math.min(...this.clients.map((one) => one.waitMs(now))) };
-    }
+    const client = this.choice.take(now);
+    if (client === undefined) return { client, waitMs: this.choice.waitMs(now) };
     this.count(claim, now);
+    return { client, waitMs: 0 };
+  }
+
+  /**
+   * Takes a call that was taken and settled before from a client that is not among `tried`. It draws nothing more from
+   * its lane.
+   */
+  takeFromAnother(claim: Claim, tried: ReadonlySet<number>, now: number): Taken {
+    const client = this.choice.take(now, tried);
+    if (client === undefined) return { client, waitMs: this.choice.waitMs(now) };
+    for (const claimant of this.claimants(claim)) claimant.inFlight += 1;
     return { client, waitMs: 0 };
   }
 
@@ -154,20 +166,15 @@ export class CallBudget {
     return this.sustained[lane];
   }
 
-  /**
-   * Calls a second that the forum allows all clients together; undefined until a whole window of one of them was seen.
-   * A client whose window is not known is assumed to be like the others.
-   */
+  /** Calls a second that the forum allows all clients together; undefined while that is not known. */
   allowedPerSecond(): number | undefined {
-    const known = this.clients.map((client) => client.allowedPerSecond()).filter((rate) => rate !== undefined);
-    if (known.length === 0) return undefined;
-    return (known.reduce((total, rate) => total + rate, 0) * this.clients.length) / known.length;
+    return this.choice.allowedPerSecond();
   }
 
   report(now: number): BudgetReport {
     const demand = LANES.map((lane) => [lane, this.lanes.get(lane)?.demand.perSecond(now) ?? 0] as const);
     return {
-      clients: Object.fromEntries(this.names.map((name, index) => [name, this.clients[index]?.report(now) ?? null])),
+      clients: this.choice.report(now),
       wanted: Object.fromEntries(demand.filter(([, perSecond]) => perSecond > IDLE_PER_SECOND)),
     };
   }
@@ -175,20 +182,11 @@ export class CallBudget {
   /** Replaces the reports of all other processes. */
   receive(reports: readonly ReceivedReport[], now: number): void {
     this.others = reports.map(({ clients, wanted, ageMs }) => {
-      for (const [index, name] of this.names.entries()) {
-        const window = clients[name];
-        if (window) this.clients[index]?.learn(window, ageMs, now);
-      }
       // Its demand falls on our clients in proportion to how many of its clients are ours.
-      const names = Object.keys(clients);
-      const part = names.filter((name) => this.names.includes(name)).length / Math.max(1, names.length);
+      const part = this.choice.learn(clients, ageMs, now);
       return mapLanes((lane) => part * (wanted[lane] ?? 0));
     });
     this.refreshedAt = -Infinity;
-  }
-
-  private remaining(client: number, now: number): number {
-    return this.clients[client]?.remaining(now) ?? 0;
   }
 
   /** The wait of a claim, regardless of what the clients have left. A claim that must wait still counts as demand. */
@@ -236,19 +234,19 @@ export class CallBudget {
   }
 
   private refresh(now: number): void {
-    if (now - this.refreshedAt < REFRESH_MS) return;
+    // A time before the last refresh: the clock was set back.
+    if (now >= this.refreshedAt && now - this.refreshedAt < REFRESH_MS) return;
     this.refreshedAt = now;
-    const rates = this.clients.map((client) => client.perSecond(now));
-    const known = rates.filter((rate) => rate !== Infinity);
-    const sum = known.reduce((total, rate) => total + rate, 0);
-    // A client that was not used yet is assumed to be like the others.
-    const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
+    const perSecond = this.choice.perSecond(now);
     const mine = mapLanes((lane) => this.lanes.get(lane)?.demand.perSecond(now) ?? 0);
     const taken = mapLanes((lane) => this.lanes.get(lane)?.taken.perSecond(now) ?? 0);
     this.limits = laneLimits(perSecond, { mine, others: this.others }, this.shares);
     this.sustained = laneLimits(perSecond, { mine: taken, others: this.others }, this.shares);
     // All processes may burst at the same moment, before they receive each other's reports.
-    const burstSeconds = Math.min(BURST_SECONDS, (BURST_FRACTION * this.secondsLeft(now)) / (1 + this.others.length));
+    const burstSeconds = Math.min(
+      BURST_SECONDS,
+      (BURST_FRACTION * this.choice.secondsLeft(now)) / (1 + this.others.length),
+    );
     for (const [lane, { bucket, guaranteed }] of this.lanes) {
       bucket.setRate(this.limits[lane], burstSeconds, now);
       const share = this.shares[lane] ?? 0;
@@ -257,14 +255,6 @@ export class CallBudget {
     const mineOfAll = ownPart(perSecond, { mine, others: this.others }, this.shares);
     this.pool.setRate(mineOfAll, Math.min(POOL_SECONDS, burstSeconds), now);
     this.refreshPayers(burstSeconds, now);
-  }
-
-  /** Seconds until the clients' windows end, weighted by the calls left in each. */
-  private secondsLeft(now: number): number {
-    const known = this.clients.filter((client) => Number.isFinite(client.perSecond(now)));
-    const left = known.reduce((sum, client) => sum + client.remaining(now), 0);
-    const perSecond = known.reduce((sum, client) => sum + client.perSecond(now), 0);
-    return perSecond === 0 ? Infinity : left / perSecond;
   }
 
   private refreshPayers(burstSeconds: number, now: number): void {

@@ -1,7 +1,10 @@
-/** Wait when a window is used up and the forum has not said when the next one begins. */
-const UNKNOWN_WAIT_MS = 1000;
-/** Windows whose ends differ by less are the same window, because the header counts whole seconds. */
-const SAME_WINDOW_MS = 5_000;
+/** Interval of the calls that test a window whose headers contradict themselves. */
+const PROBE_MS = 30_000;
+/**
+ * Windows whose ends differ by less are the same window: the header counts whole seconds, and a report is up to two
+ * slow exchanges older than it says.
+ */
+const SAME_WINDOW_MS = 10_000;
 /**
  * The forum's windows are ten minutes. A header beyond this limit is broken, and one broken header must not stop all
  * calls for years.
@@ -34,10 +37,25 @@ export class RateBudget {
   private inFlight = 0;
   /** Whether the forum sent the headers of this window, to this process or another one. */
   private isKnown = false;
-
+  /** Whether the last headers said that nothing is left of a window of which nothing was used. */
+  private isDoubtful = false;
+  private probedAt = Number.NEGATIVE_INFINITY;
+  private lastNow = Number.NEGATIVE_INFINITY;
+  /** End of the last window, which a late report may still describe. */
+  private lastEndedAt = Number.NEGATIVE_INFINITY;
   /** Whether a window has ended, and with it whether `windowMs` is the length of a whole window. */
   private hasEndedWindow = false;
   private hasWholeWindow = false;
+
+  /** Whether the forum has never sent its headers, neither to this process nor to another one. */
+  get isUnseen(): boolean {
+    return this.limit === undefined;
+  }
+
+  /** Calls taken and not settled yet. */
+  get callsInFlight(): number {
+    return this.inFlight;
+  }
 
   /** Calls left in this window; Infinity before the first response. */
   remaining(now: number): number {
@@ -48,6 +66,7 @@ export class RateBudget {
   /** Takes one call; false when there is none. Pass every call taken to `settle` exactly once. */
   take(now: number): boolean {
     if (this.waitMs(now) > 0) return false;
+    if (this.left < 1) this.probedAt = now;
     this.left -= 1;
     this.inFlight += 1;
     return true;
@@ -63,12 +82,17 @@ export class RateBudget {
     const reset = parse(headers.reset);
     if (remaining === undefined || reset === undefined || reset < 0 || reset * 1000 > MAX_WINDOW_MS) return;
     const used = parse(headers.used);
-    if (used !== undefined) this.limit = remaining + used;
-    else this.limit = Math.max(this.limit ?? 0, remaining);
+    this.follow(now);
     this.left = remaining - this.inFlight;
     this.endsAt = now + reset * 1000;
     this.windowMs = Math.max(this.windowMs, reset * 1000);
-    this.isKnown = true;
+    this.isDoubtful = remaining < 1 && (used ?? 0) < 1;
+    this.isKnown = !this.isDoubtful;
+    if (this.isDoubtful) {
+      this.probedAt = now;
+      return;
+    }
+    this.limit = used === undefined ? Math.max(this.limit ?? 0, remaining) : remaining + used;
     this.hasWholeWindow ||= this.hasEndedWindow;
   }
 
@@ -93,7 +117,8 @@ export class RateBudget {
     this.rollWindow(now);
     this.block(now + blockedForMs - ageMs);
     const endsAt = now + endsInMs - ageMs;
-    if (endsAt <= now || endsInMs > MAX_WINDOW_MS) return;
+    if (endsAt <= now || endsInMs > MAX_WINDOW_MS || limit < 1) return;
+    if (Math.abs(endsAt - this.lastEndedAt) < SAME_WINDOW_MS) return;
     if (this.isKnown && Math.abs(endsAt - this.endsAt) < SAME_WINDOW_MS) {
       this.left = Math.min(this.left, left);
     } else if (!this.isKnown || endsAt > this.endsAt) {
@@ -102,6 +127,7 @@ export class RateBudget {
       this.endsAt = endsAt;
       this.windowMs = Math.max(this.windowMs, endsInMs);
       this.isKnown = true;
+      this.isDoubtful = false;
     }
   }
 
@@ -110,7 +136,8 @@ export class RateBudget {
     this.rollWindow(now);
     if (this.blockedUntil > now) return this.blockedUntil - now;
     if (this.left >= 1) return 0;
-    return Number.isFinite(this.endsAt) ? Math.max(1, this.endsAt - now) : UNKNOWN_WAIT_MS;
+    const untilNextMs = Math.max(1, this.endsAt - now);
+    return this.mayProbe() ? Math.min(untilNextMs, Math.max(0, this.probedAt + PROBE_MS - now)) : untilNextMs;
   }
 
   /**
@@ -120,6 +147,7 @@ export class RateBudget {
   perSecond(now: number): number {
     this.rollWindow(now);
     if (this.blockedUntil > now) return 0;
+    if (this.left < 1 && this.mayProbe()) return 1000 / PROBE_MS;
     if (this.limit === undefined || !Number.isFinite(this.endsAt)) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.left) / Math.max(1, (this.endsAt - now) / 1000);
   }
@@ -130,12 +158,35 @@ export class RateBudget {
     return (this.limit * 1000) / this.windowMs;
   }
 
+  /**
+   * A window that is used up makes no call until its end. But wrong headers, or a window of unknown end, must not stop
+   * all calls: a call now and then lets the forum correct them. At worst it is answered by 429.
+   */
+  private mayProbe(): boolean {
+    return this.isDoubtful || !Number.isFinite(this.endsAt);
+  }
+
   private rollWindow(now: number): void {
+    this.follow(now);
     if (now < this.endsAt) return;
-    this.left = (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight;
+    this.lastEndedAt = Math.max(this.lastEndedAt, this.endsAt);
+    // At least one call, whose headers correct a wrong limit.
+    this.left = Math.max(1, (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight);
     this.endsAt = Math.max(now, this.endsAt) + (this.windowMs || Number.POSITIVE_INFINITY);
     this.isKnown = false;
+    this.isDoubtful = false;
     this.hasEndedWindow = true;
+  }
+
+  /** After the clock was set back, waits that were under way end after what was left of them. */
+  private follow(now: number): void {
+    const setBackMs = Math.max(0, this.lastNow - now);
+    this.lastNow = now;
+    if (setBackMs === 0) return;
+    this.endsAt -= setBackMs;
+    this.lastEndedAt -= setBackMs;
+    this.blockedUntil -= setBackMs;
+    this.probedAt -= setBackMs;
   }
 }
 

@@ -62,6 +62,7 @@ export class TokenBucket {
   private fill(now: number): void {
     this.tokens =
       this.rate === Infinity ? Infinity : this.tokens + (Math.max(0, now - this.updatedAt) * this.rate) / 1000;
-    this.updatedAt = Math.max(this.updatedAt, now);
+    // Also when the clock was set back: otherwise nothing would refill until it shows that time again.
+    this.updatedAt = now;
   }
 }

@@ -82,7 +82,7 @@ describe('the budget exchange of two processes', () => {
     await eventually('readers have only their share', () => reading(api.budget) < 2.5);
     expect(crawler.budget.perSecond('live', Date.now())).toBeGreaterThan(5);
     await crawler.exchange.stop();
-    await db.setShift('6 seconds');
+    await db.setShift('11 seconds');
     await eventually('all is lent to readers', () => reading(api.budget) > 5);
     await db.setShift('2 minutes');
     const rows = async () => (await db.pool.query('SELECT 1 FROM budget_reports')).rowCount;
@@ -98,7 +98,7 @@ describe('the budget exchange of two processes', () => {
     await eventually('readers have only their share', () => reading(api.budget) < 2.5);
     proxy.freeze();
     // Longer than the deadline of the exchange, so that one exchange has timed out.
-    const until = Date.now() + 3_000;
+    const until = Date.now() + 5_500;
     await eventually('an exchange has failed', () => Date.now() > until);
     expect(reading(api.budget)).toBeLessThan(2.5);
     call(api.budget, 'reading', '5000');

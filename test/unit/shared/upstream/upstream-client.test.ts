@@ -115,10 +115,10 @@ describe('createUpstream', () => {
     };
     const client = create();
     const abandon = new AbortController();
-    const slow = Array.from({ length: 40 }, () =>
+    const slow = Array.from({ length: 128 }, () =>
       client.get('/slow', {}, { endpoint: 'x', lane: 'reading', signal: abandon.signal }).catch(() => 'aborted'),
     );
-    await eventually('readers hold their connections', () => front.requests.length === 16);
+    await eventually('readers hold their connections', () => front.requests.length === 128);
     expect(await client.get('/x', {}, { endpoint: 'x', lane: 'live' })).toBe('live');
     abandon.abort();
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['aborted']));

@@ -245,3 +245,41 @@ describe('readers', () => {
     expect(taken.at(-1)).toEqual({ client: undefined, waitMs: 500 });
   });
 });
+
+describe('a call that another client makes', () => {
+  const lane = { lane: 'reading' } as const;
+
+  test('is in flight once in its lane', () => {
+    const budget = new CallBudget(['a', 'b'], DEFAULT_SHARES);
+    for (let call = 0; call < 500; call++) {
+      const first = budget.take(lane, 0).client;
+      expect(first).toBeDefined();
+      budget.settle(first!, lane, {}, 0);
+      const second = budget.takeFromAnother(lane, new Set([first!]), 0).client;
+      expect(second).not.toBe(first);
+      budget.settle(second!, lane, {}, 0);
+    }
+    const more = Array.from({ length: 200 }, () => budget.take(lane, 0));
+    expect(more.filter(({ client }) => client !== undefined)).toHaveLength(128);
+  });
+
+  test('is refused until the first client becomes free', () => {
+    const budget = new CallBudget(['a', 'b'], DEFAULT_SHARES);
+    const first = budget.take(lane, 0).client!;
+    budget.choice.pause(first, 60_000, 0);
+    budget.choice.pause(1 - first, 9_000, 0);
+    expect(budget.takeFromAnother(lane, new Set([first]), 0)).toEqual({ client: undefined, waitMs: 9_000 });
+  });
+});
+
+test('the limits follow the demand after the clock was set back', () => {
+  const budget = new CallBudget(['a'], DEFAULT_SHARES);
+  const crawl = { lane: 'live' } as const;
+  const headers = (seconds: number) => ({ remaining: '600', used: '400', reset: String(seconds) });
+  const now = 10_000_000;
+  budget.settle(budget.take(crawl, now).client!, crawl, headers(600), now);
+  expect(budget.perSecond('reading', now + 200)).toBeLessThan(1.1);
+  const setBack = now - 3_600_000;
+  budget.settle(budget.take(crawl, setBack).client!, crawl, headers(60), setBack);
+  expect(budget.perSecond('reading', setBack + 200)).toBeGreaterThan(5);
+});

@@ -136,3 +136,99 @@ describe('a report of another process', () => {
     expect(budget.waitMs(NOW)).toBe(4_000);
   });
 });
+
+describe('headers that contradict themselves', () => {
+  const nothing = { remaining: '0.0', used: '0', reset: '600' };
+
+  test.each([
+    ['with used 0', nothing],
+    ['without used', { remaining: '0', reset: '600' }],
+  ])('allow a call every 30 s when nothing is left of an unused window, %s', (_, headers) => {
+    const budget = new RateBudget();
+    budget.take(NOW);
+    budget.settle(headers, NOW);
+    expect([budget.take(NOW + 29_999), budget.waitMs(NOW + 29_999)]).toEqual([false, 1]);
+    expect([budget.take(NOW + 30_000), budget.take(NOW + 30_000)]).toEqual([true, false]);
+    budget.settle(headers, NOW + 30_400);
+    expect(budget.take(NOW + 60_399)).toBe(false);
+    expect(budget.take(NOW + 60_400)).toBe(true);
+    budget.settle({ remaining: '998.0', used: '2', reset: '539' }, NOW + 61_000);
+    expect(budget.remaining(NOW + 61_000)).toBe(998);
+  });
+
+  test('do not lower the limit of later windows', () => {
+    const budget = after('500', '500', '60');
+    budget.take(NOW);
+    budget.settle({ ...nothing, reset: '60' }, NOW);
+    expect(budget.remaining(NOW + 60_000)).toBe(1000);
+  });
+
+  test('do not stop a client for ever when every window of it begins with them', () => {
+    const budget = new RateBudget();
+    for (let now = NOW; now < NOW + 6_000_000; now += 600_000) {
+      expect(budget.take(now)).toBe(true);
+      budget.settle(nothing, now);
+    }
+  });
+
+  test('keep a 429 in force', () => {
+    const budget = new RateBudget();
+    budget.take(NOW);
+    budget.settle(nothing, NOW);
+    budget.block(NOW + 90_000);
+    expect(budget.waitMs(NOW + 30_000)).toBe(60_000);
+  });
+
+  test('are not reported to other processes, whose reports correct them', () => {
+    const budget = new RateBudget();
+    budget.take(NOW);
+    budget.settle(nothing, NOW);
+    expect(budget.report(NOW)).toBeUndefined();
+    budget.learn({ limit: 1000, left: 400, endsInMs: 600_000, blockedForMs: 0 }, 0, NOW);
+    expect(budget.remaining(NOW)).toBe(400);
+  });
+
+  test('and limits of other processes below one call are ignored', () => {
+    const budget = after('0.0', '1000', '42');
+    budget.learn({ limit: 0, left: 0, endsInMs: 600_000, blockedForMs: 0 }, 0, NOW + 50_000);
+    expect(budget.take(NOW + 50_000)).toBe(true);
+  });
+
+  test('allow a call now and then when a window has no end', () => {
+    const budget = after('1', '1', '0');
+    for (let call = 0; call < 2; call++) expect(budget.take(NOW + 1)).toBe(true);
+    expect(budget.take(NOW + 1)).toBe(true);
+    expect(budget.take(NOW + 2)).toBe(false);
+    expect(budget.take(NOW + 30_001)).toBe(true);
+  });
+});
+
+describe('a window that is used up', () => {
+  test('makes no call before its end', () => {
+    const budget = after('0.0', '1000', '600');
+    for (let ms = 0; ms < 600_000; ms += 10_000) expect(budget.take(NOW + ms)).toBe(false);
+    expect(budget.take(NOW + 600_000)).toBe(true);
+  });
+
+  test('makes at least one call when the next one begins, whatever is still in flight', () => {
+    const budget = after('2', '0', '60');
+    budget.take(NOW);
+    budget.take(NOW);
+    expect(budget.take(NOW + 60_000)).toBe(true);
+  });
+
+  test('ends after what was left of it when the clock is set back, and so does a 429', () => {
+    const budget = after('0.0', '1000', '60');
+    expect(budget.waitMs(NOW + 20_000)).toBe(40_000);
+    expect(budget.waitMs(NOW - 3_000_000)).toBe(40_000);
+    budget.block(NOW - 3_000_000 + 90_000);
+    expect(budget.waitMs(NOW - 3_500_000)).toBe(90_000);
+  });
+
+  test('is not learnt again from a late report once the next one has begun', () => {
+    const budget = after('0.0', '1000', '60');
+    expect(budget.remaining(NOW + 60_000)).toBe(1000);
+    budget.learn({ limit: 1000, left: 0, endsInMs: 4_000, blockedForMs: 0 }, 0, NOW + 60_000);
+    expect(budget.remaining(NOW + 60_000)).toBe(1000);
+  });
+});

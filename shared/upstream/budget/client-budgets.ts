@@ -1,0 +1,157 @@
+import { ClientHealth } from './client-health.ts';
+import type { WindowReport } from './rate-budget.ts';
+import { RateBudget } from './rate-budget.ts';
+
+/** Wait while the only client that may be used is being tested by another call. */
+const PROBE_WAIT_MS = 1_000;
+
+interface Client {
+  name: string;
+  budget: RateBudget;
+  health: ClientHealth;
+}
+
+/**
+ * The budgets of the OAuth clients of this process, and the choice among them. While another client works, a failing
+ * one gets one call after each back-off, as a test. A client whose window is unknown gets one call at a time while
+ * others have calls left. If no client works, the cause is probably not the clients, and all may be used. Times are
+ * milliseconds since 1970.
+ */
+export class ClientBudgets {
+  readonly budgets: readonly RateBudget[];
+  private readonly clients: readonly Client[];
+
+  /** @param names of the clients, see BudgetReport */
+  constructor(names: readonly string[]) {
+    this.clients = names.map((name) => ({ name, budget: new RateBudget(), health: new ClientHealth() }));
+    this.budgets = this.clients.map(({ budget }) => budget);
+  }
+
+  /** Whether every client fails. */
+  get areAllFailing(): boolean {
+    return this.clients.every(({ health }) => health.isFailing);
+  }
+
+  /** Whether a client that is not among `tried` works, as far as known. */
+  hasWorking(tried: ReadonlySet<number>): boolean {
+    return this.clients.some(({ health }, index) => !tried.has(index) && !health.isFailing);
+  }
+
+  /**
+   * Takes a call: first of a client that is to be tested, then of the one with the most calls left.
+   *
+   * @param tried clients that must not be chosen
+   * @returns the index of the client; undefined when none may call
+   */
+  take(now: number, tried: ReadonlySet<number> = new Set()): number | undefined {
+    return [...this.clients.entries()]
+      .filter(([index, client]) => !tried.has(index) && this.healthWaitMs(client, now) === 0)
+      .map(([index, client]) => ({ index, budget: client.budget, ...rankOf(client, now) }))
+      .sort(byRank)
+      .find(({ budget }) => budget.take(now))?.index;
+  }
+
+  /** Milliseconds until the first client may call. */
+  waitMs(now: number): number {
+    const waits = this.clients.map((client) => Math.max(client.budget.waitMs(now), this.healthWaitMs(client, now)));
+    return Math.max(1, Math.min(...waits));
+  }
+
+  /** Blocks a client that got a 429. A single client is blocked for exactly as long as the forum asks. */
+  pause(client: number, retryAfterMs: number, now: number): void {
+    const { budget, health } = this.client(client);
+    budget.block(now + (this.clients.length === 1 ? retryAfterMs : health.pauseMs(retryAfterMs, now)));
+  }
+
+  /** Notes that a client got no token, or that its fresh token was rejected. Returns whether a phase of it begins. */
+  failed(client: number, now: number): boolean {
+    const begins = this.client(client).health.failed(now);
+    if (this.areAllFailing) for (const { health } of this.clients) health.forgive(now);
+    return begins;
+  }
+
+  /** Notes that the forum accepted a client's token. Returns whether a phase of failures ends. */
+  answered(client: number): boolean {
+    return this.client(client).health.answered();
+  }
+
+  /** Calls a second that all clients together can sustain; Infinity while nothing is known. */
+  perSecond(now: number): number {
+    const usable = this.usable();
+    const known = usable.map(({ budget }) => budget.perSecond(now)).filter((rate) => rate !== Infinity);
+    const unknown = usable.length - known.length;
+    const sum = known.reduce((total, rate) => total + rate, 0);
+    if (unknown === 0 && known.length > 0) return sum;
+    // A client that was not used yet is assumed to be like the others that may call.
+    const calling = known.filter((rate) => rate > 0).length;
+    return calling === 0 ? Infinity : sum + (sum * unknown) / calling;
+  }
+
+  /** Seconds until the clients' windows end, weighted by the calls left in each. */
+  secondsLeft(now: number): number {
+    const known = this.usable().filter(({ budget }) => Number.isFinite(budget.perSecond(now)));
+    const left = known.reduce((sum, { budget }) => sum + budget.remaining(now), 0);
+    const perSecond = known.reduce((sum, { budget }) => sum + budget.perSecond(now), 0);
+    return perSecond === 0 ? Infinity : left / perSecond;
+  }
+
+  /**
+   * Calls a second that the forum allows all clients together; undefined until a whole window of one of them was seen.
+   * A client whose window is not known is assumed to be like the others.
+   */
+  allowedPerSecond(): number | undefined {
+    const usable = this.usable();
+    const known = usable.map(({ budget }) => budget.allowedPerSecond()).filter((rate) => rate !== undefined);
+    if (known.length === 0) return undefined;
+    return (known.reduce((total, rate) => total + rate, 0) * usable.length) / known.length;
+  }
+
+  /** By client name; null: the forum has not sent its window yet. */
+  report(now: number): Record<string, WindowReport | null> {
+    return Object.fromEntries(this.clients.map(({ name, budget }) => [name, budget.report(now) ?? null]));
+  }
+
+  /** Merges the windows that another process reported, `ageMs` ago; returns what part of its clients are ours. */
+  learn(windows: Readonly<Record<string, WindowReport | null>>, ageMs: number, now: number): number {
+    const ours = this.clients.filter(({ name }) => Object.hasOwn(windows, name));
+    for (const { name, budget } of ours) {
+      const window = windows[name];
+      if (window) budget.learn(window, ageMs, now);
+    }
+    return ours.length / Math.max(1, Object.keys(windows).length);
+  }
+
+  private client(index: number): Client {
+    const client = this.clients[index];
+    if (client === undefined) throw new Error(`there is no client ${index}`);
+    return client;
+  }
+
+  /** Clients that count: those that work, or all when none does. */
+  private usable(): readonly Client[] {
+    return this.areAllFailing ? this.clients : this.clients.filter(({ health }) => !health.isFailing);
+  }
+
+  /** Milliseconds until a failing client may be tested, as far as that is known; 0: now. */
+  private healthWaitMs({ budget, health }: Client, now: number): number {
+    if (!health.isFailing || this.areAllFailing) return 0;
+    const waitMs = Math.max(0, health.waitMs(now));
+    return waitMs === 0 && budget.callsInFlight > 0 ? PROBE_WAIT_MS : waitMs;
+  }
+}
+
+/** The place of a client in the choice: a lower order first, and within it a higher preference. */
+interface Rank {
+  order: number;
+  preference: number;
+}
+
+function rankOf({ budget, health }: Client, now: number): Rank {
+  if (health.isFailing) return { order: 0, preference: -health.waitMs(now) };
+  if (!budget.isUnseen) return { order: 2, preference: budget.remaining(now) };
+  return { order: budget.callsInFlight === 0 ? 1 : 3, preference: -budget.callsInFlight };
+}
+
+function byRank(a: Rank, b: Rank): number {
+  return a.order - b.order || b.preference - a.preference;
+}
