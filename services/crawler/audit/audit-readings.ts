@@ -31,6 +31,8 @@ export class AuditReadings {
   private readonly counts = new Map<string, AuditCount>();
   private readonly again: Candidate[] = [];
   private next = 0;
+  /** Every second one is a failed one again, so that one that always fails keeps no other from being read. */
+  private turn = 0;
   private inFlight = 0;
 
   constructor(candidates: readonly Candidate[]) {
@@ -50,7 +52,9 @@ export class AuditReadings {
   }
 
   take(): Candidate | undefined {
-    const candidate = this.again.pop() ?? this.candidates[this.next++];
+    this.turn += 1;
+    const isAgain = this.turn % 2 === 0 || this.next >= this.candidates.length;
+    const candidate = (isAgain ? this.again.shift() : undefined) ?? this.candidates[this.next++] ?? this.again.shift();
     if (candidate !== undefined) this.inFlight += 1;
     return candidate;
   }

@@ -8,6 +8,7 @@ import { engineCall, readCommentCounts, withoutThings } from '../archive-source.
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { isGone, readThread } from '../threads/read-thread.ts';
+import { RefusalDoubt } from '../threads/refusal-doubt.ts';
 import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
 import { countWindow } from './count-window.ts';
@@ -47,6 +48,7 @@ export class AuditSource implements CrawlSource {
   /** A finished window that is not stored yet. */
   private unstored: AuditedWindow | undefined;
   private isStoring = false;
+  private readonly refusals = new RefusalDoubt();
 
   constructor(deps: AuditSourceDeps) {
     this.deps = deps;
@@ -167,9 +169,11 @@ export class AuditSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         try {
-          return await this.read(candidate, signal);
+          const read = await this.read(candidate, signal);
+          this.refusals.noteRead();
+          return read;
         } catch (error) {
-          if (!isGone(error)) throw error;
+          if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
           return withoutThings(this.deps.clock(), () => {
             this.audit.learnReading(postId, { seen: 0, total: 0 });
           });

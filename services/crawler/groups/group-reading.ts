@@ -93,12 +93,11 @@ export class GroupReading {
   }
 
   private reachesKnown({ items, after }: ListingPage): boolean {
-    // The latest of three dates, so that a single delayed item has no effect; of fewer if the listing has no more.
-    const last = items.slice(-3).map(({ createdAt }) => createdAt);
-    const isEnough = last.length === 3 || (last.length > 0 && after === undefined);
-    const reachedAt = isEnough ? Math.max(...last) : Infinity;
-    this.reachedAt = Math.min(this.reachedAt, reachedAt);
     const isAll = this.pages === 1 && after === undefined;
+    // The latest of three dates, so that a single delayed item has no effect; of a whole listing the earliest.
+    const last = items.slice(-3).map(({ createdAt }) => createdAt);
+    const reachedAt = isAll ? Math.min(...last) : last.length === 3 ? Math.max(...last) : Infinity;
+    this.reachedAt = Math.min(this.reachedAt, reachedAt);
     const isReached = ({ anchors, completeSince, wasEmpty = false }: KnownPart): boolean =>
       reachedAt <= completeSince - DATE_SLACK_MS ||
       items.some(({ name }) => anchors.has(name)) ||

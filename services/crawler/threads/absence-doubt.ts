@@ -2,7 +2,9 @@
 const LEAST_POSTS = 10;
 /** A post that is still left out after this time is gone. */
 const CONFIRM_AFTER_MS = 600_000;
-const MOST_REMEMBERED = 50_000;
+/** No post is followed longer. */
+const FORGOTTEN_AFTER_MS = 3 * 24 * 3_600_000;
+const MOST_REMEMBERED = 250_000;
 
 /**
  * The forum leaves posts that are gone out of its answers. A wrong answer must not make live posts count as checked.
@@ -13,8 +15,11 @@ export class AbsenceDoubt {
   /** Since when each post has been left out; those that were left out first come first. */
   private readonly leftOutSince = new Map<string, number>();
 
-  /** Whether the answer to a call for `asked` is believed; `isShown` says which posts it shows. */
-  isBelievable(asked: readonly string[], isShown: (postId: string) => boolean, now: number): boolean {
+  /**
+   * The posts that an answer to a call for `asked` leaves out and that do not count as gone; `isShown` says which posts
+   * it shows.
+   */
+  doubted(asked: readonly string[], isShown: (postId: string) => boolean, now: number): readonly string[] {
     const doubtful = asked.filter((postId) => {
       if (isShown(postId)) {
         this.leftOutSince.delete(postId);
@@ -25,10 +30,10 @@ export class AbsenceDoubt {
       this.leftOutSince.set(postId, since);
       return now - since < CONFIRM_AFTER_MS;
     });
-    for (const postId of this.leftOutSince.keys()) {
-      if (this.leftOutSince.size <= MOST_REMEMBERED) break;
+    for (const [postId, since] of this.leftOutSince) {
+      if (this.leftOutSince.size <= MOST_REMEMBERED && now - since < FORGOTTEN_AFTER_MS) break;
       this.leftOutSince.delete(postId);
     }
-    return asked.length < LEAST_POSTS || doubtful.length * 2 <= asked.length;
+    return asked.length < LEAST_POSTS || doubtful.length * 2 <= asked.length ? [] : doubtful;
   }
 }

@@ -1,7 +1,7 @@
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
@@ -9,6 +9,7 @@ import { AbsenceDoubt } from './absence-doubt.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';
+import { RefusalDoubt } from './refusal-doubt.ts';
 import { ThreadSweep } from './thread-sweep.ts';
 import type { NewPost } from './tracked-posts.ts';
 
@@ -50,6 +51,7 @@ export class ThreadSource implements CrawlSource {
   /** Checks whose posts are to be compared with the archive once they have settled. */
   private settling: Checked[] = [];
   private readonly doubt = new AbsenceDoubt();
+  private readonly refusals = new RefusalDoubt();
   private isCounting = false;
   private countsAt = Number.NEGATIVE_INFINITY;
 
@@ -163,13 +165,11 @@ export class ThreadSource implements CrawlSource {
         );
         const unread = new Set(unreadable.map(({ name }) => name));
         const isShown = (postId: string): boolean => counts.has(postId) || unread.has(`t3_${postId}`);
-        if (!this.doubt.isBelievable(postIds, isShown, at)) {
-          const reason = 'mass_absence';
-          throw new UpstreamError('broken', 'the forum leaves most of the posts asked for out', { reason });
-        }
+        const doubted = new Set(this.doubt.doubted(postIds, isShown, at));
         const checked = withoutThings(this.deps.clock(), () => {
-          const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) }));
-          this.settling.push({ at, posts });
+          this.sweep.checkFailed([...doubted], { isLater: true });
+          const posts = postIds.filter((postId) => !doubted.has(postId));
+          this.settling.push({ at, posts: posts.map((postId) => ({ postId, comments: counts.get(postId) })) });
         });
         return { ...checked, unreadable };
       },
@@ -186,9 +186,11 @@ export class ThreadSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         try {
-          return await this.read(reading, signal);
+          const read = await this.read(reading, signal);
+          this.refusals.noteRead();
+          return read;
         } catch (error) {
-          if (!isGone(error)) throw error;
+          if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
           return withoutThings(this.deps.clock(), () => {
             this.sweep.readingFailed(postId, 'gone', this.deps.clock());
           });

@@ -168,14 +168,14 @@ export class ThreadSweep {
     }
   }
 
-  /** The posts are due at once. */
-  checkFailed(postIds: readonly string[]): void {
-    this.turns.noteCheck(-1);
+  /** The posts are due at once, or with the next plan. */
+  checkFailed(postIds: readonly string[], { isLater = false } = {}): void {
+    if (!isLater) this.turns.noteCheck(-1);
     for (const postId of postIds) {
       const slot = this.posts.slotOf(postId);
       if (slot === undefined || this.posts.checking[slot] === 0) continue;
       this.posts.checking[slot] = 0;
-      this.due.push(slot);
+      if (!isLater) this.due.push(slot);
     }
   }
 

@@ -86,7 +86,7 @@ export class RateBudget {
     this.left = remaining - this.inFlight;
     this.endsAt = now + reset * 1000;
     this.windowMs = Math.max(this.windowMs, reset * 1000);
-    this.isDoubtful = remaining < 1 && (used ?? 0) < 1;
+    this.isDoubtful = remaining < 1 && used !== undefined && used < 1;
     this.isKnown = !this.isDoubtful;
     if (this.isDoubtful) {
       this.probedAt = now;

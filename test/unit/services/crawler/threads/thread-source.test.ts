@@ -10,8 +10,7 @@ describe('posts that the forum leaves out', () => {
     const forum = new ThreadForum(100);
     forum.isLeftOut = () => true;
     await forum.run(8);
-    expect(forum.outcome).toBeUndefined();
-    expect(forum.failures[0]).toMatchObject({ failure: 'broken', reason: 'mass_absence' });
+    expect([forum.outcome, forum.failures]).toEqual([undefined, []]);
     forum.isLeftOut = () => false;
     await forum.run(3);
     expect(forum.outcome).toBe('filled');
@@ -21,10 +20,7 @@ describe('posts that the forum leaves out', () => {
     const forum = new ThreadForum(100);
     forum.isLeftOut = () => true;
     await forum.run(15);
-    expect(forum.outcome).toBe('filled');
-    const { length } = forum.failures;
-    await forum.run(10);
-    expect(forum.failures).toHaveLength(length);
+    expect([forum.outcome, forum.failures]).toEqual(['filled', []]);
   });
 
   test('are checked at once when they are few', async () => {
