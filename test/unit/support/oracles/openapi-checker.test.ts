@@ -23,7 +23,7 @@ const HEADERS: Record<string, string | undefined> = {
 };
 /** Where no key is asked for. */
 const NOBODY = { 'x-credits-remaining': undefined, 'ratelimit-policy': undefined, ratelimit: undefined };
-const READ = { ...HEADERS, 'x-credits-used': '1', 'x-cache-tier': 'MISS' };
+const READ = { ...HEADERS, 'x-credits-used': '1', 'x-cache-tier': 'MISS', age: '0' };
 const refusal = (code: string, retryable = false) => ({ error: { code, message: 'No.', retryable } });
 
 function check({ method = 'GET', path = '/v1/account', status = 200, headers, body }: Given): void {
