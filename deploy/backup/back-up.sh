@@ -6,14 +6,8 @@ set -euo pipefail
 
 folder=${1:?the folder for the backup}
 : "${DATABASE_URL:?the server to back up}"
-# Arguments are visible to every user of a machine: the password before the @ goes through the environment.
-url=$DATABASE_URL
-if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
-  url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
-  password=${BASH_REMATCH[2]//\\/\\\\}
-  PGPASSWORD=$(printf '%b' "${password//%/\\x}")
-  export PGPASSWORD
-fi
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/database-url.sh"
 umask 077
 mkdir "$folder"
 # Before the dump's snapshot, so that nothing after it is missed.

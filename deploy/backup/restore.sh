@@ -6,14 +6,8 @@ set -euo pipefail
 
 folder=${1:?the folder of the backup}
 : "${DATABASE_URL:?the empty database to restore into}"
-# Arguments are visible to every user of a machine: the password before the @ goes through the environment.
-url=$DATABASE_URL
-if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
-  url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
-  password=${BASH_REMATCH[2]//\\/\\\\}
-  PGPASSWORD=$(printf '%b' "${password//%/\\x}")
-  export PGPASSWORD
-fi
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/database-url.sh"
 taken_at=$(cat "$folder/taken-at")
 if [ "$(psql --no-psqlrc --tuples-only --no-align --command="SELECT to_regclass('monitors') IS NULL" "$url")" != t ]; then
   echo 'The database is not empty.' >&2
