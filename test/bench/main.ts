@@ -14,6 +14,8 @@ if (!name || !names.includes(name)) {
   console.error(`Usage: npm run --silent bench -- NAME\nBenchmarks: ${names.join(', ')}`);
   process.exit(name ? 1 : 0);
 }
+// An exit, so that what ends with this process ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const { default: bench } = (await import(fileOf(name))) as { default: Bench };
 await bench((line) => console.log(JSON.stringify({ bench: name, ...line })), args);
 process.exit(0);

@@ -72,7 +72,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     await installation.start(120_000);
     const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
     for (const service of SECOND_SERVICES) {
-      const process = new ServiceProcess(service, env);
+      const process = new ServiceProcess(service, env, { ownSession: true });
       process.start();
       second.set(service, process);
     }

@@ -88,7 +88,10 @@ function holesIn(recorded: readonly Recorded[]): number {
 /** Spans of time, in milliseconds since the epoch. */
 type Span = readonly [number, number];
 
-/** From the append of an item to the first request of its match: around restarts, in peaks, and otherwise by tenths. */
+/**
+ * From the append of an item to the first request of its match: around restarts, in peaks, and otherwise by tenths; and
+ * outside restarts its two parts, before and after the match was recorded.
+ */
 export function latencies(
   recorded: readonly Recorded[],
   arrivals: ReadonlyMap<string, number>,
@@ -96,17 +99,21 @@ export function latencies(
 ): object[] {
   const groups = new Map<string, number[]>();
   const isIn = (spans: readonly Span[], at: number) => spans.some(([from, to]) => at >= from && at < to);
-  for (const { id, enteredAt } of recorded) {
+  const add = (name: string, time: number) => {
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name)!.push(time);
+  };
+  for (const { id, enteredAt, recordedAt } of recorded) {
     const arrived = arrivals.get(id);
     if (arrived === undefined) continue;
     const tenth = Math.min(9, Math.max(0, Math.floor((10 * (enteredAt - whole[0])) / (whole[1] - whole[0]))));
     const names = isIn(restarts, enteredAt)
       ? ['around restarts']
       : [isIn(peaks, enteredAt) ? 'peaks' : 'no peak', `tenth ${tenth + 1}`, 'outside restarts'];
-    for (const name of names) {
-      if (!groups.has(name)) groups.set(name, []);
-      groups.get(name)!.push(arrived - enteredAt);
-    }
+    for (const name of names) add(name, arrived - enteredAt);
+    if (names.length === 1) continue;
+    add('outside restarts, to the record', recordedAt - enteredAt);
+    add('outside restarts, from the record', arrived - recordedAt);
   }
   const ordered = [...groups].toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
   return ordered.map(([when, times]) => ({

@@ -16,13 +16,19 @@ export class ServiceProcess {
   ownEnds = 0;
   private readonly services: readonly string[];
   private readonly env: NodeJS.ProcessEnv;
+  private readonly ownSession: boolean;
   private child: ChildProcess | undefined;
   private isWanted = false;
 
-  /** @param env the three URL variables, and what else the services are to know */
-  constructor(services: string | readonly string[], env: NodeJS.ProcessEnv) {
+  /**
+   * @param env the three URL variables, and what else the services are to know
+   * @param options.ownSession it runs in a session of its own, as with any operator, which matters where processor time
+   * is short: Linux shares it out among sessions. It is killed when this process exits.
+   */
+  constructor(services: string | readonly string[], env: NodeJS.ProcessEnv, options: { ownSession?: boolean } = {}) {
     this.services = typeof services === 'string' ? [services] : services;
     this.env = env;
+    this.ownSession = options.ownSession ?? false;
   }
 
   start(): void {
@@ -31,12 +37,16 @@ export class ServiceProcess {
       cwd: ROOT,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: this.ownSession,
     });
     this.child = child;
+    const killed = () => child.kill('SIGKILL');
+    process.once('exit', killed);
     const keep = (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-20_000));
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.once('exit', () => {
+      process.off('exit', killed);
       if (!this.isWanted || this.child !== child) return;
       this.ownEnds++;
       this.start();
