@@ -66,6 +66,10 @@ interface Copy<V> {
 const HOUR_MS = 3_600_000;
 /** Overhead of an entry besides its value and key: a slot of the map and the entry's fields. */
 const ENTRY_BYTES = 300;
+/** Looked at with each value that is stored in memory, so that useless ones do not fill it. */
+const PRUNED_AT_ONCE = 4;
+/** Where the disk holds older copies too, memory keeps those that are not fresh for so long. */
+const STALE_IN_MEMORY_MS = 600_000;
 /** Size of an error with its stack. */
 const ERROR_BYTES = 2_000;
 
@@ -79,6 +83,7 @@ const ERROR_BYTES = 2_000;
  * - A failure with `negativeForMs` above 0 is thrown again until that time has passed, and the copies are dropped.
  *
  * An entry from the future (the clock was set back) counts as expired. Both levels may evict anything at any time.
+ * Memory also drops what no read would use any more, and after ten minutes what is on the disk and not fresh.
  */
 export class CachedReads<V> {
   private readonly options: CachedReadsDeps<V>;
@@ -172,6 +177,8 @@ export class CachedReads<V> {
       throw error;
     }
     if (copy && isWithin(now, copy.stored.fetchedAtMs, this.staleForMs) && this.options.mayServeStale(error)) {
+      // So that a popular one is not read from the disk again for each request of an outage.
+      if (copy.tier === 'L2_BADGER') this.storeInMemory(key, copy.stored);
       return { ...toCachedRead(copy), degraded: true };
     }
     throw error;
@@ -192,6 +199,14 @@ export class CachedReads<V> {
   private storeInMemory(key: string, stored: StoredValue<V>): void {
     const bytes = (this.options.bytesOf ?? estimateBytes)(stored.value);
     this.memory.set(key, stored, bytes + 2 * key.length + ENTRY_BYTES);
+    const now = this.options.clock();
+    this.memory.prune((value) => this.isUseless(value, now), PRUNED_AT_ONCE);
+  }
+
+  private isUseless(stored: StoredValue<V> | StoredFailure, now: number): boolean {
+    if ('error' in stored) return !isWithin(now, stored.failedAtMs, stored.negativeForMs);
+    const staleForMs = this.options.disk ? Math.min(STALE_IN_MEMORY_MS, this.staleForMs) : this.staleForMs;
+    return !isWithin(now, stored.fetchedAtMs, Math.max(stored.freshForMs, staleForMs));
   }
 
   private storeFailure(key: string, failure: StoredFailure): void {

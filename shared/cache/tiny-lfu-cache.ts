@@ -33,7 +33,7 @@ export interface TinyLfuCacheOptions {
  * keys that nobody requests twice passes through the window and does not affect the main part.
  *
  * `get` counts as a request for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the
- * key's length. There are no timers and no expiry: callers decide what a value's age means.
+ * key's length. There are no timers and no expiry: callers decide what a value's age means, and `prune` what is useless.
  */
 export class TinyLfuCache<V> {
   private readonly maxBytes: number;
@@ -47,6 +47,8 @@ export class TinyLfuCache<V> {
   private readonly protected = new EntryQueue<V>();
   private readonly sketch = new FrequencySketch();
   private readonly hash: KeyedHash;
+  /** Where `prune` goes on. */
+  private hand: MapIterator<Entry<V>> | undefined;
 
   constructor(options: TinyLfuCacheOptions) {
     const { maxBytes, random = Math.random, onBytes } = options;
@@ -115,6 +117,24 @@ export class TinyLfuCache<V> {
   delete(key: string): void {
     const entry = this.entries.get(key);
     if (entry) this.evict(entry);
+  }
+
+  /**
+   * Removes the useless ones among the next `count` entries. Each call goes on where the last one ended, from the oldest
+   * key to the newest and then from the oldest again, so n entries take n / `count` calls.
+   */
+  prune(isUseless: (value: V) => boolean, count: number): void {
+    const before = this.bytes;
+    for (let looked = 0; looked < count; looked++) {
+      this.hand ??= this.entries.values();
+      const next = this.hand.next();
+      if (next.done === true) {
+        this.hand = undefined;
+        break;
+      }
+      if (isUseless(next.value.value)) this.evict(next.value);
+    }
+    if (this.bytes !== before) this.onBytes?.(this.bytes);
   }
 
   /** Marks an entry as used. An entry on probation becomes protected. */

@@ -57,19 +57,22 @@ function ownBytes(text: string): Buffer {
 
 interface Entry {
   rendered: RenderedPost;
-  /** Version of the loaded comments. Newer comments of the same post are rendered again. */
-  version: number;
+  /** The comments that it shows. Newer ones of the same post are rendered again. */
+  of: WeakRef<LoadedComments>;
 }
+
+/** Looked at with each answer that is stored. */
+const PRUNED_AT_ONCE = 4;
 
 /** Overhead of an entry in bytes, besides its bytes and its key. */
 const ENTRY_BYTES = 400;
 
-/** Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. */
+/**
+ * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. The post cache decides
+ * how long comments stay in memory; answers that show comments which have left it are dropped.
+ */
 export class RenderedPosts {
   private readonly entries: TinyLfuCache<Entry>;
-  /** Versions by identity. The WeakMap lets the post cache decide how long comments stay in memory. */
-  private readonly versions = new WeakMap<LoadedComments, number>();
-  private latest = 0;
 
   constructor({ memoryBytes, onBytes }: { memoryBytes: number; onBytes?: (bytes: number) => void }) {
     this.entries = new TinyLfuCache({ maxBytes: memoryBytes, onBytes });
@@ -78,19 +81,13 @@ export class RenderedPosts {
   render(loaded: LoadedPost, rendering: Rendering): RenderedPost {
     const { format, limit, commentId = '' } = rendering;
     const key = `${loaded.post.id} ${commentId} ${limit} ${format}`;
-    const version = this.versionOf(loaded.loaded);
     const known = this.entries.get(key);
-    if (known?.version === version) return known.rendered;
+    if (known?.of.deref() === loaded.loaded) return known.rendered;
     const rendered = renderPost(loaded, rendering);
-    this.entries.set(key, { rendered, version }, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
+    const entry = { rendered, of: new WeakRef(loaded.loaded) };
+    this.entries.set(key, entry, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
+    this.entries.prune(({ of }) => of.deref() === undefined, PRUNED_AT_ONCE);
     return rendered;
-  }
-
-  private versionOf(comments: LoadedComments): number {
-    const known = this.versions.get(comments);
-    if (known !== undefined) return known;
-    this.versions.set(comments, ++this.latest);
-    return this.latest;
   }
 }
 

@@ -25,6 +25,7 @@ import type { Report } from '../main.ts';
 import { percentiles } from '../shared/percentiles.ts';
 import { deathsOf } from './deaths.ts';
 import type { Death } from './deaths.ts';
+import { explainLost } from './lost.ts';
 import { ExpectedPairs, KEYWORDS } from '../../support/oracles/expected-pairs.ts';
 import { readRecorded } from '../../support/oracles/recorded-matches.ts';
 import type { Recorded } from '../../support/oracles/recorded-matches.ts';
@@ -119,9 +120,19 @@ async function run(report: Report, cluster: Cluster, minutes: number, isCalm: bo
     const own = [...cluster.second]
       .filter(([, { ownEnds }]) => ownEnds > 0)
       .map(([name, { ownEnds }]) => [name, ownEnds]);
+    const found = expected.compare(recorded, receiver);
+    if (found.lost.length > 0) {
+      const from = {
+        pool,
+        clickhouse: engines.env.CLICKHOUSE_URL,
+        log: installation.env.SIMULATOR_EMITTED_LOG!,
+        deaths,
+      };
+      for (const line of await explainLost(found.lost, from)) report(line);
+    }
     report({
       ...{ run: 'all together', minutes, items: expected.items, deaths: deaths.length },
-      ...expected.compare(recorded, receiver),
+      ...found,
       ...{ balance_differs_from_ledger: Number(balance.rows[0]?.differs), own_ends: Object.fromEntries(own) as object },
     });
   } finally {
@@ -157,7 +168,10 @@ async function settled(
   return recorded;
 }
 
-/** From the append of the candidate, in the broker's time, to the request that the receiver got first. */
+/**
+ * From an item's append, in the broker's time, to the request that the receiver got first, and to the record of its
+ * match: a monitor gets 1,000 webhooks a day, and later matches are only recorded.
+ */
 function reportLatencies(
   report: Report,
   recorded: readonly Recorded[],
@@ -169,15 +183,18 @@ function reportLatencies(
     const id = String(headers['x-service-delivery']);
     if (!arrivals.has(id)) arrivals.set(id, at);
   }
-  const groups = new Map<string, number[]>();
-  for (const { id, enteredAt } of recorded) {
-    const arrived = arrivals.get(id);
-    if (arrived === undefined) continue;
+  const groups = new Map<string, { webhooks: number[]; records: number[] }>();
+  for (const { id, enteredAt, recordedAt } of recorded) {
     const death = deaths.findLast(({ at }) => enteredAt >= at - 1_000 && enteredAt < at + AROUND_MS);
-    const group = death?.kind ?? 'no death near';
-    groups.set(group, [...(groups.get(group) ?? []), arrived - enteredAt]);
+    const kind = death?.kind ?? 'no death near';
+    const group = groups.get(kind) ?? { webhooks: [], records: [] };
+    groups.set(kind, group);
+    group.records.push(recordedAt - enteredAt);
+    const arrived = arrivals.get(id);
+    if (arrived !== undefined) group.webhooks.push(arrived - enteredAt);
   }
-  for (const [group, times] of groups) {
-    report({ run: 'append to webhook, ms', around: group, webhooks: times.length, ...percentiles(times) });
+  for (const [around, { webhooks, records }] of groups) {
+    report({ run: 'append to webhook, ms', around, webhooks: webhooks.length, ...percentiles(webhooks) });
+    report({ run: 'append to record, ms', around, matches: records.length, ...percentiles(records) });
   }
 }

@@ -66,6 +66,39 @@ describe('memory', () => {
   });
 });
 
+describe('what no read would use any more', () => {
+  test('leaves memory as others come: values after an hour, failures after their time', async () => {
+    const posts = fixture.reads();
+    const missing = fixture.source();
+    missing.failure = new Failure(404);
+    for (let number = 0; number < 10; number++) {
+      await posts.read(`old ${number}`, fixture.source().fetch);
+      await posts.read(`missing ${number}`, missing.fetch).catch(() => undefined);
+    }
+    fixture.wait(HOUR - 1);
+    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, fixture.source().fetch);
+    expect(posts.memoryUse.entries).toBe(20);
+    const down = fixture.source();
+    down.failure = new Failure(503);
+    expect(await posts.read('old 3', down.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
+    fixture.wait(1);
+    for (let number = 10; number < 20; number++) await posts.read(`new ${number}`, fixture.source().fetch);
+    expect(posts.memoryUse.entries).toBe(20);
+  });
+
+  test('leaves memory after ten minutes where the disk has it, and is still served while the forum is away', async () => {
+    const posts = fixture.reads({ disk: await fixture.disk() });
+    const forum = fixture.source();
+    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
+    fixture.wait(10 * MINUTE);
+    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
+    expect(posts.memoryUse.entries).toBe(10);
+    forum.failure = new Failure(503);
+    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L2_BADGER' });
+    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
+  });
+});
+
 describe('disk', () => {
   test('returns a value that memory evicted and stores it in memory again', async () => {
     const level = await fixture.disk();

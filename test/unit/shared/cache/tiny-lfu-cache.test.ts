@@ -191,3 +191,30 @@ describe('admission', () => {
     expect([cache.get('often'), cache.get('more often')]).toEqual([undefined, 'v']);
   });
 });
+
+describe('pruning', () => {
+  test('removes useless entries, a few a call, and goes on where it ended', () => {
+    const told: number[] = [];
+    const cache = new TinyLfuCache<number>({ maxBytes: 1_000, onBytes: (bytes) => told.push(bytes) });
+    for (let value = 0; value < 8; value++) cache.set(`k${value}`, value, 10);
+    const isOdd = (value: number) => value % 2 === 1;
+    cache.prune(isOdd, 4);
+    expect([cache.size, cache.bytes, told.at(-1)]).toEqual([6, 60, 60]);
+    expect([cache.get('k0'), cache.get('k1'), cache.get('k5')]).toEqual([0, undefined, 5]);
+    cache.delete('k4');
+    cache.set('k9', 9, 10);
+    cache.prune(isOdd, 4);
+    expect([cache.get('k5'), cache.get('k7'), cache.get('k9')]).toEqual([undefined, undefined, undefined]);
+    // The round has ended, and the next one begins with the oldest key.
+    cache.prune(isOdd, 1);
+    cache.prune((value) => value === 0, 1);
+    expect([cache.get('k0'), cache.get('k2'), cache.size]).toEqual([undefined, 2, 2]);
+  });
+
+  test('of an empty cache removes nothing', () => {
+    const cache = new TinyLfuCache<number>({ maxBytes: 1_000 });
+    cache.prune(() => true, 4);
+    cache.set('k', 1, 10);
+    expect(cache.get('k')).toBe(1);
+  });
+});

@@ -5,6 +5,7 @@ import { buildCommentTree } from '../../../../../services/api/reading/comments/c
 import { buildDiscussionGraph } from '../../../../../services/api/reading/comments/discussion-graph.ts';
 import { renderPostMarkdown } from '../../../../../services/api/reading/comments/post-markdown.ts';
 import { RenderedPosts } from '../../../../../services/api/reading/rendered-posts.ts';
+import { releaseMemory } from '../../../../../shared/runtime/release-memory.ts';
 import { parseThread } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { toPost } from '../../../../../shared/upstream/parsing/to-post.ts';
 import { threadOf } from '../../../../bench/reading/reading-thread.ts';
@@ -92,4 +93,20 @@ test('renders an answer each time when it does not fit into memory', () => {
   expect(bytes.length).toBeGreaterThan(1_000);
   expect(rendered.render(loaded, JSON_OF).bytes).not.toBe(bytes);
   expect(rendered.render(loaded, JSON_OF).bytes).toEqual(bytes);
+});
+
+test('drops answers whose comments nobody holds any more', async () => {
+  let bytes = 0;
+  const rendered = new RenderedPosts({ memoryBytes: 1e6, onBytes: (now) => (bytes = now) });
+  const kept = loadedPost('kept', 3);
+  rendered.render(kept, JSON_OF);
+  const ofOne = bytes;
+  for (const id of ['a', 'b', 'c', 'd']) rendered.render(loadedPost(id, 3), JSON_OF);
+  expect(bytes).toBeGreaterThan(4 * ofOne);
+  // A weak reference that was made or read keeps its target until the turn of the event loop ends.
+  await new Promise(setImmediate);
+  releaseMemory();
+  for (const limit of [1, 2]) rendered.render(kept, { ...JSON_OF, limit });
+  expect(bytes).toBeLessThan(4 * ofOne);
+  expect(rendered.render(kept, JSON_OF).returned).toBe(3);
 });
