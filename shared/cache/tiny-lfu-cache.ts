@@ -33,7 +33,7 @@ export interface TinyLfuCacheOptions {
  * keys that nobody requests twice passes through the window and does not affect the main part.
  *
  * `get` counts as a request for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the
- * key's length. There are no timers and no expiry: callers decide what a value's age means, and `prune` what is useless.
+ * key's length. There are no timers and no expiry: callers decide what a value's age means, and what `prune` removes.
  */
 export class TinyLfuCache<V> {
   private readonly maxBytes: number;
@@ -120,8 +120,8 @@ export class TinyLfuCache<V> {
   }
 
   /**
-   * Removes the useless ones among the next `count` entries. Each call goes on where the last one ended, from the oldest
-   * key to the newest and then from the oldest again, so n entries take n / `count` calls.
+   * Removes the useless ones among the next `count` entries. Each call goes on where the last one ended, from the
+   * oldest key to the newest and then from the oldest again, so n entries take n / `count` calls.
    */
   prune(isUseless: (value: V) => boolean, count: number): void {
     const before = this.bytes;

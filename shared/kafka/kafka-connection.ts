@@ -2,6 +2,7 @@ import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
+import { endOrphanedFetchers } from './end-orphaned-fetchers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
 
@@ -36,6 +37,7 @@ export function createKafka(options: {
   clientId: string;
   logger: Logger;
 }): KafkaConnection {
+  endOrphanedFetchers();
   const { security = NO_SECURITY } = options;
   const client = new kafkajs.Kafka({
     ...parseBrokers(options.brokers, security.mechanism),

@@ -2,7 +2,7 @@ import { groupsOfTopic } from '../../../schemas/messages/consumer-groups.ts';
 import { DEAD_LETTER_SUFFIX, TOPICS } from '../../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
-import { replayGroup } from '../../../shared/kafka/replay-dead-letters.ts';
+import { replayGroup } from '../../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { connectedGroups } from '../../../shared/kafka/topics/raise-partitions.ts';
 import { readConsumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

@@ -7,7 +7,7 @@ import type { ConsumedRecord } from '../../../shared/kafka/consumed-batch.ts';
 import { DeadLetters, TooManyDeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import type { DeadLetterLimits } from '../../../shared/kafka/dead-letters.ts';
 import { PoisonMessage, parseRecords } from '../../../shared/kafka/poison-message.ts';
-import { replayDeadLetters } from '../../../shared/kafka/replay-dead-letters.ts';
+import { replayDeadLetters } from '../../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

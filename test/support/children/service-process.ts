@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** More than the services' own deadlines together. */
+const ENDS_WITHIN_MS = 60_000;
 
 /**
  * Services in a separate process, like a joining start. As any parent would, it restarts the process when it ends
@@ -74,6 +76,14 @@ export class ServiceProcess {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
+    const hanging = new AbortController();
+    const timer = setTimeout(() => {
+      hanging.abort();
+      child.kill('SIGKILL');
+    }, ENDS_WITHIN_MS);
     await ended;
+    clearTimeout(timer);
+    if (hanging.signal.aborted)
+      throw new Error(`${this.services.join(' ')} did not end within ${ENDS_WITHIN_MS} ms of ${signal}`);
   }
 }

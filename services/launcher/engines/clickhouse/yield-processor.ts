@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Lets other processes go first where all cores are busy, by `niceness` steps (1 to 19) below what the process inherits.
+ * Lets other processes go first where all cores are busy: `niceness` steps (1 to 19) below what the process inherits.
  *
  * With Linux's automatic task groups (sched(7)) a nice value counts only among the processes of one session. A process
  * that leads a session therefore gives the same value to its group. Threads that are started later inherit it.
@@ -17,7 +17,7 @@ export function yieldProcessor(niceness: number): void {
   }
 }
 
-/** Whether nobody else is in the group of this process's session but its own children. */
+/** Whether only this process and its children are in its session. */
 function leadsSession(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -18,7 +18,7 @@ const SCRIPT = `
 function yielded(detached: boolean): { nice: number; group: string | null } {
   // setsid forks where it leads a group already, so the script is started by a shell that does not.
   const [command, ...args] = detached ? ['setsid', '--wait', process.execPath] : [process.execPath];
-  const { stdout } = spawnSync(command!, [...args, '--input-type=module-typescript', '-e', SCRIPT], {
+  const { stdout } = spawnSync(command, [...args, '--input-type=module-typescript', '-e', SCRIPT], {
     encoding: 'utf8',
   });
   return JSON.parse(stdout) as { nice: number; group: string | null };

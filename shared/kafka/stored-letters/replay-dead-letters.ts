@@ -1,16 +1,16 @@
 import type { IHeaders } from 'kafkajs';
-import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
-import { whenAborted } from '../runtime/abort.ts';
-import { toError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Metrics } from '../runtime/metrics.ts';
-import { startBatchConsumer } from './batch-consumer.ts';
-import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
-import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
-import type { KafkaConnection } from './kafka-connection.ts';
-import type { OutgoingRecord, Publisher } from './publisher.ts';
-import { groupPositions } from './topics/topic-admin.ts';
-import type { GroupPosition } from './topics/topic-admin.ts';
+import { DEAD_LETTER_SUFFIX } from '../../../schemas/messages/topics.ts';
+import { whenAborted } from '../../runtime/abort.ts';
+import { toError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { startBatchConsumer } from '../batch-consumer.ts';
+import type { ConsumedBatch, ConsumedRecord } from '../consumed-batch.ts';
+import { DEAD_LETTER_HEADER_PREFIX } from '../dead-letters.ts';
+import type { KafkaConnection } from '../kafka-connection.ts';
+import type { OutgoingRecord, Publisher } from '../publisher.ts';
+import { groupPositions } from '../topics/topic-admin.ts';
+import type { GroupPosition } from '../topics/topic-admin.ts';
 
 export interface ReplayOptions {
   kafka: KafkaConnection;

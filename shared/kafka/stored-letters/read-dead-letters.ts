@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
-import type { ConsumedRecord } from './consumed-batch.ts';
-import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
-import type { KafkaConnection } from './kafka-connection.ts';
+import { DEAD_LETTER_SUFFIX } from '../../../schemas/messages/topics.ts';
+import type { ConsumedRecord } from '../consumed-batch.ts';
+import { DEAD_LETTER_HEADER_PREFIX } from '../dead-letters.ts';
+import type { KafkaConnection } from '../kafka-connection.ts';
 import { replayGroup } from './replay-dead-letters.ts';
-import { readToEnd } from './topics/read-to-end.ts';
-import { groupPositions } from './topics/topic-admin.ts';
-import type { GroupPosition } from './topics/topic-admin.ts';
+import { readToEnd } from '../topics/read-to-end.ts';
+import { groupPositions } from '../topics/topic-admin.ts';
+import type { GroupPosition } from '../topics/topic-admin.ts';
 
 /** A record that a consumer set aside. What its headers do not say is undefined. */
 export interface DeadLetter {
