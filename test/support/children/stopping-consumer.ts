@@ -2,7 +2,7 @@
  * Stops a consumer of kafkajs just while it replaces its fetchers, because the set of brokers has changed, and prints
  * what came of it. Where nobody ends the new fetchers, this process hangs with a busy thread and must be killed.
  *
- * Usage: node stopping-consumer-main.ts
+ * Usage: node stopping-consumer.ts
  */
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
