@@ -9,7 +9,7 @@ const WRITTEN_ELSEWHERE = /(endpoints|ports|simulator|openapi|mcp)\.json$/;
 /** `start-NAME.ts`: any file of that form. README and the like are written so, too, and a dead link fails elsewhere. */
 const PLACEHOLDER = /[A-Z]{3}[^/]*\.(ts|md)$/;
 /** Names of other programs and libraries. */
-const FOREIGN_NAMES = new Set(['getCount']);
+const FOREIGN_NAMES = new Set(['getCount', 'sched_autogroup_enabled']);
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
   .toString()

@@ -1,6 +1,6 @@
 import type { Listed } from '../listed.ts';
 import type { Hole, Segment } from './listing-segment.ts';
-import { isNewer, isOutdated, NO_PAGE, orderOf } from './page-order.ts';
+import { DATE_SLACK_MS, isNewer, isOutdated, NO_PAGE, orderOf } from './page-order.ts';
 import { OVERLAP } from './page-room.ts';
 import type { MissedStretch } from './segment-list.ts';
 import { SegmentList } from './segment-list.ts';
@@ -68,6 +68,8 @@ export interface ListingPosition {
 export class ListingTimeline {
   private readonly segments = new SegmentList();
   private gaps: MissedStretch[] = [];
+  /** The date of the first page of a source without history: nothing older is to be found. */
+  private beganAt = Number.NEGATIVE_INFINITY;
   /** When the listing stopped showing anything but outdated pages. */
   private outdatedSince: number | undefined;
   /** When the newest page was first refused. */
@@ -202,6 +204,7 @@ export class ListingTimeline {
     const order = orderOf(items, sequence);
     if (this.segments.size === 0) {
       this.segments.insert(items, order, 0);
+      this.beganAt = order.at;
       return 'first';
     }
     const index = order === NO_PAGE ? undefined : this.placeAt(this.segments.placeOf(order), now);
@@ -226,6 +229,8 @@ export class ListingTimeline {
     if (index === undefined) {
       this.outdatedSince ??= now;
       if (now - this.outdatedSince < MAX_OUTDATED_MS) return undefined;
+      // Dates say no longer what was before the first page.
+      this.beganAt = Number.NEGATIVE_INFINITY;
     }
     this.outdatedSince = undefined;
     return index ?? 0;
@@ -249,9 +254,14 @@ export class ListingTimeline {
     hole.cursor = next;
   }
 
-  /** Records the hole below a segment as a gap. */
+  /**
+   * Records the hole below a segment as a gap. There is none if it was read down to items older than the first page:
+   * then the segment began with an outdated page, from just before the first one.
+   */
   private giveUp(segment: Segment): void {
-    this.gaps.push(this.segments.giveUp(segment));
+    const missed = this.segments.giveUp(segment);
+    if ((missed.beforeAt ?? Infinity) < this.beganAt - DATE_SLACK_MS) return;
+    this.gaps.push(missed);
   }
 
   /** The forum answers again: holes could not be read in the meantime. */

@@ -1,7 +1,7 @@
 import type { Listed } from '../listed.ts';
 
 /** Dates are whole seconds and not quite in order. Closer ones do not tell which page is newer. */
-const DATE_SLACK_MS = 1_000;
+export const DATE_SLACK_MS = 1_000;
 
 /** When a page was current: by the dates on it, and by the order of the requests. */
 export interface PageOrder {

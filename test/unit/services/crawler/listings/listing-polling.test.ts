@@ -46,7 +46,8 @@ describe('ListingPolling on a sliding listing', () => {
       expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
       expect(crawl.gaps).toEqual([]);
     });
-    fc.assert(property, { numRuns: 60 });
+    // The first answers failed, and an outdated page from before them looked like a newer one.
+    fc.assert(property, { numRuns: 60, examples: [[-1062513811, 181]] });
   });
 
   test('reads the hole after an outage whose items the listing still holds', () => {
