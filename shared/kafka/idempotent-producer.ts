@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import type { Producer } from 'kafkajs';
+import type { Producer, RecordMetadata } from 'kafkajs';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { Piece } from './record-pieces.ts';
@@ -51,16 +51,21 @@ export class IdempotentProducer {
     return created;
   }
 
-  /** Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it. */
+  /**
+   * Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it.
+   *
+   * @throws also where kafkajs resolves without having sent a part of it
+   */
   async send(pieces: readonly Piece[], timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => {
       this.close(`no acknowledgement in ${timeoutMs} ms`);
     }, timeoutMs);
     try {
-      await this.producer.sendBatch({
+      const answers = await this.producer.sendBatch({
         acks: -1,
         topicMessages: pieces.map(({ topic, records }) => ({ topic, messages: records.map(({ message }) => message) })),
       });
+      refuseUnanswered(pieces, answers);
     } finally {
       clearTimeout(timer);
     }
@@ -74,4 +79,18 @@ export class IdempotentProducer {
   private close(reason: string): void {
     this.closedBecause ??= reason;
   }
+}
+
+/**
+ * kafkajs 2.2.4 keeps the answers of a request by broker, and its retries leave out every broker that has answered. If
+ * a partition has got another leader meanwhile, and that one has answered for other partitions, its records are sent to
+ * nobody, and the promise resolves (https://github.com/tulios/kafkajs/issues/1303). So each partition must be among the
+ * answers; kafkajs throws for those that say an error.
+ */
+function refuseUnanswered(pieces: readonly Piece[], answers: readonly (RecordMetadata | null)[]): void {
+  const answered = new Set(answers.map((answer) => `${answer?.topicName}|${answer?.partition}`));
+  const unanswered = pieces.find(
+    ({ topic, records }) => !records.every(({ message }) => answered.has(`${topic}|${message.partition}`)),
+  );
+  if (unanswered) throw new kafkajs.KafkaJSError(`records of ${unanswered.topic} were not sent to the new leader`);
 }

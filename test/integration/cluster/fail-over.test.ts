@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import type { ClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import { ChangeListener } from '../../../services/matcher/change-listener.ts';
+import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
+import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { migratePostgres } from '../../../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -57,6 +59,44 @@ describe('a cluster', () => {
     const lags = await consumerLag(kafka, { prefix, group: 'nobody', topics: ['letters'] });
     // A retry after an unclear answer may store records twice, never none.
     expect(lags.reduce((sum, { lag }) => sum + lag, 0)).toBeGreaterThanOrEqual(90);
+    await publisher.stop();
+  });
+
+  test('no acknowledged record is missing where another broker has become the leader of a partition', async () => {
+    const brokers = engines.env.KAFKA_BROKERS.split(',');
+    const kafka = createKafka({ brokers, clientId: 'test', logger });
+    const prefix = 'test.';
+    await ensureTopics(kafka, { prefix, embedded: false, topics: [topicOf('moved', 3)], replication: 3 });
+    const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger });
+    const acknowledged: string[] = [];
+    const publish = async () => {
+      const keys = Array.from({ length: 30 }, (_, index) => String(acknowledged.length + index));
+      const records = keys.map((key) => ({ key, value: 'v' }));
+      await retry(() => publisher.publish('moved', records), { ...TRIES, what: 'publishing' });
+      acknowledged.push(...keys);
+    };
+    const leaderOf = (partition: number) =>
+      kafka.withAdmin(async (admin) => {
+        const { topics } = await admin.fetchTopicMetadata({ topics: ['test.moved'] });
+        return topics[0]!.partitions.find(({ partitionId }) => partitionId === partition)!.leader;
+      });
+    await publish();
+    // The publisher knows the leaders of a moment ago. Others answer what they lead, and one that it does not any more.
+    for (const partition of [0, 1, 2]) {
+      const leader = await leaderOf(partition);
+      const partitionAssignment = [{ partition, replicas: [1, 2, 3].filter((node) => node !== leader) }];
+      const topics = [{ topic: 'test.moved', partitionAssignment }];
+      await kafka.withAdmin((admin) => admin.alterPartitionReassignments({ topics }));
+      await eventually('another broker leads', async () => (await leaderOf(partition)) !== leader);
+      await publish();
+    }
+    const stored = new Set<string>();
+    const handle = ({ records }: ConsumedBatch) => {
+      for (const { key } of records) stored.add(key);
+      return Promise.resolve();
+    };
+    await readToEnd({ kafka, prefix, topics: ['moved'], handle });
+    expect(acknowledged.filter((key) => !stored.has(key))).toEqual([]);
     await publisher.stop();
   });
 
