@@ -68,7 +68,7 @@ export interface ListingPosition {
 export class ListingTimeline {
   private readonly segments = new SegmentList();
   private gaps: MissedStretch[] = [];
-  /** The date of the first page of a source without history: nothing older is to be found. */
+  /** The date of the first page of a source without history: nothing older is looked for. */
   private beganAt = Number.NEGATIVE_INFINITY;
   /** When the listing stopped showing anything but outdated pages. */
   private outdatedSince: number | undefined;
@@ -255,13 +255,14 @@ export class ListingTimeline {
   }
 
   /**
-   * Records the hole below a segment as a gap. There is none if it was read down to items older than the first page:
-   * then the segment began with an outdated page, from just before the first one.
+   * Records the hole below a segment as a gap. There is none if the segment began with a page about as old as the first
+   * one and was read down to items older than that: then its page was outdated, from just before the first one.
    */
   private giveUp(segment: Segment): void {
+    const isAsOld = segment.order.at <= this.beganAt + DATE_SLACK_MS;
     const missed = this.segments.giveUp(segment);
-    if ((missed.beforeAt ?? Infinity) < this.beganAt - DATE_SLACK_MS) return;
-    this.gaps.push(missed);
+    const isBefore = isAsOld && missed.beforeAt !== undefined && missed.beforeAt < this.beganAt - DATE_SLACK_MS;
+    if (!isBefore) this.gaps.push(missed);
   }
 
   /** The forum answers again: holes could not be read in the meantime. */
