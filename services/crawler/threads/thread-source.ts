@@ -73,8 +73,7 @@ export class ThreadSource implements CrawlSource {
 
   next(now: number): Call | Wait {
     if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
-    this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
-    this.deps.metrics.crawlerFollowedPosts.set(this.sweep.size);
+    this.report();
     // A gap is done when its posts are, which must be known first.
     const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
     if (upkeep !== undefined) return engineCall(upkeep, this.deps.clock);
@@ -87,6 +86,13 @@ export class ThreadSource implements CrawlSource {
 
   async end(): Promise<void> {
     this.sweep = this.newSweep();
+    this.report();
+  }
+
+  /** Zero where another process has the source. */
+  private report(): void {
+    this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
+    this.deps.metrics.crawlerFollowedPosts.set(this.sweep.size);
   }
 
   private newActivity(): ArchivedActivity {

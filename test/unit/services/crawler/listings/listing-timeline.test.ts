@@ -240,36 +240,6 @@ describe('ListingTimeline', () => {
     expect(reader.head(items(3100)).outcome).toBe('joined');
   });
 
-  describe('at 100 items a second, after its first page', () => {
-    const dated = (listed: Listed[], seconds?: number) =>
-      listed.map((one) => ({ ...one, createdAt: 1000 * (seconds ?? Math.floor(numberOf(one.name) / 100)) }));
-
-    /** Reads all holes of a listing that ends after `oldest`. */
-    function readHoles(reader: Reader, oldest: number, seconds?: number): void {
-      for (let request = reader.ask(); request; request = reader.ask()) {
-        const page = items(numberOf(request.after) - 1).filter(({ name }) => numberOf(name) >= oldest);
-        reader.answer(request, dated(page, seconds), page.length < 100 ? null : undefined);
-      }
-    }
-
-    test('an outdated page from just before it leaves no gap', () => {
-      const reader = new Reader();
-      reader.head(dated(items(2300)));
-      expect(reader.head(dated(items(2190))).outcome).toBe('overflow');
-      readHoles(reader, 1300);
-      expect(reader.timeline.takeGaps()).toEqual([]);
-      expect(reader.head(dated(items(2390))).outcome).toBe('joined');
-    });
-
-    test("a gap is recorded where the forum's clock was set back", () => {
-      const reader = new Reader();
-      reader.head(dated(items(2300)));
-      expect(reader.head(dated(items(9000), 25)).outcome).toBe('overflow');
-      readHoles(reader, 8001, 16);
-      expect(reader.timeline.takeGaps()).toHaveLength(1);
-    });
-  });
-
   test('counts a late item in the middle of a page as new, and duplicates once in the position', () => {
     const reader = new Reader();
     reader.head(items(5000));

@@ -53,6 +53,16 @@ describe('threads that the forum refuses', () => {
   });
 });
 
+test('a source that has moved to another process has no backlog here', async () => {
+  const forum = new ThreadForum(30);
+  forum.comments = 3;
+  forum.refusal = () => forbidden('Forbidden');
+  await forum.run(5);
+  expect(await forum.backlog()).toBe(30);
+  await forum.end();
+  expect(await forum.backlog()).toBe(0);
+});
+
 test('gaps of listings and of post ids are given up by their age', async () => {
   const forum = new ThreadForum(1);
   await forum.run(1);
