@@ -52,6 +52,12 @@ interface StoredValue<V> {
   freshForMs: number;
 }
 
+/** A value in memory. */
+interface KeptValue<V> extends StoredValue<V> {
+  /** When memory stored it; later than `fetchedAtMs` when it came from the disk. */
+  keptAtMs: number;
+}
+
 interface StoredFailure {
   error: unknown;
   failedAtMs: number;
@@ -68,7 +74,7 @@ const HOUR_MS = 3_600_000;
 const ENTRY_BYTES = 300;
 /** Looked at with each value that is stored in memory, so that useless ones do not fill it. */
 const PRUNED_AT_ONCE = 4;
-/** Where the disk holds older copies too, memory keeps those that are not fresh for so long. */
+/** While the disk holds the values too, memory keeps a stale one for this long after storing it. */
 const STALE_IN_MEMORY_MS = 600_000;
 /** Size of an error with its stack. */
 const ERROR_BYTES = 2_000;
@@ -83,12 +89,13 @@ const ERROR_BYTES = 2_000;
  * - A failure with `negativeForMs` above 0 is thrown again until that time has passed, and the copies are dropped.
  *
  * An entry from the future (the clock was set back) counts as expired. Both levels may evict anything at any time.
- * Memory also drops what no read would use any more, and after ten minutes what is on the disk and not fresh.
+ * Memory also drops what no read would use any more. While the disk holds the values too, it drops those that are no
+ * longer fresh ten minutes after it stored them.
  */
 export class CachedReads<V> {
   private readonly options: CachedReadsDeps<V>;
   private readonly staleForMs: number;
-  private readonly memory: TinyLfuCache<StoredValue<V> | StoredFailure>;
+  private readonly memory: TinyLfuCache<KeptValue<V> | StoredFailure>;
   private readonly fetches = new SingleFlight<CachedRead<V>>();
 
   constructor(options: CachedReadsDeps<V>) {
@@ -197,16 +204,19 @@ export class CachedReads<V> {
   }
 
   private storeInMemory(key: string, stored: StoredValue<V>): void {
-    const bytes = (this.options.bytesOf ?? estimateBytes)(stored.value);
-    this.memory.set(key, stored, bytes + 2 * key.length + ENTRY_BYTES);
     const now = this.options.clock();
+    const bytes = (this.options.bytesOf ?? estimateBytes)(stored.value);
+    this.memory.set(key, { ...stored, keptAtMs: now }, bytes + 2 * key.length + ENTRY_BYTES);
     this.memory.prune((value) => this.isUseless(value, now), PRUNED_AT_ONCE);
   }
 
-  private isUseless(stored: StoredValue<V> | StoredFailure, now: number): boolean {
+  private isUseless(stored: KeptValue<V> | StoredFailure, now: number): boolean {
     if ('error' in stored) return !isWithin(now, stored.failedAtMs, stored.negativeForMs);
-    const staleForMs = this.options.disk ? Math.min(STALE_IN_MEMORY_MS, this.staleForMs) : this.staleForMs;
-    return !isWithin(now, stored.fetchedAtMs, Math.max(stored.freshForMs, staleForMs));
+    if (isWithin(now, stored.fetchedAtMs, stored.freshForMs)) return false;
+    if (!isWithin(now, stored.fetchedAtMs, this.staleForMs)) return true;
+    // From the time of storing: in a long outage a copy from the disk is old when it is stored, and reading a popular
+    // one from the disk for each request would block the thread.
+    return this.options.disk?.cache.holdsValues === true && !isWithin(now, stored.keptAtMs, STALE_IN_MEMORY_MS);
   }
 
   private storeFailure(key: string, failure: StoredFailure): void {

@@ -55,6 +55,14 @@ export class DiskCache {
     }
   }
 
+  /**
+   * Whether what was set can be expected on the disk: the folder is usable, the cache is open, and the last read and
+   * the last write did not fail. Otherwise callers need copies of their own.
+   */
+  get holdsValues(): boolean {
+    return this.store !== undefined && !this.failing.read && !this.failing.write;
+  }
+
   /** Bytes that the written entries occupy in the file. */
   get bytes(): number {
     return this.store?.bytes ?? 0;

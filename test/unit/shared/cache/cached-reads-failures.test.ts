@@ -38,6 +38,27 @@ describe('a fetch that fails', () => {
     await expect(fixture.reads({ disk: level }).read('k', forum.fetch)).rejects.toBe(forum.failure);
   });
 
+  test('is answered from the disk once for each of many values, and then from memory, in a long outage', async () => {
+    const level = await fixture.disk();
+    const forum = fixture.source();
+    const keys = Array.from({ length: 10 }, (_, number) => `k ${number}`);
+    const before = fixture.reads({ disk: level });
+    for (const key of keys) await before.read(key, forum.fetch);
+    fixture.wait(20 * MINUTE);
+    forum.failure = new Failure(503);
+    const posts = fixture.reads({ disk: level });
+    const readAll = async () => {
+      const tiers = new Set<string>();
+      for (const key of keys) tiers.add((await posts.read(key, forum.fetch)).tier);
+      return [...tiers];
+    };
+    expect(await readAll()).toEqual(['L2_BADGER']);
+    expect(await readAll()).toEqual(['L1_TINYLFU']);
+    fixture.wait(10 * MINUTE - 1);
+    await posts.read('other', fixture.source().fetch);
+    expect(await readAll()).toEqual(['L1_TINYLFU']);
+  });
+
   test('is repeated by the next read, which is not degraded when it succeeds', async () => {
     const posts = fixture.reads({ staleForMs: 5 * MINUTE });
     const forum = fixture.source();

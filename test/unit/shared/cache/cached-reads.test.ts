@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Post } from '../../../support/fixtures/cache-reads-fixture.ts';
 import { DAY, Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
@@ -95,6 +97,35 @@ describe('what no read would use any more', () => {
     expect(posts.memoryUse.entries).toBe(10);
     forum.failure = new Failure(503);
     expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L2_BADGER' });
+    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
+  });
+
+  test('leaves memory after an hour, even if it came from the disk five minutes ago', async () => {
+    const level = await fixture.disk();
+    const forum = fixture.source();
+    const before = fixture.reads({ disk: level });
+    for (let number = 0; number < 10; number++) await before.read(`old ${number}`, forum.fetch);
+    fixture.wait(55 * MINUTE);
+    forum.failure = new Failure(503);
+    const posts = fixture.reads({ disk: level });
+    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
+    expect(posts.memoryUse.entries).toBe(10);
+    fixture.wait(5 * MINUTE);
+    forum.failure = undefined;
+    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
+    expect(posts.memoryUse.entries).toBe(10);
+  });
+
+  test('stays in memory for an hour where the disk cannot be used', async () => {
+    const file = join(fixture.files.folder, 'file');
+    writeFileSync(file, '');
+    const unusable = await fixture.files.open({ folder: join(file, 'below') });
+    const posts = fixture.reads({ disk: { ...(await fixture.disk()), cache: unusable } });
+    const forum = fixture.source();
+    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
+    fixture.wait(HOUR - 1);
+    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
+    forum.failure = new Failure(503);
     expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
   });
 });

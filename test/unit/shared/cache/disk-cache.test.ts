@@ -193,14 +193,16 @@ describe('failures', () => {
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     cache.delete('k');
     cache.flush();
-    expect([cache.get('k'), cache.size, cache.bytes]).toEqual([undefined, 0, 0]);
+    expect([cache.get('k'), cache.size, cache.bytes, cache.holdsValues]).toEqual([undefined, 0, 0, false]);
     await cache.close();
   });
 
   test('finds and stores nothing after closing, and may be closed again', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR);
+    expect(cache.holdsValues).toBe(true);
     await cache.close();
+    expect(cache.holdsValues).toBe(false);
     cache.set('late', Buffer.from('value'), files.now + HOUR);
     await new Promise(setImmediate);
     expect([cache.get('k'), cache.get('late'), cache.size]).toEqual([undefined, undefined, 0]);
@@ -224,11 +226,13 @@ describe('failures', () => {
     cache.flush();
     Object.defineProperty(files, 'now', { value: 1_000_000, writable: true });
     expect(files.problems).toEqual([{ message: 'the disk cache cannot be written', error: broken }]);
+    expect(cache.holdsValues).toBe(false);
     expect(text(cache, 'before')).toBe('value');
     cache.set('after', Buffer.from('value'), files.now + HOUR);
     cache.flush();
     expect(text(cache, 'after')).toBe('value');
     expect(files.messages).toEqual(['the disk cache cannot be written', 'the disk cache can be written again']);
+    expect(cache.holdsValues).toBe(true);
   });
 
   test('creates nested folders', async () => {
