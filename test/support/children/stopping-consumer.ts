@@ -48,7 +48,8 @@ const runner = new Runner({
   instrumentationEmitter: { emit: () => undefined },
   concurrency: 1,
   heartbeatInterval: 1_000,
-  retry: { initialRetryTime: 10, maxRetryTime: 20, retries: 10, factor: 0.2, multiplier: 2 },
+  // A single failed attempt is a crash, so an error that ends a fetcher would show.
+  retry: { initialRetryTime: 10, maxRetryTime: 20, retries: 0, factor: 0.2, multiplier: 2 },
   onCrash: () => crashes++,
 });
 await runner.start();

@@ -2,15 +2,35 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const MAIN = join(import.meta.dirname, '../../../support/children/stopping-consumer.ts');
+const ROOT = join(import.meta.dirname, '../../../..');
+const MAIN = join(ROOT, 'test/support/children/stopping-consumer.ts');
+const SOURCE = join(ROOT, 'shared/kafka/end-orphaned-fetchers.ts');
+/** Calls it twice with a Runner of another version. */
+const SCRIPT = `
+  import { createRequire } from 'node:module';
+  import { endOrphanedFetchers } from ${JSON.stringify(SOURCE)};
+  createRequire(${JSON.stringify(SOURCE)})('kafkajs/src/consumer/runner.js').prototype.fetch = undefined;
+  for (let call = 0; call < 2; call++) {
+    try {
+      endOrphanedFetchers();
+      console.log('mended');
+    } catch (error) {
+      console.log(error.message);
+    }
+  }`;
 
-test('a consumer that stops while the brokers change ends, and leaves the thread free', () => {
-  // Without the mending the process would be busy for ever, so it is another one that can be killed.
-  const { stdout, signal } = spawnSync(process.execPath, [MAIN], {
-    encoding: 'utf8',
-    timeout: 30_000,
-    killSignal: 'SIGKILL',
-  });
+/** Runs Node in a process of its own, which can be killed when its thread is busy for ever. */
+function run(...args: string[]) {
+  return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 90_000, killSignal: 'SIGKILL' });
+}
+
+test('a consumer that stops while the brokers change ends without an error, and leaves the thread free', () => {
+  const { stdout, signal } = run(MAIN);
   expect(signal).toBeNull();
   expect(JSON.parse(stdout)).toEqual({ stopped: true, crashes: 0 });
+});
+
+test('a version of kafkajs that is built differently is refused each time', () => {
+  const message = 'the Runner of kafkajs has no method fetch: end-orphaned-fetchers.ts mends 2.2.4, check it again\n';
+  expect(run('--input-type=module-typescript', '-e', SCRIPT).stdout).toBe(message + message);
 });
