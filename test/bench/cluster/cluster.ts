@@ -7,7 +7,8 @@
  * the time from an item's append to the record of its match and to its webhook around it; and at the end what is lost,
  * recorded twice, numbered with holes or charged wrongly, compared with a naive search in what the simulator emitted.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,6 +16,7 @@ import { parseArgs } from 'node:util';
 import { startClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import type { ClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
+import { cleanUpAfter } from '../../support/children/clean-up-after.ts';
 import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -69,30 +71,31 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     CRAWL_SOURCES: 'post-ids,comment-ids,listings,threads',
     DATABASE_SYNCHRONOUS: '0',
   });
-  const second = new Map<string, ServiceProcess>();
-  try {
-    await installation.start(120_000);
-    const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
-    for (const service of SECOND_SERVICES) {
-      const process = new ServiceProcess(service, env, { ownSession: true });
-      process.start();
-      second.set(service, process);
-    }
-    await run(
-      report,
-      { engines, installation, second, receiver },
-      {
-        minutes: Number(values.minutes),
-        isCalm: values.calm,
-        only: values.only,
-      },
-    );
-  } finally {
-    await Promise.all([...second.values()].map((process) => process.stop()));
-    await installation.remove();
-    await receiver.stop();
-    await engines.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  const cluster: Cluster = { engines, installation, second: new Map(), receiver };
+  const course: Course = { minutes: Number(values.minutes), isCalm: values.calm, only: values.only };
+  await cleanUpAfter(
+    async () => {
+      await start(cluster);
+      await run(report, cluster, course);
+    },
+    [
+      () => [...cluster.second.values()].map((process) => process.stop()),
+      () => [installation.remove()],
+      () => [receiver.stop()],
+      () => [engines.stop()],
+      () => [rm(dataDir, { recursive: true, force: true })],
+    ],
+  );
+}
+
+/** Starts the installation and the second processes. */
+async function start({ installation, second }: Cluster): Promise<void> {
+  await installation.start(120_000);
+  const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
+  for (const service of SECOND_SERVICES) {
+    const process = new ServiceProcess(service, env, { ownSession: true });
+    process.start();
+    second.set(service, process);
   }
 }
 

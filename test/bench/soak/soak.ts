@@ -14,6 +14,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
+import { cleanUpAfter } from '../../support/children/clean-up-after.ts';
 import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -63,27 +64,32 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   });
   const log = (installation.env.SIMULATOR_EMITTED_LOG = join(installation.dataDir, 'emitted.jsonl'));
   const second = new Map<string, ServiceProcess>();
-  try {
-    await installation.start(120_000);
-    const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
-    for (const service of SECOND_SERVICES) {
-      const process = new ServiceProcess(service, env, { ownSession: true });
-      process.start();
-      second.set(service, process);
-    }
-    const count = Number(values.monitors);
+  const work = async () => {
+    await start(installation, second);
     const monitors = await createMonitors(installation, {
-      count,
+      count: Number(values.monitors),
       endpoints: ENDPOINTS,
       urlOf: (endpoint) => endpoints.urlOf(endpoint),
     });
     console.error(`${monitors.length} monitors are watching`);
     const soak = { installation, second, endpoints, monitors, log };
     await run(report, { ...soak, rate: Number(values.rate), minutes: Number(values.minutes) });
-  } finally {
-    await Promise.all([...second.values()].map((process) => process.stop()));
-    await installation.remove();
-    await endpoints.stop();
+  };
+  await cleanUpAfter(work, [
+    () => [...second.values()].map((process) => process.stop()),
+    () => [installation.remove()],
+    () => [endpoints.stop()],
+  ]);
+}
+
+/** Starts the installation and the second processes. */
+async function start(installation: Installation, second: Map<string, ServiceProcess>): Promise<void> {
+  await installation.start(120_000);
+  const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
+  for (const service of SECOND_SERVICES) {
+    const process = new ServiceProcess(service, env, { ownSession: true });
+    process.start();
+    second.set(service, process);
   }
 }
 
