@@ -19,7 +19,7 @@ export interface TinyLfuCacheOptions {
   maxBytes: number;
   /** Returns numbers in [0, 1): seeds the hash and admits warm candidates. */
   random?: () => number;
-  /** Called with the sum of the entries' bytes after each `set`. */
+  /** Called with the sum of the entries' bytes after each `set`, and after each `prune` that removed some. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 

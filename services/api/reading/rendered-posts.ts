@@ -57,8 +57,8 @@ function ownBytes(text: string): Buffer {
 
 interface Entry {
   rendered: RenderedPost;
-  /** The comments that it shows. Newer ones of the same post are rendered again. */
-  of: WeakRef<LoadedComments>;
+  /** Those that it shows. Newer ones of the same post are rendered again. */
+  comments: WeakRef<LoadedComments>;
 }
 
 /** Looked at with each answer that is stored. */
@@ -82,11 +82,11 @@ export class RenderedPosts {
     const { format, limit, commentId = '' } = rendering;
     const key = `${loaded.post.id} ${commentId} ${limit} ${format}`;
     const known = this.entries.get(key);
-    if (known?.of.deref() === loaded.loaded) return known.rendered;
+    if (known?.comments.deref() === loaded.loaded) return known.rendered;
     const rendered = renderPost(loaded, rendering);
-    const entry = { rendered, of: new WeakRef(loaded.loaded) };
+    const entry = { rendered, comments: new WeakRef(loaded.loaded) };
     this.entries.set(key, entry, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
-    this.entries.prune(({ of }) => of.deref() === undefined, PRUNED_AT_ONCE);
+    this.entries.prune(({ comments }) => comments.deref() === undefined, PRUNED_AT_ONCE);
     return rendered;
   }
 }

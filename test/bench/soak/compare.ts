@@ -107,11 +107,12 @@ export function latencies(
     const arrived = arrivals.get(id);
     if (arrived === undefined) continue;
     const tenth = Math.min(9, Math.max(0, Math.floor((10 * (enteredAt - whole[0])) / (whole[1] - whole[0]))));
-    const names = isIn(restarts, enteredAt)
-      ? ['around restarts']
-      : [isIn(peaks, enteredAt) ? 'peaks' : 'no peak', `tenth ${tenth + 1}`, 'outside restarts'];
+    if (isIn(restarts, enteredAt)) {
+      add('around restarts', arrived - enteredAt);
+      continue;
+    }
+    const names = [isIn(peaks, enteredAt) ? 'peaks' : 'no peak', `tenth ${tenth + 1}`, 'outside restarts'];
     for (const name of names) add(name, arrived - enteredAt);
-    if (names.length === 1) continue;
     add('outside restarts, to the record', recordedAt - enteredAt);
     add('outside restarts, from the record', arrived - recordedAt);
   }
