@@ -19,6 +19,7 @@ const LOG_EVERY_MS = 30_000;
 /** The beginning of the names of listing sources. */
 const LISTINGS = 'listings:';
 const POST_IDS = 'post-ids';
+const COMMENT_IDS = 'comment-ids';
 const READ_LIMIT = 500;
 /** Gaps that are worked on at once, the newest first. */
 const AT_ONCE = 16;
@@ -76,8 +77,9 @@ export class GapRecovery {
 
   private async look(now: number, signal: AbortSignal): Promise<void> {
     const { db } = this.deps;
-    // Those of post ids too: a gap that its source has lost sight of would keep others open for ever.
-    for (const sourcePrefix of [LISTINGS, POST_IDS]) {
+    // Those of ids too, which their own sources close: after a kill between a gap and the position that passes it, no
+    // source may know the gap any more. One of post ids would keep others open for ever.
+    for (const sourcePrefix of [LISTINGS, POST_IDS, COMMENT_IDS]) {
       await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix });
     }
     const gaps = await readOpenGaps(db, { limit: AT_ONCE, sourcePrefix: LISTINGS });
