@@ -75,7 +75,7 @@ test('one statement of an account runs at a time, over all processes; others are
   } finally {
     await another.stop();
   }
-}, 60_000);
+});
 
 test('refused statements of an account take no place of others, however many come', async () => {
   const other = await bench.api.account();
@@ -90,15 +90,16 @@ test('refused statements of an account take no place of others, however many com
     while (!isOver) refusals.add((await bench.sql('SELECT 1')).status);
   });
   const statuses: number[] = [];
-  while (statuses.length < 10) {
+  // Few, because they must end while the slow one runs.
+  while (statuses.length < 3) {
     statuses.push((await bench.api.call(other.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' })).status);
   }
   isOver = true;
   await Promise.all(flood);
-  expect(statuses).toEqual(Array<number>(10).fill(200));
+  expect(statuses).toEqual(Array<number>(3).fill(200));
   expect([...refusals]).toEqual([429]);
   expect((await slow).status).toBe(400);
-}, 60_000);
+});
 
 test('without credits nothing runs, and a charge beyond the balance gives no rows', async () => {
   const poor = await bench.api.account({ credits: 0 });
