@@ -49,9 +49,9 @@ export class EventStreamClient {
     return this.response.complete;
   }
 
-  /** Waits for this number of events. @throws Error if the stream ends before, or after 20 s */
+  /** Waits for this number of events. @throws Error if the stream ends before, or after 60 s */
   async until(events: number): Promise<void> {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 60_000;
     while (this.events.length < events) {
       if (this.isEnded) throw new Error(`the stream ended after ${this.events.length} of ${events} events`);
       if (Date.now() > deadline) throw new Error(`${this.events.length} of ${events} events came`);
