@@ -8,7 +8,7 @@ import { fetchThings, readEmitted } from '../support/clients/emitted-items.ts';
 import { eventually } from '../support/fixtures/eventually.ts';
 import { Installation } from '../support/children/installation.ts';
 import { wordPattern, wordsIn } from '../support/oracles/naive-word-search.ts';
-import { processTree } from '../support/children/process-tree.ts';
+import { signalTree } from '../support/children/process-tree.ts';
 
 const SIZES = { postgres: 256, clickhouse: 64 } as const;
 type Engine = keyof typeof SIZES;
@@ -80,14 +80,7 @@ function writeUntilFull(file: number, chunk: Buffer): void {
 
 function signalPostgres(name: 'SIGSTOP' | 'SIGCONT'): void {
   const server = running.find(`${join(running.dataDir, 'postgres')}/`);
-  for (const { pid } of server === undefined ? [] : processTree(server)) {
-    try {
-      process.kill(pid, name);
-    } catch (error) {
-      // A server process for one connection may have ended meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
+  if (server !== undefined) signalTree(server, name);
 }
 
 const readiness = async (): Promise<number> => (await fetch(`${running.url}/readyz`)).status;

@@ -8,7 +8,7 @@ import { createPool, inTransaction, REQUEST_LIMITS } from '../../../shared/postg
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { processTree } from '../../support/children/process-tree.ts';
+import { signalTree } from '../../support/children/process-tree.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-  for (const { pid } of processTree(engines.process('postgres').pid)) process.kill(pid, name);
+  signalTree(engines.process('postgres').pid, name);
 }
 
 async function whileStill<T>(work: () => Promise<T>): Promise<T> {

@@ -30,6 +30,18 @@ export function processTree(root: number): Process[] {
   return tree;
 }
 
+/** Sends a signal to a process and all its descendants. */
+export function signalTree(root: number, name: NodeJS.Signals): void {
+  for (const { pid } of processTree(root)) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      // One of them may have ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** Kills a process and all its descendants with SIGKILL, like a power failure: none can clean up. */
 export function killTree(root: number): void {
   const tree = processTree(root);
