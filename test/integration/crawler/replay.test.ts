@@ -152,7 +152,7 @@ describe('replay of a file', () => {
     const file = join(directory, 'paced.jsonl');
     writeFileSync(file, lines(many));
     const first = new CollectingPublisher();
-    await start(`replay:${file}?rate=1000`, first);
+    await start(`replay:${file}?rate=200`, first);
     await eventually('some things', () => first.items.size > 300);
     await crawler?.stop();
     expect(first.items.size).toBeLessThan(2500);
