@@ -35,7 +35,7 @@ async function listen(server: Server | ReturnType<typeof createTcpServer>): Prom
 }
 
 const serve = (listener: RequestListener) => listen(createServer(listener));
-const post = (url: string, deadlineMs = 2_000) => ({
+const post = (url: string, deadlineMs = 60_000) => ({
   url,
   method: 'POST' as const,
   headers: { 'Content-Type': 'application/json' },
@@ -203,7 +203,7 @@ test.each([502, 503, 504])('a proxy that answers %i could not reach the receiver
 });
 
 test('a silent proxy is a timeout of the receiver', async () => {
-  expect(await throughProxy(() => undefined)).toMatchObject({ error: 'timeout', status: 0 });
+  expect(await throughProxy(() => undefined, 1_000)).toMatchObject({ error: 'timeout', status: 0 });
 });
 
 test('a proxy that is unreachable or breaks off is a local fault', async () => {
@@ -213,14 +213,17 @@ test('a proxy that is unreachable or breaks off is a local fault', async () => {
   expect(result).toMatchObject({ error: 'local', status: 0, code: 'proxy_away' });
 });
 
-async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unknown): Promise<EgressResult> {
+async function throughProxy(
+  onConnect: (request: unknown, socket: Duplex) => unknown,
+  deadlineMs?: number,
+): Promise<EgressResult> {
   const proxy = createServer();
   proxy.on('connect', (request, socket) => {
     cleanups.push(async () => socket.destroy());
     onConnect(request, socket);
   });
   const client = createTestClient({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
-  return client.send(post('http://receiver.test/', 1_000));
+  return client.send(post('http://receiver.test/', deadlineMs));
 }
 
 test('an address that this machine refuses to connect to is a local fault, unless its owner refuses another address of the name', async () => {
