@@ -54,6 +54,8 @@ for overlay in base three-brokers; do
     echo "skipped: manifests of $overlay fit their schemas (they were not built)"
   fi
 done
+# kubernetes.yaml beside it is not checked: Debian's promtool is built without the discovery of Kubernetes.
+check promtool "Prometheus' configuration for compose" promtool check config deploy/prometheus/prometheus.yaml
 check promtool "Prometheus' rules" promtool check rules deploy/prometheus/alerts.yaml
 check promtool "Prometheus' rules fire when they must" promtool test rules deploy/prometheus/alerts.test.yaml
 exit "$failed"
