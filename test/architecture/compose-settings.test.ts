@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../shared/runtime/config.ts';
+import { VARIABLES } from '../../shared/runtime/environment.ts';
+
+/** Settings that an env file of compose cannot change, each with its reason. */
+const NOT_PASSED_ON = [
+  // The image sets them; PORT of the env file is the port that is published.
+  ...['HOST', 'PORT', 'METRICS_HOST', 'METRICS_PORT', 'DATA_DIR'],
+  // Read only where engines or the simulator are started by the product itself, and set for its children.
+  ...['KAFKA_JARS_URL', 'SIMULATOR_RATE', 'FORUM_EMBEDDED', 'FORUM_SIMULATED'],
+];
+
+interface Compose {
+  services: Record<string, { environment?: Record<string, string> }>;
+}
+
+const file = readFileSync(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
+const { services } = parse(file, { merge: true }) as Compose;
+
+test.each(['migrate', 'api', 'workers'])('%s is given every setting of the env file', (name) => {
+  const given = Object.keys(services[name]?.environment ?? {});
+  const expected = Object.keys(VARIABLES.shape).filter((variable) => !NOT_PASSED_ON.includes(variable));
+  expect(given.sort()).toEqual(expected.sort());
+});
+
+test('a setting is passed on under its own name', () => {
+  const renamed = Object.entries(services['api']?.environment ?? {}).filter(
+    ([name, value]) => !value.includes(`\${${name}`) && !/^(KAFKA_BROKERS|(DATABASE|CLICKHOUSE)_URL)$/.test(name),
+  );
+  expect(renamed).toEqual([]);
+});
+
+test('a setting that the env file leaves out is unset for the services', () => {
+  const unset = Object.entries(services['api']?.environment ?? {}).filter(([, value]) => value.endsWith(':-}'));
+  expect(unset.length).toBeGreaterThan(30);
+  expect(loadConfig(Object.fromEntries(unset.map(([name]) => [name, ''])))).toEqual(loadConfig({}));
+});
