@@ -46,7 +46,7 @@ if docker compose version > /dev/null 2>&1; then
 else
   echo 'skipped: the compose file (docker compose is not installed)'
 fi
-for overlay in base three-brokers; do
+for overlay in base three-brokers restore-finish; do
   check kustomize "manifests of $overlay can be built" manifests "$overlay"
   if [ -s "$scratch/$overlay.yaml" ]; then
     check kubernetes-validate "manifests of $overlay fit their schemas" kubernetes-validate --strict "$scratch/$overlay.yaml"

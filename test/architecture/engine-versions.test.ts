@@ -15,3 +15,9 @@ test('the images of the engines are of the versions that are tested', () => {
   expect(postgres).toBeDefined();
   expect(imageTag('postgres')).toBe(postgres);
 });
+
+test('backups are made with the programs of the server of compose', () => {
+  const named = [...read('deploy/backup/README.md').matchAll(/ postgres:(\d\S+)/g)].map(([, tag]) => tag);
+  expect(named.length).toBeGreaterThan(0);
+  expect([...new Set(named)]).toEqual([imageTag('postgres')]);
+});
