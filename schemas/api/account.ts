@@ -39,8 +39,9 @@ export const ledgerEntry = z.strictObject({
     'backfill',
     'read',
     'sql',
+    'correction',
   ]),
-  /** Credits: positive for a grant, negative for a charge. */
+  /** Credits: positive for a grant, negative for a charge; any for a correction, also 0. */
   amount: z.number().int(),
   balance_after: z.number().int().min(0),
   /** What was charged or granted. */

@@ -24,7 +24,7 @@ import { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } from './mon
 import { MONITOR_TEST } from './monitors/monitor-test-command.ts';
 import { ACCOUNT_SIGN_IN_LINK } from './accounts/sign-in-link-command.ts';
 import { table } from './table.ts';
-import { LEDGER_CHECK } from './ledger-check-command.ts';
+import { LEDGER_CHECK, LEDGER_CORRECT } from './ledger-commands.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
 import { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
@@ -63,6 +63,7 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   DELIVERIES_FAILED,
   DELIVERIES_RETRY,
   LEDGER_CHECK,
+  LEDGER_CORRECT,
   SECRETS_RESEAL,
   GAPS,
   COVERAGE,

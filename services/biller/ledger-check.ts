@@ -1,10 +1,7 @@
-import { sqlState } from '../../shared/postgres/postgres-away.ts';
-import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
-import type { LedgerMismatch, LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
+import { checkLedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
+import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/accounts/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import type { BillerDeps } from './biller-deps.ts';
-
-const ACCOUNTS_PER_PAGE = 100;
 
 export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
   signal: AbortSignal;
@@ -14,7 +11,7 @@ export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
 
 /**
  * Compares every account's balance with its ledger. Differences are logged and counted, never repaired: an operator
- * must investigate them.
+ * must investigate them (`admin ledger correct`).
  *
  * @returns false when it was stopped before the end
  */
@@ -24,7 +21,12 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   let checked: string | undefined = '';
   while (checked !== undefined) {
     if (signal.aborted || !(await mayContinue())) return false;
-    const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_PER_PAGE);
+    const { mismatches, lastId, tooLong }: CheckedLedgerPage = await checkLedgerPage(options.pool, checked);
+    if (tooLong !== undefined)
+      logger.error(
+        { err: tooLong, account_id: lastId },
+        'the ledger of an account is too long to compare with its balance',
+      );
     for (const mismatch of mismatches)
       logger.error(logFields(mismatch), 'the balance of an account differs from its ledger');
     found += mismatches.length;
@@ -36,27 +38,7 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   return true;
 }
 
-/**
- * Checks one page. A page that exceeds the statement timeout is repeated with fewer accounts, down to one. An account
- * that still exceeds it is logged and skipped.
- */
-async function checkPage(options: LedgerCheckDeps, afterId: string, limit: number): Promise<LedgerPage> {
-  const { pool, logger } = options;
-  try {
-    return await findLedgerMismatches(pool, afterId, limit);
-  } catch (error) {
-    if (!isStatementTimeout(error)) throw error;
-    if (limit > 1) return checkPage(options, afterId, Math.ceil(limit / 10));
-    const lastId = await findNextAccountId(pool, afterId);
-    logger.error(
-      { err: error, account_id: lastId },
-      'the ledger of an account is too long to compare with its balance',
-    );
-    return { mismatches: [], lastId };
-  }
-}
-
-function logFields(mismatch: LedgerMismatch): object {
+function logFields(mismatch: ComparedLedger): object {
   return {
     account_id: mismatch.accountId,
     balance: mismatch.balance,
@@ -64,9 +46,4 @@ function logFields(mismatch: LedgerMismatch): object {
     broken_entries: mismatch.brokenEntries,
     first_broken_id: mismatch.firstBrokenId,
   };
-}
-
-/** SQLSTATE query_canceled. */
-function isStatementTimeout(error: unknown): boolean {
-  return sqlState(error) === '57014';
 }

@@ -218,7 +218,7 @@ function declare(registers: Registry[]) {
     ),
     ledgerMismatches: gauge(
       'ledger_mismatches',
-      'Accounts whose balance differs from their ledger, by the last check. Above 0: the log names them; stop and investigate.',
+      'Accounts whose balance differs from their ledger, by the last check. Above 0: see the log and the runbook.',
       [],
     ),
     paymentEvents: counter(

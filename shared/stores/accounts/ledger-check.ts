@@ -1,52 +1,109 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { sqlState } from '../../postgres/postgres-away.ts';
 
-/** An account whose balance differs from its ledger. */
-export interface LedgerMismatch {
+/** An account compared with its ledger. */
+export interface ComparedLedger {
   accountId: string;
   balance: number;
   /** Sum of the amounts of all its entries. */
   sum: number;
-  /** Entries whose balance_after is not the previous balance_after plus their amount. */
+  /** Entries, from the last correction on, whose balance_after does not follow from the entries before. */
   brokenEntries: number;
   /** The first of them; null when there are none. */
   firstBrokenId: number | null;
 }
 
 export interface LedgerPage {
-  mismatches: LedgerMismatch[];
+  mismatches: ComparedLedger[];
   /** The last account that was checked; the next page begins after it. undefined when there are no more. */
   lastId: string | undefined;
 }
 
+/** A page of accounts, or the one whose ledger alone takes too long to read. */
+export interface CheckedLedgerPage extends LedgerPage {
+  /** The error of that one account, which is skipped. */
+  tooLong?: unknown;
+}
+
+const ACCOUNTS_PER_PAGE = 100;
+const QUERY_CANCELED = '57014';
+
+/** Whether the balance is what the ledger says, by its sum and by its last entry. */
+export function agrees({ balance, sum, brokenEntries }: ComparedLedger): boolean {
+  return balance === sum && brokenEntries === 0;
+}
+
 /**
- * Compares up to `limit` accounts after `afterId` ('' for the first page) with their ledgers: each balance_after must
- * be the previous one plus the amount, and the balance must be the sum of the entries. One statement reads one
- * snapshot, so a concurrent charge is in both or in neither. It reads every entry of the accounts.
+ * Compares up to 100 accounts after `afterId` ('' for the first page) with their ledgers. A page that exceeds the
+ * statement timeout is repeated with fewer accounts, down to one. An account that still exceeds it is skipped.
  */
+export async function checkLedgerPage(
+  db: Queryable,
+  afterId: string,
+  limit = ACCOUNTS_PER_PAGE,
+): Promise<CheckedLedgerPage> {
+  try {
+    return await findLedgerMismatches(db, afterId, limit);
+  } catch (error) {
+    if (sqlState(error) !== QUERY_CANCELED) throw error;
+    if (limit > 1) return checkLedgerPage(db, afterId, Math.ceil(limit / 10));
+    return { mismatches: [], lastId: await findNextAccountId(db, afterId), tooLong: error };
+  }
+}
+
+/** Compares up to `limit` accounts after `afterId` ('' for the first page) with their ledgers. */
 export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
-  const { rows } = await db.query<LedgerMismatch>(
+  const compared = await compareLedgers(db, { afterId, limit });
+  return { mismatches: compared.filter((one) => !agrees(one)), lastId: compared.at(-1)?.accountId };
+}
+
+/** Compares one account with its ledger; undefined when it does not exist. */
+export async function compareLedger(db: Queryable, accountId: string): Promise<ComparedLedger | undefined> {
+  return (await compareLedgers(db, { afterId: '', limit: 1, accountId }))[0];
+}
+
+/**
+ * Each balance_after must be the previous one plus the amount, and the balance must be the sum of the entries. A
+ * correction begins anew: its balance_after must be the sum of all entries up to it, and what was wrong before it does
+ * not count any more. One statement reads one snapshot, so a concurrent charge is in both or in neither. It reads every
+ * entry of the accounts.
+ */
+async function compareLedgers(
+  db: Queryable,
+  which: { afterId: string; limit: number; accountId?: string },
+): Promise<ComparedLedger[]> {
+  const { rows } = await db.query<ComparedLedger>(
     `WITH page AS (
-       SELECT id, balance FROM accounts WHERE id > $1 ORDER BY id LIMIT $2
+       SELECT id, balance FROM accounts WHERE id > $1 AND ($3::text IS NULL OR id = $3) ORDER BY id LIMIT $2
      ), entries AS (
        SELECT e.account_id, e.id, e.amount,
-         lag(e.balance_after, 1, 0::bigint) OVER (PARTITION BY e.account_id ORDER BY e.id) + e.amount <> e.balance_after AS is_broken
+         -- How many corrections there were up to this entry: entries since the last one have the highest number.
+         count(*) FILTER (WHERE e.kind = 'correction') OVER in_order AS part,
+         e.balance_after <> CASE
+           WHEN e.kind = 'correction' THEN sum(e.amount) OVER in_order
+           ELSE lag(e.balance_after, 1, 0::bigint) OVER in_order + e.amount
+         END AS is_broken
        FROM page
        JOIN ledger_entries e ON e.account_id = page.id
+       WINDOW in_order AS (PARTITION BY e.account_id ORDER BY e.id ROWS UNBOUNDED PRECEDING)
+     ), parts AS (
+       SELECT account_id, part, sum(amount) AS amount,
+         count(*) FILTER (WHERE is_broken) AS broken,
+         min(id) FILTER (WHERE is_broken) AS first_broken
+       FROM entries
+       GROUP BY account_id, part
      )
      SELECT page.id AS "accountId", page.balance,
-       coalesce(sum(entries.amount), 0)::bigint AS sum,
-       count(*) FILTER (WHERE entries.is_broken) AS "brokenEntries",
-       min(entries.id) FILTER (WHERE entries.is_broken) AS "firstBrokenId"
+       coalesce(sum(parts.amount), 0)::bigint AS sum,
+       coalesce((array_agg(parts.broken ORDER BY parts.part DESC))[1], 0) AS "brokenEntries",
+       (array_agg(parts.first_broken ORDER BY parts.part DESC))[1] AS "firstBrokenId"
      FROM page
-     LEFT JOIN entries ON entries.account_id = page.id
+     LEFT JOIN parts ON parts.account_id = page.id
      GROUP BY page.id, page.balance
      ORDER BY page.id`,
-    [afterId, limit],
+    [which.afterId, which.limit, which.accountId ?? null],
   );
-  return {
-    mismatches: rows.filter(({ balance, sum, brokenEntries }) => balance !== sum || brokenEntries > 0),
-    lastId: rows.at(-1)?.accountId,
-  };
+  return rows;
 }
 
 /** Seconds until the next UTC day begins, by service_now(). */
@@ -59,7 +116,7 @@ export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
 }
 
 /** Finds the next account id after `afterId`; undefined when there is none. */
-export async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
+async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
   const { rows } = await db.query<{ id: string }>('SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT 1', [
     afterId,
   ]);

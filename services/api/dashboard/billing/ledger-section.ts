@@ -18,11 +18,13 @@ const KINDS: Readonly<Record<string, string>> = {
   grant: 'Granted',
   pack: 'Pack',
   refund: 'Taken back',
+  correction: 'Correction by the operator',
   monitor_create: 'New monitor',
   monitor_resume: 'Resumed monitor',
   monitor_renewal: 'Monitor, a day',
   backfill: 'Earlier matches',
   read: 'Reading',
+  sql: 'SQL',
 };
 
 /** Every change of the balance: filter, table, older entries, and all of it as CSV. */

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdmin } from '../../../services/admin/run-admin.ts';
+import { InstallationReport } from '../../../services/biller/installation-report.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { compareLedger } from '../../../shared/stores/accounts/ledger-check.ts';
+import { correctLedger } from '../../../shared/stores/accounts/ledger-correction.ts';
+import { readLedgerMismatches } from '../../../shared/stores/upkeep/settings.ts';
+import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+type Line = Record<string, unknown>;
+
+async function admin(command: string) {
+  const out: Line[] = [];
+  const err: string[] = [];
+  const terminal = { out: (line: string) => out.push(JSON.parse(line) as Line), err: (line: string) => err.push(line) };
+  const code = await runAdmin(command.split(' '), { DATABASE_URL: db.url }, terminal);
+  return { code, out, err: err.join('\n') };
+}
+
+/** An account with a grant of 100, a charge of 1, and then a wrong balance. */
+async function wrongAccount(balance: number): Promise<string> {
+  const inserted = await insertPayingAccounts(db.pool, { accounts: 1, monitors: 0, credits: 100 });
+  const { accountId } = inserted[0]!;
+  await charge(db.pool, { accountId, kind: 'read', credits: 1, reference: 'first' });
+  await db.pool.query('UPDATE accounts SET balance = $2 WHERE id = $1', [accountId, balance]);
+  return accountId;
+}
+
+/** An entry that somebody wrote by hand. */
+async function writeByHand(accountId: string, amount: number, balanceAfter: number): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference) VALUES ($1, 'read', $2, $3, 'hand')`,
+    [accountId, amount, balanceAfter],
+  );
+}
+
+async function corrections(accountId: string): Promise<Line[]> {
+  const { rows } = await db.pool.query<Line>(
+    `SELECT amount, balance_after, reference FROM ledger_entries
+     WHERE account_id = $1 AND kind = 'correction' ORDER BY id`,
+    [accountId],
+  );
+  return rows;
+}
+
+const stateOf = async (accountId: string) => (await compareLedger(db.pool, accountId))!;
+
+test.each<[what: string, balance: number, trust: 'ledger' | 'balance', amount: number, corrected: number]>([
+  ['a surplus is taken away', 150, 'ledger', 0, 99],
+  ['a deficit is given back', 3, 'ledger', 0, 99],
+  ['an empty balance is filled', 0, 'ledger', 0, 99],
+  ['a surplus is written down', 150, 'balance', 51, 150],
+  ['a deficit is written down', 3, 'balance', -96, 3],
+  ['an empty balance is written down', 0, 'balance', -99, 0],
+])('%s (balance %i, the %s is right)', async (_, balance, trust, amount, corrected) => {
+  const id = await wrongAccount(balance);
+  const command = `ledger correct --account ${id} --reference ticket-17 --trust ${trust}`;
+  const { code, out } = await admin(command);
+  expect([code, out]).toEqual([
+    0,
+    [
+      {
+        ...{ account_id: id, corrected: true, trusted: trust, balance_before: balance, sum_before: 99 },
+        ...{ broken_entries: 0, amount, credits: corrected, reference: 'ticket-17' },
+      },
+      { accounts_that_differ: 0 },
+    ],
+  ]);
+  const right = { accountId: id, balance: corrected, sum: corrected, brokenEntries: 0, firstBrokenId: null };
+  expect(await stateOf(id)).toEqual(right);
+  expect(await corrections(id)).toEqual([{ amount, balance_after: corrected, reference: 'ticket-17' }]);
+
+  // Repeated, also by somebody who trusts the other one.
+  const again = await admin(`ledger correct --account ${id} --reference ticket-17`);
+  const status = 'nothing was changed: ticket-17 was used before';
+  expect([again.code, again.out[0]]).toEqual([0, { account_id: id, corrected: false, credits: corrected, status }]);
+  expect(await corrections(id)).toHaveLength(1);
+
+  await credit(db.pool, { accountId: id, kind: 'grant', credits: 10, reference: 'later' });
+  expect(await stateOf(id)).toEqual({ ...right, balance: corrected + 10, sum: corrected + 10 });
+  const { rows } = await db.pool.query('SELECT sum(credits)::int AS used FROM usage_days WHERE account_id = $1', [id]);
+  expect(rows, 'corrections are not usage').toEqual([{ used: 1 }]);
+});
+
+test('the balance is the sum of the ledger where nobody says which is right', async () => {
+  const id = await wrongAccount(150);
+  expect((await admin(`ledger correct --account ${id} --reference a`)).out[0]).toMatchObject({
+    credits: 99,
+    amount: 0,
+  });
+});
+
+test('entries that did not follow from each other count until a correction, later ones count again', async () => {
+  const id = await wrongAccount(95);
+  await writeByHand(id, -4, 90);
+  const broken = await stateOf(id);
+  expect(broken).toMatchObject({ balance: 95, sum: 95, brokenEntries: 1 });
+  const checked = await admin(`ledger check --account ${id}`);
+  expect(checked).toMatchObject({ code: 1, out: [{ account_id: id, first_broken_id: broken.firstBrokenId }] });
+  expect((await admin(`ledger correct --account ${id} --reference a`)).code).toBe(0);
+  expect(await corrections(id)).toEqual([{ amount: 0, balance_after: 95, reference: 'a' }]);
+  expect(await admin(`ledger check --account ${id}`)).toMatchObject({ code: 0, out: [{ broken_entries: 0 }] });
+
+  await charge(db.pool, { accountId: id, kind: 'read', credits: 5, reference: 'after' });
+  await db.pool.query(
+    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference) VALUES ($1, 'read', -1, 7, 'bad')`,
+    [id],
+  );
+  expect(await stateOf(id)).toMatchObject({ balance: 90, sum: 89, brokenEntries: 1 });
+  const again = await admin(`ledger correct --account ${id} --reference a`);
+  expect([again.code, again.out, again.err]).toEqual([1, [], expect.stringContaining('differs again')]);
+  expect((await admin(`ledger correct --account ${id} --reference b --trust balance`)).code).toBe(0);
+  expect(await stateOf(id)).toMatchObject({ balance: 90, sum: 90, brokenEntries: 0 });
+});
+
+test('a correction whose balance is not the sum of the ledger is a broken entry', async () => {
+  const id = await wrongAccount(99);
+  await db.pool.query(
+    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+     VALUES ($1, 'correction', 0, 50, 'hand')`,
+    [id],
+  );
+  expect(await stateOf(id)).toMatchObject({ brokenEntries: 1 });
+  await admin(`ledger correct --account ${id} --reference a`);
+});
+
+test('a ledger whose sum is below 0 never makes a balance negative', async () => {
+  const id = await wrongAccount(20);
+  await writeByHand(id, -1_000, 0);
+  const refused = await admin(`ledger correct --account ${id} --reference a`);
+  expect([refused.code, refused.out]).toEqual([1, []]);
+  expect(refused.err).toContain('The sum of the ledger is -901, and a balance is never below 0');
+  expect(await corrections(id)).toEqual([]);
+  expect((await admin(`ledger correct --account ${id} --reference a --trust balance`)).out[0]).toMatchObject({
+    ...{ amount: 921, credits: 20 },
+  });
+  expect(await stateOf(id)).toMatchObject({ balance: 20, sum: 20, brokenEntries: 0 });
+});
+
+test.each(['ledger', 'balance'] as const)('charges during corrections are in both (%s)', async (trusted) => {
+  const id = await wrongAccount(150);
+  const charges = (from: number) =>
+    Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        charge(db.pool, { accountId: id, kind: 'read', credits: 1, reference: `${from + at}` }),
+      ),
+    );
+  const correct = (reference: string) =>
+    inTransaction(db.pool, (client) => correctLedger(client, { accountId: id, reference, trusted }));
+  const [, first, , ...others] = await Promise.all([
+    charges(0),
+    correct('a'),
+    charges(10),
+    correct('a'),
+    correct('b'),
+    correct('c'),
+  ]);
+  const outcomes = [first, ...others].map((one) => one!.outcome).sort();
+  expect(outcomes.filter((outcome) => outcome === 'corrected')).toHaveLength(1);
+  const right = trusted === 'ledger' ? 79 : 130;
+  expect(await stateOf(id)).toMatchObject({ balance: right, sum: right, brokenEntries: 0 });
+});
+
+test('a charge that waits for the correction is judged by the corrected balance', async () => {
+  const id = await wrongAccount(150);
+  const waiting = await inTransaction(db.pool, async (client) => {
+    await correctLedger(client, { accountId: id, reference: 'a', trusted: 'ledger' });
+    // Whether its statement begins before the commit or after it, it finds 99 credits.
+    return [charge(db.pool, { accountId: id, kind: 'read', credits: 120, reference: 'large' })];
+  });
+  expect(await waiting[0]).toBeUndefined();
+  expect(await stateOf(id)).toMatchObject({ balance: 99, sum: 99 });
+});
+
+test('the command renews what the alert sees, and says which accounts still differ', async () => {
+  const [mine, other] = [await wrongAccount(150), await wrongAccount(160)];
+  const metrics = createMetrics();
+  const report = new InstallationReport(metrics);
+  const exported = async () => {
+    await report.update(db.pool);
+    return (await metrics.registry.getSingleMetric('ledger_mismatches')!.get()).values[0]!.value;
+  };
+  expect((await admin('ledger check')).err).toBe('2 balances differ from their ledger.');
+  expect(await exported()).toBe(2);
+  const { out } = await admin(`ledger correct --account ${mine} --reference a`);
+  expect(out.slice(1)).toEqual([
+    { account_id: other, balance: 160, sum: 99, broken_entries: 0, first_broken_id: null },
+    { accounts_that_differ: 1 },
+  ]);
+  expect(await exported()).toBe(1);
+  await admin(`ledger correct --account ${other} --reference a`);
+  expect([await exported(), await readLedgerMismatches(db.pool)]).toEqual([0, 0]);
+  const status = 'nothing was changed: the balance is what its ledger says';
+  expect((await admin(`ledger correct --account ${other} --reference b`)).out[0]).toMatchObject({ status });
+});
+
+test.each([
+  ['ledger check --account acc_unknown', '--account: acc_unknown has no account.'],
+  ['ledger correct --account acc_unknown --reference a', '--account: acc_unknown has no account.'],
+  ['ledger correct --reference a', '--email or --account is required.'],
+  ['ledger correct --account acc_unknown', '--reference is required.'],
+  ['ledger correct --account acc_unknown --reference a --trust me', '--trust: must be ledger or balance.'],
+])('%s is refused', async (command, message) => {
+  expect(await admin(command)).toEqual({ code: 1, out: [], err: message });
+});
+
+test('the customer sees the correction in the ledger of the API', async () => {
+  const { accountId, apiKey } = await api.account();
+  await db.pool.query('UPDATE accounts SET balance = balance + 5 WHERE id = $1', [accountId]);
+  expect((await admin(`ledger correct --account ${accountId} --reference ticket-9`)).code).toBe(0);
+  const { status, body } = await api.call(apiKey, 'GET', '/v1/account/ledger?limit=1');
+  const { balance } = await stateOf(accountId);
+  expect([status, body.items]).toMatchObject([
+    200,
+    [{ kind: 'correction', amount: 0, balance_after: balance, reference: 'ticket-9', request_id: null }],
+  ]);
+});
