@@ -63,8 +63,8 @@ test('a source that has moved to another process has no backlog here', async () 
   expect(await forum.backlog()).toBe(0);
 });
 
-test('gaps of listings and of post ids are given up by their age', async () => {
+test('gaps of listings and of ids are given up by their age', async () => {
   const forum = new ThreadForum(1);
   await forum.run(1);
-  expect([...forum.givenUp]).toEqual(['listings:', 'post-ids']);
+  expect([...forum.givenUp]).toEqual(['listings:', 'post-ids', 'comment-ids']);
 });
