@@ -73,19 +73,16 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   });
   const cluster: Cluster = { engines, installation, second: new Map(), receiver };
   const course: Course = { minutes: Number(values.minutes), isCalm: values.calm, only: values.only };
-  await cleanUpAfter(
-    async () => {
-      await start(cluster);
-      await run(report, cluster, course);
-    },
-    [
-      () => [...cluster.second.values()].map((process) => process.stop()),
-      () => [installation.remove()],
-      () => [receiver.stop()],
-      () => [engines.stop()],
-      () => [rm(dataDir, { recursive: true, force: true })],
-    ],
-  );
+  await cleanUpAfter(async () => {
+    await start(cluster);
+    await run(report, cluster, course);
+  }, [
+    () => [...cluster.second.values()].map((process) => process.stop()),
+    () => [installation.remove()],
+    () => [receiver.stop()],
+    () => [engines.stop()],
+    () => [rm(dataDir, { recursive: true, force: true })],
+  ]);
 }
 
 /** Starts the installation and the second processes. */
