@@ -1,11 +1,13 @@
 import ipaddr from 'ipaddr.js';
 import { parseBrokers } from '../../shared/kafka/broker-list.ts';
 import { addressesOf } from '../../shared/postgres/postgres-servers.ts';
+import { transportSecurity } from '../../shared/postgres/transport-security.ts';
+import type { TransportSecurity } from '../../shared/postgres/transport-security.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 /** Returns a warning for each setting that is acceptable for development but dangerous in production. */
 export function startWarnings(config: Config): string[] {
-  return [...settingWarnings(config), ...clearTextWarnings(config)];
+  return [...settingWarnings(config), ...clearTextWarnings(config), ...secretWarnings(config)];
 }
 
 function settingWarnings({ webhooks, http, secretKey, secretKeyPrevious, postgresUrl, payments }: Config): string[] {
@@ -49,17 +51,51 @@ function clearTextWarnings({ http, kafka, postgresUrl, clickhouseUrl }: Config):
   if (sasl && kafka.security.tls === undefined && brokers.some((broker) => isFar(broker.replace(/:\d+$/, '')))) {
     warnings.push('KAFKA_BROKERS: data travels unencrypted, and with plain the password. Set KAFKA_TLS=1.');
   }
-  if (postgresUrl !== undefined && !/[?&](sslmode|ssl)=/.test(postgresUrl)) {
-    const far = addressesOf(postgresUrl)
-      .map((address) => new URL(address))
-      .some(isOpenPassword);
-    if (far) warnings.push('DATABASE_URL: data travels unencrypted. Add sslmode=verify-full.');
+  const security = postgresUrl === undefined ? undefined : securityOfFar(postgresUrl);
+  if (security === 'none') warnings.push('DATABASE_URL: data travels unencrypted. Use sslmode=verify-full.');
+  if (security === 'unverified') {
+    warnings.push(
+      'DATABASE_URL: the certificate of the server is not verified, so another one may take its place. Use sslmode=verify-full, with sslrootcert=FILE for an authority of your own.',
+    );
   }
   const clickhouse = clickhouseUrl === undefined ? undefined : new URL(clickhouseUrl);
   if (clickhouse?.protocol === 'http:' && isOpenPassword(clickhouse)) {
     warnings.push('CLICKHOUSE_URL is http: the password travels unencrypted. Use https.');
   }
   return warnings;
+}
+
+/** Secrets of third parties that are sent to an address over http, beyond this host. */
+function secretWarnings({ upstream, payments }: Config): string[] {
+  const warnings: string[] = [];
+  if (upstream.clients !== undefined && isOpen(upstream.tokenUrl)) {
+    warnings.push('UPSTREAM_TOKEN_URL is http: the secrets of UPSTREAM_CLIENTS travel unencrypted. Use https.');
+  }
+  if (upstream.clients !== undefined && isOpen(upstream.url)) {
+    warnings.push('UPSTREAM_URL is http: the access tokens of the forum travel unencrypted. Use https.');
+  }
+  if (payments?.apiUrl !== undefined && isOpen(payments.apiUrl)) {
+    warnings.push('STRIPE_API_URL is http: STRIPE_SECRET_KEY travels unencrypted. Use https, or unset it.');
+  }
+  return warnings;
+}
+
+/** How the connections to a database on another host are protected; undefined when it is near or has no password. */
+function securityOfFar(postgresUrl: string): TransportSecurity | undefined {
+  const addresses = addressesOf(postgresUrl).map((address) => new URL(address));
+  // All have the same options.
+  return addresses.some(isOpenPassword) ? transportSecurity(addresses[0]!) : undefined;
+}
+
+function isOpen(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() === 'loopback';
+  return /(^|\.)localhost\.?$/.test(bare);
 }
 
 function isOpenPassword({ password, hostname }: URL): boolean {

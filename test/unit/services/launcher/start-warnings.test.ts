@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../shared/runtime/config.ts';
 import { startWarnings } from '../../../../services/launcher/start-warnings.ts';
 
+const PAYMENTS = { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
+
 test.each<[env: Record<string, string>, warned: string[]]>([
   [{}, []],
   [{ TRUST_PROXY: 'loopback', DATABASE_URL: 'postgres://u@h/d', SECRET_KEY: 'x'.repeat(32) }, []],
@@ -9,7 +11,7 @@ test.each<[env: Record<string, string>, warned: string[]]>([
   [{ TRUST_PROXY: 'true' }, ['TRUST_PROXY']],
   [{ DATABASE_URL: 'postgres://u@h/d' }, ['SECRET_KEY']],
   [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }, ['STRIPE_SECRET_KEY']],
-  [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }, []],
+  [PAYMENTS, []],
   [{ SECRET_KEY: 'x'.repeat(32), SECRET_KEY_PREVIOUS: 'y'.repeat(32) }, ['SECRET_KEY_PREVIOUS']],
   [{ BASE_URL: 'http://api.example.com' }, ['BASE_URL']],
   [{ BASE_URL: 'https://api.example.com' }, []],
@@ -19,9 +21,31 @@ test.each<[env: Record<string, string>, warned: string[]]>([
   [{ KAFKA_BROKERS: 'u:p@kafka:9092,u:p@kafka-0.brokers.forum.svc.cluster.local:9092' }, []],
   [{ DATABASE_URL: 'postgres://u:p@db,u2.db.example.com:5432/d', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
   [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?sslmode=verify-full', SECRET_KEY: 'x'.repeat(32) }, []],
+  [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?sslmode=disable', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
+  [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?ssl=0', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
+  [{ DATABASE_URL: 'postgres://u:p@db,db.example.com/d?ssl=false', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
+  [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?sslmode=no-verify', SECRET_KEY: 'x'.repeat(32) }, ['DATABASE_URL']],
+  [{ DATABASE_URL: 'postgres://u:p@db.example.com/d?ssl=true', SECRET_KEY: 'x'.repeat(32) }, []],
+  [{ DATABASE_URL: 'postgres://u:p@db/d?sslmode=disable', SECRET_KEY: 'x'.repeat(32) }, []],
   [{ DATABASE_URL: 'postgres://u:p@192.168.0.4/d', SECRET_KEY: 'x'.repeat(32) }, []],
   [{ CLICKHOUSE_URL: 'http://u:p@93.184.216.34:8123' }, ['CLICKHOUSE_URL']],
   [{ CLICKHOUSE_URL: 'http://u:p@[fd00::1]:8123' }, []],
+  [{ UPSTREAM_CLIENTS: 'a:b' }, []],
+  [{ UPSTREAM_TOKEN_URL: 'http://forum.example.com/token' }, []],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_TOKEN_URL: 'http://forum.example.com/token' }, ['UPSTREAM_TOKEN_URL']],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://10.1.2.3' }, ['UPSTREAM_URL']],
+  [
+    { UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://forum:8090', UPSTREAM_TOKEN_URL: 'http://forum:8090/token' },
+    ['UPSTREAM_TOKEN_URL', 'UPSTREAM_URL'],
+  ],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://127.0.0.2:9', UPSTREAM_TOKEN_URL: 'http://[::1]:9/token' }, []],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://localhost:9', UPSTREAM_TOKEN_URL: 'http://a.localhost/t' }, []],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://localhost.example.com' }, ['UPSTREAM_URL']],
+  [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://127.0.0.1.example.com' }, ['UPSTREAM_URL']],
+  [{ ...PAYMENTS, STRIPE_API_URL: 'http://stripe:12111' }, ['STRIPE_API_URL']],
+  [{ ...PAYMENTS, STRIPE_API_URL: 'http://127.0.0.1:12111' }, []],
+  [{ ...PAYMENTS, STRIPE_API_URL: 'https://stripe.example.com' }, []],
+  [{ STRIPE_API_URL: 'http://stripe:12111' }, []],
 ])('a start with %j warns of %j', (env, warned) => {
   expect(startWarnings(loadConfig(env)).map((warning) => /^[A-Z_]+/.exec(warning)?.[0])).toEqual(warned);
 });

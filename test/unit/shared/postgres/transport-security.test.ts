@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { transportSecurity } from '../../../../shared/postgres/transport-security.ts';
+import type { TransportSecurity } from '../../../../shared/postgres/transport-security.ts';
+
+test.each<[options: string, security: TransportSecurity]>([
+  ['', 'none'],
+  ['?application_name=sslmode', 'none'],
+  ['?sslmode=disable', 'none'],
+  ['?sslmode=', 'none'],
+  ['?sslmode=off', 'none'],
+  ['?sslmode=no-verify', 'unverified'],
+  ['?sslmode=prefer', 'verified'],
+  ['?sslmode=require', 'verified'],
+  ['?sslmode=verify-ca', 'verified'],
+  ['?sslmode=verify-full', 'verified'],
+  ['?sslmode=verify-full&sslmode=disable', 'none'],
+  ['?sslmode=disable&ssl=true', 'none'],
+  ['?sslmode=disable&sslrootcert=/ca.pem', 'none'],
+  ['?sslmode=prefer&uselibpqcompat=true', 'unverified'],
+  ['?sslmode=require&uselibpqcompat=true', 'unverified'],
+  ['?sslmode=require&uselibpqcompat=true&sslrootcert=/ca.pem', 'verified'],
+  ['?sslmode=verify-full&uselibpqcompat=true', 'verified'],
+  ['?ssl=true', 'verified'],
+  ['?ssl=1', 'verified'],
+  ['?ssl=0', 'none'],
+  ['?ssl=false', 'none'],
+  ['?ssl=', 'none'],
+  ['?ssl=no', 'none'],
+  ['?ssl=no-verify', 'unverified'],
+  ['?sslrootcert=/ca.pem', 'verified'],
+  ['?ssl=0&sslrootcert=/ca.pem', 'verified'],
+])('the options "%s" mean %s', (options, security) => {
+  expect(transportSecurity(new URL(`postgres://u:p@db.example.com/d${options}`))).toBe(security);
+});
