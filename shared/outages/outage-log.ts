@@ -1,3 +1,4 @@
+import { hasNoFreeConnection } from '../postgres/postgres-away.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -14,6 +15,9 @@ export interface OutageLogDeps {
 
 /** How often an outage is logged again while it lasts. */
 const LOG_AGAIN_MS = 60_000;
+const BEGINS = 'an engine is away; the work is retried until it is back';
+const NO_CONNECTION =
+  'Postgres is up but has no free connection: raise its max_connections, or the limit of the role or database, or run fewer processes; the work is retried until it has one';
 
 /**
  * Logs the outages of one piece of work, however often it fails: one line when an outage begins, one a minute while it
@@ -45,10 +49,7 @@ export class OutageLog {
     if (!begins && now - this.loggedAt < LOG_AGAIN_MS) return;
     this.loggedAt = now;
     const fields = { err: error, engine, work, failures: this.failures, seconds: this.secondsUntil(now) };
-    logger.warn(
-      fields,
-      begins ? 'an engine is away; the work is retried until it is back' : 'the engine is still away',
-    );
+    logger.warn(fields, hasNoFreeConnection(error) ? NO_CONNECTION : begins ? BEGINS : 'the engine is still away');
   }
 
   /** Call this after each success. */

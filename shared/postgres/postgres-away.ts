@@ -44,6 +44,11 @@ export function isPostgresAway(error: unknown): boolean {
   return MESSAGES.test(error.message);
 }
 
+/** True when Postgres works but refuses one connection more, by max_connections or a limit of the role or database. */
+export function hasNoFreeConnection(error: unknown): boolean {
+  return sqlState(error) === '53300';
+}
+
 /** The SQLSTATE of an error reported by the server; undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
   const code = errorCode(error) ?? '';

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { PublishFailed } from '../../../../shared/kafka/publish-errors.ts';
 import { OutageLog } from '../../../../shared/outages/outage-log.ts';
@@ -29,4 +30,22 @@ test('an outage is told when it begins, once a minute, and when it ends, however
   ]);
   expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 0]]);
   expect((await metrics.engineRetries.get()).values[0]?.value).toBe(1_000);
+});
+
+test('a healthy Postgres without a free connection is not called away', () => {
+  const told: unknown[] = [];
+  const warn = (fields: object, message: string) => told.push([(fields as { engine: string }).engine, message]);
+  const time = { now: 0 };
+  const outage = new OutageLog({ work: 'start', logger: { warn, info: warn } as never, clock: () => time.now });
+  const full = Object.assign(new pg.DatabaseError('sorry, too many clients already', 0, 'error'), { code: '53300' });
+  outage.failed(full);
+  time.now = 60_000;
+  outage.failed(full);
+  const message = expect.stringMatching(
+    /^Postgres is up but has no free connection: raise its max_connections/,
+  ) as string;
+  expect(told).toEqual([
+    ['postgres', message],
+    ['postgres', message],
+  ]);
 });
