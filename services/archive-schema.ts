@@ -1,9 +1,11 @@
 import { awayEngine } from '../shared/outages/away-engine.ts';
+import { OutageLog } from '../shared/outages/outage-log.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { delay } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
+import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
 
 /** The state of ClickHouse's schema. Only the archiver and comment search depend on it. */
@@ -14,15 +16,22 @@ export interface ArchiveSchema {
   attempted: Promise<void>;
 }
 
+export interface ArchiveSchemaDeps {
+  logger: Logger;
+  metrics: Pick<Metrics, 'engineAway' | 'engineRetries'>;
+  signal: AbortSignal;
+  fatal: (error: unknown) => void;
+}
+
 const FIRST_ATTEMPT_MS = 5_000;
 
 /**
- * Brings ClickHouse's schema up to date in the background, and retries for as long as ClickHouse is away. Any other
- * error ends the process.
+ * Brings ClickHouse's schema up to date in the background, and retries for as long as ClickHouse is away, which the
+ * metrics say as they do of the other engines. Any other error ends the process.
  */
 export function prepareArchiveSchema(
   { clickhouse, pool }: { clickhouse: ClickHouseClient; pool: Pool },
-  { logger, signal, fatal }: { logger: Logger; signal: AbortSignal; fatal: (error: unknown) => void },
+  { logger, metrics, signal, fatal }: ArchiveSchemaDeps,
 ): ArchiveSchema {
   const firstAttempt = Promise.withResolvers<undefined>();
   const migrate = async (): Promise<boolean> => {
@@ -37,6 +46,7 @@ export function prepareArchiveSchema(
     what: 'migrating ClickHouse',
     logger,
     signal,
+    outage: new OutageLog({ work: 'start', logger, metrics }),
     isRetryable: (error) => awayEngine(error) !== undefined,
   }).catch((error: unknown) => {
     if (!signal.aborted) fatal(error);

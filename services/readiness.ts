@@ -17,6 +17,8 @@ const LAPSE_MS = 5_000;
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
 /** A process with the API alone needs Kafka only to tell streams of new matches sooner. */
 const OPTIONAL_FOR_API: ReadonlySet<string> = new Set([...OPTIONAL, 'kafka']);
+/** A process with the archiver alone does nothing without them. */
+const OPTIONAL_FOR_ARCHIVER: ReadonlySet<string> = new Set();
 
 export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' | 'kafka'> {
   /** The services that this process starts: until each has been added, it is listed as not ready. */
@@ -42,7 +44,7 @@ export class Readiness {
 
   constructor({ pool, clickhouse, kafka, services, monotonic = () => performance.now() }: ReadinessDeps) {
     this.monotonic = monotonic;
-    this.optional = services.every((service) => service === 'api') ? OPTIONAL_FOR_API : OPTIONAL;
+    this.optional = optionalFor(services);
     this.engines.set('postgres', async () => (await pool.query('SELECT 1')).rowCount === 1);
     this.engines.set('clickhouse', async () => (await clickhouse.ping()).success);
     this.engines.set('kafka', () =>
@@ -125,6 +127,12 @@ export class Readiness {
       timeout.abort();
     }
   }
+}
+
+/** The parts without which a process with these services still does its work. */
+function optionalFor(services: readonly string[]): ReadonlySet<string> {
+  if (services.every((service) => service === 'api')) return OPTIONAL_FOR_API;
+  return services.every((service) => service === 'archiver') ? OPTIONAL_FOR_ARCHIVER : OPTIONAL;
 }
 
 async function answerOf(probe: Probe): Promise<boolean> {

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { Readiness } from '../../../services/readiness.ts';
 import type { ReadinessDeps } from '../../../services/readiness.ts';
 
+type Service = 'api' | 'matcher' | 'archiver';
+
 /** A process whose parts the test switches. */
-function stage(services: ('api' | 'matcher')[] = ['api', 'matcher']) {
-  const up = { postgres: true, clickhouse: true, kafka: true, api: true, matcher: true };
+function stage(services: Service[] = ['api', 'matcher']) {
+  const up = { postgres: true, clickhouse: true, kafka: true, api: true, matcher: true, archiver: true };
   const time = { now: 0 };
   const engines = {
     pool: { query: () => Promise.resolve({ rowCount: up.postgres ? 1 : 0 }) },
@@ -12,7 +14,7 @@ function stage(services: ('api' | 'matcher')[] = ['api', 'matcher']) {
     kafka: { withAdmin: () => Promise.resolve(up.kafka) },
   } as unknown as Pick<ReadinessDeps, 'pool' | 'clickhouse' | 'kafka'>;
   const readiness = new Readiness({ ...engines, services, monotonic: () => time.now });
-  const add = (service: 'api' | 'matcher') => readiness.add(service, () => up[service]);
+  const add = (service: Service) => readiness.add(service, () => up[service]);
   return { up, time, readiness, add };
 }
 
@@ -74,6 +76,25 @@ test('the API alone stays in rotation without Kafka', async () => {
   expect(await readiness.answer()).toMatchObject({ ready: true, parts: { kafka: false } });
   up.postgres = false;
   expect((await readiness.answer()).ready).toBe(false);
+});
+
+test.each<[services: Service[], ready: boolean]>([
+  [['archiver'], false],
+  [['archiver', 'matcher'], true],
+  [['api', 'matcher', 'archiver'], true],
+  [['api'], true],
+  [['matcher'], true],
+])('without ClickHouse a process with %j is ready: %s', async (services, ready) => {
+  const { up, readiness, add } = stage(services);
+  for (const service of services) add(service);
+  readiness.markAnnounced();
+  expect((await readiness.answer()).ready).toBe(true);
+  up.clickhouse = false;
+  up.archiver = false;
+  expect(await readiness.answer()).toMatchObject({ parts: { clickhouse: false } });
+  expect((await readiness.check()).ready).toBe(ready);
+  up.clickhouse = true;
+  expect((await readiness.check()).ready).toBe(ready);
 });
 
 test('a service that was never ready gets no patience', async () => {
