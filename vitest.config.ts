@@ -7,6 +7,8 @@ import { LongestFirst } from './test/support/runner/longest-first.ts';
  */
 const WORKERS = 3;
 
+const FIXED_SEED = 'test/support/runner/fixed-seed.ts';
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -23,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts', 'test/contract/**/*.test.ts'],
+          setupFiles: [FIXED_SEED],
           // On a loaded machine a property test of ten seconds takes a minute.
           testTimeout: 120_000,
         },
@@ -33,6 +36,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/support/runner/start-engines.ts'],
+          setupFiles: [FIXED_SEED],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -47,7 +51,8 @@ export default defineConfig({
           globalSetup: ['test/support/runner/installation-slot.ts'],
           setupFiles: ['test/support/runner/take-installation-slot.ts'],
           testTimeout: 240_000,
-          hookTimeout: 120_000,
+          // A start may take 110 s, and a hook does more than that.
+          hookTimeout: 240_000,
         },
       },
     ],

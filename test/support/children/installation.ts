@@ -71,7 +71,7 @@ export class Installation {
   }
 
   /** Starts or restarts it and waits until it is ready; returns the duration in milliseconds. */
-  async start(timeoutMs = 60_000): Promise<number> {
+  async start(timeoutMs = 110_000): Promise<number> {
     const begun = performance.now();
     const child = spawn(process.execPath, ['services/main.ts'], {
       cwd: ROOT,
