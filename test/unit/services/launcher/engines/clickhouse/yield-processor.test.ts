@@ -35,7 +35,7 @@ function groupsCanYield(): boolean {
   const write = 'echo 5 > /proc/self/autogroup';
   const script = `{ ${write} || { sleep 0.2; ${write}; }; } 2> /dev/null; cat /proc/self/autogroup`;
   const { stdout } = spawnSync('setsid', ['--wait', 'sh', '-c', script], { encoding: 'utf8' });
-  return / nice 5$/m.test(String(stdout));
+  return / nice 5$/m.test(stdout);
 }
 
 const inherited = getPriority();
