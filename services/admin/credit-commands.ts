@@ -2,7 +2,7 @@ import { planOf } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
-import { credit } from '../../shared/stores/accounts/ledger.ts';
+import { credit } from '../../shared/stores/ledger/ledger.ts';
 import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
 import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';

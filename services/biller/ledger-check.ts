@@ -1,5 +1,5 @@
-import { checkLedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
-import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/accounts/ledger-check.ts';
+import { checkLedgerPage } from '../../shared/stores/ledger/ledger-check.ts';
+import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/ledger/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import type { BillerDeps } from './biller-deps.ts';
 

@@ -1,7 +1,7 @@
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/accounts/credits.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { chargeTogether } from '../../shared/stores/accounts/ledger.ts';
+import { chargeTogether } from '../../shared/stores/ledger/ledger.ts';
 import {
   lockDueMonitors,
   lockPayingAccounts,

@@ -1,7 +1,7 @@
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
-import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
+import { secondsUntilTomorrow } from '../../shared/stores/ledger/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import { copyTables } from './copy-tables.ts';
 import { createDigestRound } from './digests/digest-round.ts';

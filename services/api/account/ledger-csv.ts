@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { ledgerEntry } from '../../../schemas/api/account.ts';
 import type { LedgerEntry } from '../../../schemas/api/account.ts';
-import type { StoredLedgerEntry } from '../../../shared/stores/accounts/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/stores/ledger/ledger-pages.ts';
 
 /** An entry as the API shows it. */
 export function entryOf(stored: StoredLedgerEntry): LedgerEntry {

@@ -1,5 +1,5 @@
 import { ledgerQuery } from '../../../schemas/api/account.ts';
-import { readLedgerPage } from '../../../shared/stores/accounts/ledger-pages.ts';
+import { readLedgerPage } from '../../../shared/stores/ledger/ledger-pages.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';

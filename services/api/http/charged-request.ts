@@ -1,4 +1,4 @@
-import type { ChargedRequest } from '../../../shared/stores/accounts/ledger.ts';
+import type { ChargedRequest } from '../../../shared/stores/ledger/ledger.ts';
 import type { Call, Route } from './route.ts';
 
 /** Names the request in the ledger. A tool call has the route of its tool. */

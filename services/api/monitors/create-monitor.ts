@@ -8,7 +8,7 @@ import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import {
   announceMonitorChange,
   countMonitors,

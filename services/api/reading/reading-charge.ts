@@ -4,8 +4,8 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge, chargeTogether } from '../../../shared/stores/accounts/ledger.ts';
-import type { ChargedRequest, ChargeKind, LedgerMove } from '../../../shared/stores/accounts/ledger.ts';
+import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
+import type { ChargedRequest, ChargeKind, LedgerMove } from '../../../shared/stores/ledger/ledger.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
 

@@ -3,7 +3,7 @@ import { isLargeProvider } from '../../../shared/domain/accounts/mail-providers.
 import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { registrableDomain } from '../../../shared/domain/accounts/registrable-domain.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { credit } from '../../../shared/stores/accounts/ledger.ts';
+import { credit } from '../../../shared/stores/ledger/ledger.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/accounts/signups.ts';
 

@@ -4,7 +4,7 @@ import { sqlBody } from '../../../schemas/api/sql.ts';
 import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
 import { answersOthers, prepareSandbox, prepareSql, runSql, SqlOverdue } from '../../../shared/stores/sql/run-sql.ts';

@@ -7,7 +7,7 @@ import type { BackfillStop } from '../../../shared/domain/backfill-room.ts';
 import type { NumberedBatch } from '../../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import type {
   BackfillProgress,
   ClaimedBackfill,

@@ -4,7 +4,7 @@ import type { Pack } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { insertAccount, recordPack } from './accounts.ts';
 import { issueApiKey } from './api-keys.ts';
-import { credit } from './ledger.ts';
+import { credit } from '../ledger/ledger.ts';
 
 export interface NewAccount {
   email: string;

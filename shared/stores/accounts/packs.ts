@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { lockAccount, recordPack } from './accounts.ts';
-import { credit } from './ledger.ts';
+import { credit } from '../ledger/ledger.ts';
 
 export interface BoughtPack {
   /** The payment's own id, or the grant's reference. A pack with this id is given once. */

@@ -1,6 +1,6 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import type { ChargedRequest } from '../accounts/ledger.ts';
+import type { ChargedRequest } from '../ledger/ledger.ts';
 import type { TopicOffsets } from '../upkeep/erasure.ts';
 
 /** A position in the archive, which is read in the order of (first_seen_at, thing_id). */

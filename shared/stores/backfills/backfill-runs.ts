@@ -1,6 +1,6 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import type { ChargedRequest } from '../accounts/ledger.ts';
+import type { ChargedRequest } from '../ledger/ledger.ts';
 
 /**
  * - running: not at its end, though it may wait for others.

@@ -1,7 +1,7 @@
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../domain/accounts/credits.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { charge } from '../accounts/ledger.ts';
-import type { ChargedRequest } from '../accounts/ledger.ts';
+import { charge } from '../ledger/ledger.ts';
+import type { ChargedRequest } from '../ledger/ledger.ts';
 import { startMonitorPeriod } from './monitors.ts';
 import type { StoredMonitor } from './monitors.ts';
 

@@ -5,8 +5,8 @@ import { BACKGROUND_LIMITS, createPool } from '../../../shared/postgres/pool.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { charge, chargeTogether, credit } from '../../../shared/stores/accounts/ledger.ts';
-import { findLedgerMismatches, secondsUntilTomorrow } from '../../../shared/stores/accounts/ledger-check.ts';
+import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { findLedgerMismatches, secondsUntilTomorrow } from '../../../shared/stores/ledger/ledger-check.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

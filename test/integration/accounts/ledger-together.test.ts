@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge, chargeTogether } from '../../../shared/stores/accounts/ledger.ts';
+import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
 import type { Caller } from '../../../services/api/admission/authentication.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
-import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { givePack, refundPack } from '../../../shared/stores/accounts/packs.ts';
 import { ensureSecretKey } from '../../../shared/stores/upkeep/settings.ts';
 import { ensureDemoAccount } from '../../../services/api/demo-account.ts';

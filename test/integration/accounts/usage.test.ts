@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LedgerEntry, Usage } from '../../../schemas/api/account.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { charge, chargeTogether, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

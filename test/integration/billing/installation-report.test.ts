@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InstallationReport } from '../../../services/biller/installation-report.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { storeLedgerMismatches } from '../../../shared/stores/upkeep/settings.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
+import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
 import { anyAction, BillerActions } from '../../support/oracles/biller-actions.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stateOf } from '../../../services/api/dashboard/billing/receipts-section.ts';
 import { returnUrls } from '../../../services/api/dashboard/billing/return-urls.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { listReceipts } from '../../../shared/stores/payments/receipts.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor } from '../../support/dashboard/dashboard-visitor.ts';

@@ -7,7 +7,7 @@ import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { credit } from '../../../shared/stores/accounts/ledger.ts';
+import { credit } from '../../../shared/stores/ledger/ledger.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

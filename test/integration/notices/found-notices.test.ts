@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { switchOffNotices } from '../../../shared/stores/notices/notice-settings.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';

@@ -10,7 +10,7 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { credit } from '../../../shared/stores/accounts/ledger.ts';
+import { credit } from '../../../shared/stores/ledger/ledger.ts';
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import type { TestDatabase } from '../fixtures/test-database.ts';

@@ -1,7 +1,7 @@
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
 import { findAccount } from '../../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../../shared/stores/accounts/accounts.ts';
-import { readLedgerPage } from '../../../../shared/stores/accounts/ledger-pages.ts';
+import { readLedgerPage } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import { findPayment } from '../../../../shared/stores/payments/payments.ts';
 import { listReceipts } from '../../../../shared/stores/payments/receipts.ts';
 import { html } from '../../../../shared/html/html.ts';

@@ -1,4 +1,4 @@
-import { readLedgerPage } from '../../../../shared/stores/accounts/ledger-pages.ts';
+import { readLedgerPage } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import { csvOf, entryOf } from '../../account/ledger-csv.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';

@@ -1,4 +1,4 @@
-import type { StoredLedgerEntry } from '../../../../shared/stores/accounts/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';
 import type { Visit } from '../page-route.ts';

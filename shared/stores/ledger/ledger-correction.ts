@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { lockAccount } from './accounts.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import { agrees, compareLedger } from './ledger-check.ts';
 import type { ComparedLedger } from './ledger-check.ts';
 
