@@ -52,26 +52,23 @@ describe('the live crawl', () => {
     return owed.map(({ name }) => name).filter((name) => !publisher.items.has(name));
   }
 
-  async function arriveAll(publisher: CollectingPublisher, seconds: number): Promise<void> {
-    await eventually('the simulator finishes', async () => (await simulator?.stats())?.finished, seconds * 1000);
-    await eventually(
-      'everything emitted is published',
-      async () => {
-        const names = missing(publisher);
-        if (names.length === 0) return true;
-        const { rows: gaps } = await database.pool.query(
-          'SELECT source, reason, after_thing, before_thing FROM crawl_gaps',
-        );
-        throw new Error(`missing ${names.length}: ${names.slice(0, 5).join(', ')}; gaps: ${JSON.stringify(gaps)}`);
-      },
-      30_000,
-    );
+  async function arriveAll(publisher: CollectingPublisher): Promise<void> {
+    await eventually('the simulator finishes', async () => (await simulator?.stats())?.finished);
+    await eventually('everything emitted is published', async () => {
+      const names = missing(publisher);
+      if (names.length === 0) return true;
+      const { rows: gaps } = await database.pool.query(
+        'SELECT source, reason, after_thing, before_thing FROM crawl_gaps',
+      );
+      throw new Error(`missing ${names.length}: ${names.slice(0, 5).join(', ')}; gaps: ${JSON.stringify(gaps)}`);
+    });
     expect(crawler?.errors).toEqual([]);
   }
 
-  test('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
-    const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000' });
-    await arriveAll(publisher, 20);
+  test('publishes every one of 1,100 items at 300 a second, each once, to its topic', async () => {
+    // Fewer comments than the listing shows: none of them can leave it, however long a pass takes.
+    const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '1100' });
+    await arriveAll(publisher);
     // Two sources can receive a post at the same moment; everything else is published once.
     expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
     for (const [name, topic] of publisher.topics) {
@@ -102,7 +99,7 @@ describe('the live crawl', () => {
       await eventually(`item ${(index + 1) * 100}`, async () => (await sim.stats()).emitted > (index + 1) * 100);
       await sim.fault(fault);
     }
-    await arriveAll(publisher, 40);
+    await arriveAll(publisher);
     const metrics = crawler?.metrics;
     expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'refused' }))).toBeGreaterThan(0);
     expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'broken' }))).toBeGreaterThan(3);
@@ -118,7 +115,7 @@ describe('the live crawl', () => {
       await eventually(`item ${emitted + 300}`, async () => (await sim.stats()).emitted > emitted + 300);
       crawler = await startTestCrawler({ url: sim.url, pool: database.pool, publisher, sources: SOURCES });
     }
-    await arriveAll(publisher, 30);
+    await arriveAll(publisher);
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
   });
 
@@ -133,7 +130,8 @@ describe('the live crawl', () => {
       const { rows } = await database.pool.query<{ source: string; after_thing: string }>('SELECT * FROM crawl_gaps');
       return rows.length > 0 && rows;
     });
-    expect(gaps.map(({ source }) => source)).toEqual(['listings:comments']);
+    // On a busy machine the first crawler may have recorded one as well.
+    expect(new Set(gaps.map(({ source }) => source))).toEqual(new Set(['listings:comments']));
     expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
   });
 
@@ -163,7 +161,8 @@ describe('the live crawl', () => {
   test('lets one process crawl a source at a time, and hands the source over when that process stops', async () => {
     // One source only: several would be divided among the two.
     const sources = ['post-ids'];
-    const [sim, first] = await start({ SIMULATOR_RATE: '800', SIMULATOR_COUNT: '6000' }, sources);
+    // For half a minute, so that the first can go on when the second is there.
+    const [sim, first] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '6000' }, sources);
     await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
     const second = new CollectingPublisher();
     const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources });
@@ -187,6 +186,6 @@ describe('the live crawl', () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
     await eventually('item 200', async () => (await sim.stats()).emitted > 200);
     publisher.failNext(12);
-    await arriveAll(publisher, 30);
+    await arriveAll(publisher);
   });
 });
