@@ -95,7 +95,7 @@ test('engines that are away or hang are unknown, and delay the answer by at most
   });
   const begun = performance.now();
   const reply = await api.call(undefined, 'GET', '/status');
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  expect(performance.now() - begun).toBeLessThan(30_000);
   const { status, parts } = reply.body as unknown as ServiceStatus;
   expect([reply.status, status]).toEqual([200, 'degraded']);
   expect(Object.values(parts).map((part) => part.status)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);

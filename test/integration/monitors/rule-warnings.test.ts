@@ -148,7 +148,7 @@ describe('with an archive', () => {
       const changed = await slow.call(apiKey, 'PATCH', `/v1/monitors/${(reply.body.monitor as { id: string }).id}`, {});
       expect(changed.body.warnings).toEqual([OF_THE]);
       // Each waits 300 ms; the time-out of ClickHouse's client is 30 s.
-      expect(performance.now() - begun).toBeLessThan(5_000);
+      expect(performance.now() - begun).toBeLessThan(20_000);
     } finally {
       proxy.thaw();
       await slow.stop();
