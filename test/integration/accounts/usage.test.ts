@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LedgerEntry, Usage } from '../../../schemas/api/account.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
@@ -40,6 +40,8 @@ async function callTool(key: string, id: string, name: string, args: object): Pr
 }
 
 test('a charge carries the id, the route and the key of its request, as a tool call too, and usage sums them', async () => {
+  await db.moveToNoon(0);
+  onTestFinished(() => db.setShift('0'));
   const { accountId, apiKey } = await api.account({ credits: 1_000 });
   const second = await issueApiKey(db.pool, accountId, 'second');
   const [keyId, secondId] = [apiKey.slice(3, 11), second.slice(3, 11)];
@@ -66,7 +68,10 @@ test('a charge carries the id, the route and the key of its request, as a tool c
   ]);
 
   const total = { charges: 8, credits: 35 };
-  const day = new Date().toISOString().slice(0, 10);
+  const { rows: days } = await db.pool.query<{ day: string }>(
+    `SELECT (service_now() AT TIME ZONE 'UTC')::date::text AS day`,
+  );
+  const { day } = days[0]!;
   const byDay = await usageOf(apiKey, '');
   expect(byDay).toMatchObject({ by: 'day', to: day, total });
   expect((Date.parse(byDay.to) - Date.parse(byDay.from)) / 86_400_000).toBe(29);

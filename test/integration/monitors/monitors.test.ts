@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { account } from '../../../schemas/api/account.ts';
 import { monitor as monitorSchema, monitorStats } from '../../../schemas/api/monitor.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -120,6 +120,8 @@ test('the list has all monitors except deleted ones, with the limits of the plan
 });
 
 test('a monitor is returned with its counts', async () => {
+  await db.moveToNoon(0);
+  onTestFinished(() => db.setShift('0'));
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   await db.pool.query(

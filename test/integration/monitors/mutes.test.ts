@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -139,6 +139,8 @@ describe('nothing muted is recorded after the answer, and everything again once 
     ['thread', 't3_a', ['t3_a'], ['t1_b']],
     ['subreddit', 'metal', [], ['t3_a', 't1_b']],
   ])('%s %s', async (kind, value, muted, others) => {
+    await db.moveToNoon(0);
+    onTestFinished(() => db.setShift('0'));
     const mute = muteOf(await call('POST', '', { kind, value }));
     for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 0]);
     for (const thing of others) expect([thing, await record(thing)]).toEqual([thing, 1]);

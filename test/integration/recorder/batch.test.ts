@@ -38,13 +38,6 @@ const countersOf = async (monitorId: string) =>
 const daysOf = (monitorId: string) =>
   rows('SELECT day::text, matches, suppressed FROM monitor_days WHERE monitor_id = $1 ORDER BY day', [monitorId]);
 
-/** Moves the service's clock to noon, so that no test crosses midnight by chance. */
-async function moveToNoon(daysFromNow: number): Promise<void> {
-  const now = Date.now();
-  const noon = now - (now % 86_400_000) + (daysFromNow + 0.5) * 86_400_000;
-  await database.setShift(`${(noon - now) / 1_000} seconds`);
-}
-
 async function newMonitor(setup: Parameters<typeof insertMonitors>[2] = {}): Promise<string> {
   return (await insertMonitors(database.pool, 1, setup))[0]!;
 }
@@ -161,14 +154,14 @@ test('another monitor that matches the thing later gets its content as first mat
 test('suppresses matches over the daily cap until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   expect((await record(some(199))).outcomes).toEqual({ recorded: 199 });
   expect((await record(some(3))).outcomes).toEqual({ recorded: 1, suppressed: 2 });
   expect((await record(some(1))).matches[0]).toMatchObject({ seq: 203, suppressed: true, first_delivery: 'skipped' });
   expect((await storedOf(monitorId)).at(-1)).toMatchObject({ delivery_status: 'skipped', next_attempt_at: null });
   const { day: before } = await countersOf(monitorId);
 
-  await moveToNoon(2);
+  await database.moveToNoon(2);
   expect((await record(some(2))).outcomes).toEqual({ recorded: 2 });
   const { day: after } = await countersOf(monitorId);
   expect(Date.parse(after) - Date.parse(before)).toBe(86_400_000);
@@ -178,7 +171,7 @@ test('suppresses matches over the daily cap until the UTC day changes', async ()
   ]);
 
   // The clock steps back across midnight; days and times of matches do not.
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   await record(some(1));
   expect(await daysOf(monitorId)).toMatchObject([{ matches: 200 }, { day: after, matches: 3 }]);
   const times = (await storedOf(monitorId)).map((row) => (row.created_at as Date).getTime());
@@ -188,7 +181,7 @@ test('suppresses matches over the daily cap until the UTC day changes', async ()
 test('a pack bought during the day raises the cap at once; a suppressed match without a webhook has no delivery', async () => {
   const monitorId = await newMonitor();
   const some = someOf(monitorId);
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   const { matches } = await record(some(201));
   expect(matches.at(-1)).toMatchObject({ suppressed: true, first_delivery: 'none' });
   await database.pool.query('UPDATE accounts SET pack = 9 WHERE id = (SELECT account_id FROM monitors WHERE id = $1)', [

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
@@ -8,6 +8,7 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter } from '../../../shared/stores/matches/match-pages.ts';
 import { insertMonitorVersion, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -90,6 +91,8 @@ test('concurrent recorders with the same monitors and things in any order leave 
 });
 
 test('the daily cap is exact while several recorders reach it together', async () => {
+  await database.moveToNoon(0);
+  onTestFinished(() => database.setShift('0'));
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const recorders = Array.from({ length: 4 }, () =>
     Array.from({ length: 8 }, () => Array.from({ length: 10 }, () => candidateOf({ monitorId, thingId: newThing() }))),
@@ -177,7 +180,7 @@ async function recordDuring<T>(
   const changed = await inTransaction(database.pool, async (client) => {
     await lockRecordingMonitors(client, [monitorId]);
     recording = record(candidates());
-    await vi.waitFor(async () => expect(await waitingRecorders()).toHaveLength(1), { timeout: 10_000, interval: 5 });
+    await eventually('it waits', async () => (await waitingRecorders()).length === 1);
     return change(client);
   });
   return { recorded: await recording!, changed };
@@ -252,14 +255,10 @@ test('a lost connection in the transaction stores nothing, is retryable, and the
   await inTransaction(database.pool, async (client) => {
     await lockRecordingMonitors(client, [monitorId]);
     failure = record(batch).catch((error: unknown) => error);
-    const pids = await vi.waitFor(
-      async () => {
-        const found = await waitingRecorders();
-        expect(found).toHaveLength(1);
-        return found;
-      },
-      { timeout: 10_000, interval: 5 },
-    );
+    const pids = await eventually('it waits', async () => {
+      const found = await waitingRecorders();
+      return found.length === 1 && found;
+    });
     await client.query('SELECT pg_terminate_backend($1)', pids);
   });
   expect(isPostgresAway(await failure)).toBe(true);

@@ -17,14 +17,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
-beforeEach(() => moveToNoon(0));
-
-/** Moves the service's clock to noon, so that no test crosses midnight by chance. */
-async function moveToNoon(daysFromNow: number): Promise<void> {
-  const now = Date.now();
-  const noon = now - (now % 86_400_000) + (daysFromNow + 0.5) * 86_400_000;
-  await database.setShift(`${(noon - now) / 1_000} seconds`);
-}
+beforeEach(() => database.moveToNoon(0));
 
 const record = (candidates: Candidate[], suppressedPerDay = SUPPRESSED_PER_DAY) =>
   recordBatch({ pool: database.pool, toleranceMs: 0, suppressedPerDay }, candidates);
@@ -99,9 +92,9 @@ test('each monitor counts its own threads, and without thread_once there are non
 test('a thread has a match on the next day again; a clock that steps back changes nothing', async () => {
   const monitorId = await newMonitor();
   await record(inThreads(monitorId, 'aa'));
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   await record(inThreads(monitorId, 'aab'));
-  await moveToNoon(0);
+  await database.moveToNoon(0);
   await record(inThreads(monitorId, 'abc'));
   expect(await codesOf(monitorId)).toBe('.t.t.tt.');
 });
@@ -138,7 +131,7 @@ test('a repeat publishes the same bytes and changes nothing, also on a later day
   const batch = inThreads(monitorId, 'abcab');
   const first = await record(batch);
   const again = await record([...batch.toReversed(), ...batch]);
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   const later = await record(batch);
   for (const repeat of [again, later]) {
     expect(repeat.matches.map((match) => JSON.stringify(match))).toEqual(
@@ -163,7 +156,7 @@ test('over the ceiling repeats of a thread are only counted, without content, an
   expect((await record(inThreads(monitorId, 'b', at(-1_000)), 3)).outcomes).toEqual({ recorded: 1 });
 
   // Read again on the next day, when their thread has no match yet.
-  await moveToNoon(1);
+  await database.moveToNoon(1);
   expect((await record(repeats, 3)).outcomes).toEqual({ not_stored: 2 });
   expect((await record(inThreads(monitorId, 'a', at(2)), 3)).outcomes).toEqual({ recorded: 1 });
   expect(await codesOf(monitorId)).toBe('.ttt..');
@@ -181,7 +174,7 @@ test('a larger pack or a new day between the first read and the lock stores the 
       if (typeof member !== 'function') return member;
       if (name !== 'connect') return member.bind(target) as unknown;
       return async (...args: unknown[]) => {
-        if (!isMoved) await moveToNoon(1);
+        if (!isMoved) await database.moveToNoon(1);
         isMoved = true;
         return (await Reflect.apply(member, target, args)) as unknown;
       };

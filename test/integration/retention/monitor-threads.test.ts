@@ -8,6 +8,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 let db: TestDatabase;
 beforeEach(async () => {
   db = await createTestDatabase();
+  await db.moveToNoon(0);
   await db.pool.query(
     `INSERT INTO monitor_threads (day, monitor_id, post_id)
      SELECT (service_now() AT TIME ZONE 'UTC')::date - ago, 'mon_' || n % 3, n
