@@ -11,6 +11,7 @@ import { Installation } from '../support/children/installation.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const MATCHES_ASKED = 'curl -s "$API/v1/monitors/$MONITOR/matches?limit=1" -H "Authorization: Bearer $KEY"';
+const STREAM_ASKED = 'curl -sN --max-time 5 "$API/v1/monitors/$MONITOR/stream" -H "Authorization: Bearer $KEY"';
 let installation: Installation;
 let receiver: ChildProcess | undefined;
 
@@ -42,7 +43,11 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .replaceAll(':9000/', `:${receiverPort}/`)
     // Matches come by chance: five seconds nearly always bring one.
     .replace('sleep 5', `until ${MATCHES_ASKED} | grep -q mat_; do sleep 1; done`)
-    .replace('--max-time 5 ', '--max-time 10 ');
+    // So the stream may last a minute, and ends after the first one that it brings.
+    .replace(
+      STREAM_ASKED,
+      `${STREAM_ASKED.replace('--max-time 5', '--max-time 60')} | sed '/^event: match$/,/^$/{/^$/q;}'`,
+    );
   const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: ROOT,
     // At the first level of shells, bash takes itself for one of a remote login and reads its start files.
