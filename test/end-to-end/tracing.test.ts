@@ -31,12 +31,18 @@ const byName = (spans: readonly ReceivedSpan[], name: string) => spans.filter((s
 test('one trace follows an item from the crawl to the webhook', async () => {
   const body = { name: 'traces', keywords: ['rust', 'coffee', 'python'], nsfw: true, webhook_url: receiver.url };
   expect((await installation.call(key, 'POST', '/v1/monitors', body)).status).toBe(201);
-  const { webhook, traceId, spans } = await eventually('a traced webhook and its spans', () => {
+  const { webhook, traceId, spans, batch } = await eventually('a traced webhook and its spans', () => {
     for (const received of receiver.received) {
       const [, id] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/.exec(String(received.headers.traceparent)) ?? [];
       const trace = collector.spans.filter((span) => span.traceId === id);
-      if (id !== undefined && byName(trace, 'crawl').length > 0 && byName(trace, 'deliver').length > 0)
-        return { webhook: received, traceId: id, spans: trace };
+      const [recorded] = byName(trace, 'record');
+      // The transaction of the batch is linked with the candidates that it recorded.
+      const transaction = byName(collector.spans, 'record batch').find(({ links }) =>
+        links.some(({ spanId }) => spanId === recorded?.spanId),
+      );
+      const isComplete = ['crawl', 'match', 'record', 'deliver'].every((name) => byName(trace, name).length > 0);
+      if (id !== undefined && isComplete && transaction !== undefined)
+        return { webhook: received, traceId: id, spans: trace, batch: transaction };
     }
     return undefined;
   });
@@ -55,11 +61,7 @@ test('one trace follows an item from the crawl to the webhook', async () => {
   expect(delivered!.attributes).toContainEqual(attribute('forum.match_id', match.id));
   expect(delivered!.attributes).toContainEqual({ key: 'http.response.status_code', value: { intValue: 204 } });
 
-  // The transaction of the batch is linked with the candidates that it recorded.
-  const batch = byName(collector.spans, 'record batch').find(({ links }) =>
-    links.some(({ spanId }) => spanId === recorded!.spanId),
-  );
-  expect(batch).toBeDefined();
+  expect(batch.links).toContainEqual(expect.objectContaining({ traceId, spanId: recorded!.spanId }));
   await eventually('the attempt is logged with its trace', () =>
     installation.output.split('\n').some((line) => line.includes(traceId) && line.includes(match.id)),
   );
