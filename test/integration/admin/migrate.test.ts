@@ -86,7 +86,7 @@ test('two at once bring empty servers up to date, each file once; a third change
 
   expect(await runAdminProcess(['migrate', '--wait', '0'], env)).toMatchObject({ code: 0 });
   expect(await state()).toEqual(migrated);
-}, 60_000);
+});
 
 test('a server that does not answer is named with exit code 1, after the wait that was asked for', async () => {
   const away = `127.0.0.1:${await freePort()}`;
@@ -99,7 +99,7 @@ test('a server that does not answer is named with exit code 1, after the wait th
   expect(clickhouse).toMatchObject({ code: 1 });
   expect(linesOf(clickhouse.out)).toEqual(DONE.slice(0, 2));
   expect(clickhouse.err).toContain('ClickHouse does not answer');
-}, 60_000);
+});
 
 test('topics with another number of partitions are named, and --wait is checked', async () => {
   await runAdminProcess(['migrate'], env);
@@ -108,4 +108,4 @@ test('topics with another number of partitions are named, and --wait is checked'
   expect(differing.err).toMatch(/monitor\.matches has \d+, this version declares 7/);
   const faulty = await runAdminProcess(['migrate', '--wait', 'long'], env);
   expect(faulty).toMatchObject({ code: 1, out: '', err: expect.stringContaining('--wait') as string });
-}, 60_000);
+});

@@ -71,7 +71,7 @@ test('killed in the middle and run twice at once, beside owners who rotate, it l
     env: { PATH: process.env.PATH, ...env() },
     stdio: 'ignore',
   });
-  await eventually('some are resealed', async () => opens((await stored())[100]!.secret, idOf(100)), 30_000);
+  await eventually('some are resealed', async () => opens((await stored())[100]!.secret, idOf(100)));
   run.kill('SIGKILL');
   await once(run, 'exit');
   const half = await stored();

@@ -133,7 +133,7 @@ test('openapi-typescript and orval generate clients that compile, lose no answer
   ]);
   expect(JSON.parse(typedFetch.stdout)).toEqual({ ...expected(), text: true });
   expect(JSON.parse(orval.stdout)).toEqual({ ...expected(), text: true });
-}, 60_000);
+});
 
 /** Compiles only if every documented answer has a type with content. */
 function answerTypes(): string {

@@ -104,7 +104,7 @@ describe('the budget exchange of two processes', () => {
     call(api.budget, 'reading', '5000');
     proxy.thaw();
     await crawler.exchange.stop();
-    await eventually('they exchange again', () => reading(api.budget) > 5, 20_000);
+    await eventually('they exchange again', () => reading(api.budget) > 5);
   });
 
   test('ignores a report of unknown shape', async () => {

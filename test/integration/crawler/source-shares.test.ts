@@ -59,9 +59,9 @@ describe('the sources of several crawler processes', () => {
     expect(all).toBeGreaterThan(2);
     const second = await startOne(publisher);
     const half = Math.ceil(all / 2);
-    await eventually('both hold their part', async () => (await held()).join() === `${all - half},${half}`, 30_000);
+    await eventually('both hold their part', async () => (await held()).join() === `${all - half},${half}`);
     await second.stop();
-    await eventually('the first holds all again', async () => (await held()).join() === String(all), 30_000);
+    await eventually('the first holds all again', async () => (await held()).join() === String(all));
     const until = Date.now();
     await eventually('everything emitted is published', () => {
       const owed = simulator.emitted().filter(({ at }) => at >= owedSince && at < until);
@@ -119,7 +119,7 @@ describe('SourceShares', () => {
     await eventually('a is alone', () => a.shares.limit === 3);
     // Not at once: b may only be slow.
     expect(listening).not.toContain('a ends');
-    await eventually('a listens no more', () => listening.includes('a ends'), 30_000);
+    await eventually('a listens no more', () => listening.includes('a ends'));
     await a.leave();
     expect(listening.toSorted()).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
     expect((await database.pool.query('SELECT name FROM leases')).rows).toEqual([]);
@@ -136,7 +136,7 @@ describe('SourceShares', () => {
       const b = join('b');
       await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
       await b.leave();
-      await eventually('a ends its listening', () => listening.includes('a ends'), 30_000);
+      await eventually('a ends its listening', () => listening.includes('a ends'));
       const c = join('c');
       await eventually('a counts the next one', () => a.shares.limit === 2 && c.shares.limit === 2);
       await c.leave();

@@ -71,7 +71,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)('a parser of XML', () => {
   });
   afterAll(() => browser.close());
 
-  test('reads every text as it is, whatever it holds', { timeout: 60_000 }, async () => {
+  test('reads every text as it is, whatever it holds', async () => {
     const page = await browser.newPage();
     const parse = (source: string) =>
       page.evaluate<ReadFeed>(`((source) => {${READ_FEED}})(${JSON.stringify(source)})`);

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 async function expectEvents(...expected: string[]): Promise<void> {
-  await eventually(`the events ${expected.join(', ')}`, () => events.join() === expected.join(), 15_000);
+  await eventually(`the events ${expected.join(', ')}`, () => events.join() === expected.join());
 }
 
 const notify = (id: string) => db.pool.query(`SELECT pg_notify('monitor_changed', $1)`, [id]);

@@ -24,7 +24,7 @@ test('after a lost connection matches nothing until the comparison is done, then
   toListener.freeze();
   toPool.freeze();
   now += 6_000;
-  await eventually('it pauses', isPaused, 10_000);
+  await eventually('it pauses', isPaused);
   expect(matcher.ready()).toBe(false);
   const created = await matchers.createSilently();
   const names = await matchers.say('rust', 'rust', 'rust', 'rust');
@@ -65,7 +65,7 @@ test('matches nothing when the new connection is lost before the comparison is d
   toPool.freeze();
   toListener.goAway();
   now += 6_000;
-  await eventually('it pauses', isPaused, 10_000);
+  await eventually('it pauses', isPaused);
   const created = await matchers.createSilently();
   const names = await matchers.say('rust', 'rust');
   toListener.comeBack();

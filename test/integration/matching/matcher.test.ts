@@ -206,7 +206,7 @@ test('matches nothing while the listener’s connection is lost, and misses noth
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   const matcher = await start(frozen.url);
   frozen.freeze();
-  await eventually('the matcher notices', () => !matcher.ready(), 20_000);
+  await eventually('the matcher notices', () => !matcher.ready());
   const late = await api.monitor(key, { keywords: ['rust'] });
   const names = await say('rust in the silence', 'rust once more');
   const { value } = (await kafka.metrics.matcherPaused.get()).values[0]!;

@@ -104,20 +104,16 @@ const HOSTILE: [string, RequestListener][] = [
 ];
 
 describe('hostile responses of the forum', () => {
-  test.each(HOSTILE)(
-    '%s becomes 503 without a charge or details',
-    async (_, hostile) => {
-      answer = hostile;
-      const replies = await Promise.all(ROUTES.map((route) => api.call(reader.apiKey, 'GET', `/v1/forum/${route}`)));
-      for (const [index, reply] of replies.entries()) {
-        const { error } = errorEnvelope.parse(reply.body);
-        expect([ROUTES[index], reply.status, error.retryable]).toEqual([ROUTES[index], 503, true]);
-        expect(error.message).not.toMatch(/127\.0\.0\.1|at |Error|zod/);
-        expect(reply.headers.get('x-credits-used')).toBeNull();
-      }
-    },
-    60_000,
-  );
+  test.each(HOSTILE)('%s becomes 503 without a charge or details', async (_, hostile) => {
+    answer = hostile;
+    const replies = await Promise.all(ROUTES.map((route) => api.call(reader.apiKey, 'GET', `/v1/forum/${route}`)));
+    for (const [index, reply] of replies.entries()) {
+      const { error } = errorEnvelope.parse(reply.body);
+      expect([ROUTES[index], reply.status, error.retryable]).toEqual([ROUTES[index], 503, true]);
+      expect(error.message).not.toMatch(/127\.0\.0\.1|at |Error|zod/);
+      expect(reply.headers.get('x-credits-used')).toBeNull();
+    }
+  });
 
   test('answers a timeout after ten seconds of silence', async () => {
     answer = () => undefined;
@@ -127,7 +123,7 @@ describe('hostile responses of the forum', () => {
     for (const { status, body } of replies) {
       expect([status, errorEnvelope.parse(body).error.code]).toEqual([503, 'upstream_timeout']);
     }
-  }, 30_000);
+  });
 });
 
 describe('hostile requests', () => {

@@ -69,7 +69,7 @@ const seqsOf = (monitorId: string) =>
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Repeats the assertion until it holds. */
-const eventually = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 30_000, interval: 50 });
+const eventually = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 60_000, interval: 50 });
 
 async function expectNoLag(): Promise<void> {
   await eventually(async () => {

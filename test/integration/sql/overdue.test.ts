@@ -98,7 +98,7 @@ test('while the archive is away a statement is unavailable, and takes nothing of
   statements.thaw();
   await eventually('it has ended', async () => (await turnsTaken()) === 0);
   expect((await ask(owner.apiKey)).status).toBe(200);
-}, 30_000);
+});
 
 test('a database that answers the charge too late has charged nothing', async () => {
   const { owner, db } = bench;
@@ -132,4 +132,4 @@ test('a database that answers the charge too late has charged nothing', async ()
     await pool.end();
     await database.stop();
   }
-}, 30_000);
+});

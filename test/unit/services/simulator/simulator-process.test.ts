@@ -50,7 +50,7 @@ function logged(): Line[] {
 }
 
 async function untilLogged(count: number): Promise<void> {
-  await expect.poll(() => logged().length, { timeout: 20_000, interval: 20 }).toBeGreaterThan(count);
+  await expect.poll(() => logged().length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(count);
 }
 
 test(

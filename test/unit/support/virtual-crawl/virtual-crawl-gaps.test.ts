@@ -10,7 +10,7 @@ import { ONE_CRAWLER, VirtualCrawl } from '../../../support/virtual-crawl/virtua
 const MINUTE = 60_000;
 const COMMENTS = { name: 'listings:comments', path: '/r/all/comments', intervalMs: 400, latencyShare: 0.2 } as const;
 
-test('the gap of an outage is closed although ever more threads wait than can be read', { timeout: 60_000 }, () => {
+test('the gap of an outage is closed although ever more threads wait than can be read', () => {
   const sources: (VirtualPostIds | VirtualListing | VirtualThreads)[] = [];
   const keep =
     (build: (...context: Parameters<BuildSource>) => (typeof sources)[number]): BuildSource =>
