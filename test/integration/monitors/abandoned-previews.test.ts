@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { countStatements } from '../../support/fixtures/count-statements.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
@@ -16,19 +17,14 @@ let archive: TestArchive;
 let proxy: TcpProxy;
 let clickhouse: ClickHouseClient;
 let api: TestApi;
-/** That the API sent to the archive. */
-let statements = 0;
+let sent: { statements: number };
 
 beforeAll(async () => {
   db = await createTestDatabase();
   archive = await createTestArchive(db.pool);
   proxy = await TcpProxy.start(archive.url);
   clickhouse = createClickhouse(proxy.url, 'test');
-  const query = clickhouse.query.bind(clickhouse);
-  clickhouse.query = (params: Parameters<typeof query>[0]) => {
-    statements += 1;
-    return query(params);
-  };
+  sent = countStatements(clickhouse);
   api = await startTestApi(db.pool, { clickhouse });
 });
 afterAll(async () => {
@@ -48,9 +44,9 @@ test.each(['application/json', 'text/event-stream'])(
     const { apiKey } = await api.account({ pack: 0 });
     const settings = { keywords: ['zinc'] };
     await preview(settings, apiKey);
-    statements = 0;
+    sent.statements = 0;
     await preview(settings, apiKey);
-    const whole = statements;
+    const whole = sent.statements;
     proxy.freeze();
     const client = new AbortController();
     const abandoned = fetch(`${api.url}/v1/monitors/preview`, {
@@ -59,25 +55,25 @@ test.each(['application/json', 'text/event-stream'])(
       body: JSON.stringify({ settings }),
       signal: client.signal,
     }).then((reply) => reply.text());
-    await eventually('it asks the archive', () => statements > whole);
+    await eventually('it asks the archive', () => sent.statements > whole);
     client.abort();
     await expect(abandoned).rejects.toThrow();
     // The archive still hangs, and the account's only place is free.
     let again: Promise<Reply> | undefined;
-    statements = 0;
+    sent.statements = 0;
     const isFree = async () => {
       const asked = preview(settings, apiKey);
       const answer = { isThere: false };
       void asked.then(() => (answer.isThere = true));
       // Only one that has a place asks the archive, and waits for it.
-      while (!answer.isThere && statements === 0) await delay(10);
-      if (statements > 0) again = asked;
+      while (!answer.isThere && sent.statements === 0) await delay(10);
+      if (sent.statements > 0) again = asked;
       return again !== undefined;
     };
     // A read of an archive that hangs fails after 5 s.
     await eventually('its place is free', isFree, 4_000);
     proxy.thaw();
     expect((await again)?.status).toBe(200);
-    expect(statements, 'the abandoned one asks nothing more').toBe(whole);
+    expect(sent.statements, 'the abandoned one asks nothing more').toBe(whole);
   },
 );

@@ -5,6 +5,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { EventStreamParser } from '../../support/clients/event-stream-parser.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { countStatements } from '../../support/fixtures/count-statements.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -28,19 +29,14 @@ let proxy: TcpProxy;
 let clickhouse: ClickHouseClient;
 let api: TestApi;
 let owner: TestAccount;
-/** That the API sent to the archive. */
-let statements = 0;
+let sent: { statements: number };
 
 beforeAll(async () => {
   db = await createTestDatabase();
   archive = await createTestArchive(db.pool);
   proxy = await TcpProxy.start(archive.url);
   clickhouse = createClickhouse(proxy.url, 'test');
-  const query = clickhouse.query.bind(clickhouse);
-  clickhouse.query = (params: Parameters<typeof query>[0]) => {
-    statements += 1;
-    return query(params);
-  };
+  sent = countStatements(clickhouse);
   api = await startTestApi(db.pool, { clickhouse });
   owner = await api.account({ credits: 1_000, pack: 0 });
   await fill();
@@ -203,15 +199,14 @@ describe('a preview', () => {
   test('is possible once at a time for an account, whose others leave room for other accounts', async () => {
     const { apiKey } = await api.account({ pack: 79 });
     proxy.freeze();
-    // One that has a place asks the archive, and waits for its first answer.
-    const before = statements;
+    const before = sent.statements;
     const running = preview({ keywords: ['zinc'] }, {}, apiKey);
-    await eventually('it has its place', () => statements > before);
+    await eventually('it has its place', () => sent.statements > before);
     const second = await preview({ keywords: ['zinc'] }, {}, apiKey);
     expect([second.status, second.body]).toMatchObject([429, { error: { code: 'rate_limited' } }]);
     expect(second.headers.get('retry-after')).toBe('5');
     const other = preview({ keywords: ['zinc'] });
-    await eventually('the other one has its place', () => statements >= before + 2);
+    await eventually('the other one has its place', () => sent.statements >= before + 2);
     proxy.thaw();
     expect([(await running).status, (await other).status]).toEqual([200, 200]);
     expect((await preview({ keywords: ['zinc'] }, {}, apiKey)).status).toBe(200);
@@ -243,9 +238,9 @@ describe('a preview', () => {
 
   test('answers 503 with Retry-After while two others run, and while the archive is away; then works again', async () => {
     proxy.freeze();
-    const before = statements;
+    const before = sent.statements;
     const running = [preview({ keywords: ['zinc'] }), preview({ keywords: ['zinc'] })];
-    await eventually('both have their places', () => statements >= before + 2);
+    await eventually('both have their places', () => sent.statements >= before + 2);
     const third = await preview({ keywords: ['zinc'] });
     expect([third.status, third.body]).toMatchObject([503, { error: { code: 'service_unavailable' } }]);
     expect(third.headers.get('retry-after')).toBe('5');
