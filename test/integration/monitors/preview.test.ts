@@ -3,9 +3,9 @@ import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/monitors/pr
 import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { countStatements } from '../../support/clients/count-statements.ts';
 import { EventStreamParser } from '../../support/clients/event-stream-parser.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
-import { countStatements } from '../../support/fixtures/count-statements.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
