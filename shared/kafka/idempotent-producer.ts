@@ -89,8 +89,7 @@ export class IdempotentProducer {
  */
 function refuseUnanswered(pieces: readonly Piece[], answers: readonly (RecordMetadata | null)[]): void {
   const answered = new Set(answers.map((answer) => `${answer?.topicName}|${answer?.partition}`));
-  const unanswered = pieces.find(
-    ({ topic, records }) => !records.every(({ message }) => answered.has(`${topic}|${message.partition}`)),
-  );
+  // The records of a piece are of one partition.
+  const unanswered = pieces.find(({ topic, records }) => !answered.has(`${topic}|${records[0]?.message.partition}`));
   if (unanswered) throw new kafkajs.KafkaJSError(`records of ${unanswered.topic} were not sent to the new leader`);
 }
