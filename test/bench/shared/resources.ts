@@ -8,6 +8,10 @@ interface Sample {
   at: number;
   /** Megabytes, shared pages divided among the processes that share them. */
   memory: number;
+  /** The part of `memory` that is memory shared on purpose: the buffers of a database. */
+  shared: number;
+  /** The part of `memory` that is pages of files, which the system takes back when it needs them. */
+  files: number;
   /** Megabytes, shared pages counted once for each of the processes that share them. */
   resident: number;
   handles: number;
@@ -37,10 +41,12 @@ export class Resources {
         const spent = used.seconds - (this.#seen.get(process.pid) ?? used.seconds);
         this.#seen.set(process.pid, used.seconds);
         this.#seconds.set(kind, (this.#seconds.get(kind) ?? 0) + spent);
-        const sum = sums.get(kind) ?? { at, memory: 0, resident: 0, handles: 0 };
+        const sum = sums.get(kind) ?? { at, memory: 0, shared: 0, files: 0, resident: 0, handles: 0 };
         sums.set(kind, {
           at,
           memory: sum.memory + used.memory,
+          shared: sum.shared + used.shared,
+          files: sum.files + used.files,
           resident: sum.resident + used.resident,
           handles: sum.handles + used.handles,
         });
@@ -69,22 +75,34 @@ export class Resources {
 
   /**
    * By kind: cores used from the first sample on; memory, the mean of the first and of the last five minutes after
-   * `settled` minutes, and its slope an hour with the standard error; file handles likewise.
+   * `settled` minutes, its slope an hour with the standard error, the slope of its second half alone (what only fills
+   * up flattens) and of its shared pages and pages of files, and its mean in each tenth; file handles likewise.
    */
   growth(settled: number): object[] {
     return [...this.#samples].map(([kind, all]) => {
       const samples = all.filter(({ at }) => at >= settled);
       const last = samples.at(-1)?.at ?? 0;
       const mean = (of: readonly Sample[]) => round(of.reduce((sum, { memory }) => sum + memory, 0) / of.length);
+      const slopeOf = (of: readonly Sample[], field: 'memory' | 'shared' | 'files' | 'handles') => {
+        return slope(of.map((sample) => [sample.at / 60, sample[field]]));
+      };
+      const tenth = (index: number) => all.filter(({ at }) => Math.min(9, Math.floor((at / last) * 10)) === index);
       return {
         process: kind,
         cores: round(((this.#seconds.get(kind) ?? 0) / (last * 60)) * 1_000) / 1_000,
         mb_first: mean(samples.filter(({ at }) => at < settled + 5)),
         mb_last: mean(samples.filter(({ at }) => at > last - 5)),
         mb_most: round(Math.max(...all.map(({ memory }) => memory))),
-        mb_an_hour: slope(samples.map(({ at, memory }) => [at / 60, memory])),
+        mb_an_hour: slopeOf(samples, 'memory'),
+        mb_an_hour_second_half: slopeOf(
+          samples.filter(({ at }) => at > (settled + last) / 2),
+          'memory',
+        ),
+        mb_an_hour_shared: slopeOf(samples, 'shared'),
+        mb_an_hour_files: slopeOf(samples, 'files'),
+        mb_tenths: Array.from({ length: 10 }, (_, index) => Math.round(mean(tenth(index)))),
         handles_last: samples.at(-1)?.handles,
-        handles_an_hour: slope(samples.map(({ at, handles }) => [at / 60, handles])),
+        handles_an_hour: slopeOf(samples, 'handles'),
       };
     });
   }
@@ -128,7 +146,8 @@ function usedBy(pid: number): (Omit<Sample, 'at'> & { seconds: number }) | undef
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
     const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]) / 1024;
     const handles = readdirSync(`/proc/${pid}/fd`).length;
-    return { memory: megabytes('Pss'), resident: megabytes('Rss'), handles, seconds };
+    const pss = { memory: megabytes('Pss'), shared: megabytes('Pss_Shmem'), files: megabytes('Pss_File') };
+    return { ...pss, resident: megabytes('Rss'), handles, seconds };
   } catch {
     return undefined;
   }
