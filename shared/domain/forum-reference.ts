@@ -22,6 +22,8 @@ export interface ForumHosts {
 const BARE_ID = /^[0-9a-z]{1,13}$/i;
 const FULLNAME = /^t([13])_([0-9a-z]{1,13})$/i;
 const NAME = /^[\w-]{1,32}$/;
+/** Of the addresses of the site's data, which show the same thing. */
+const DATA_SUFFIX = /\.(json|rss|xml|compact)\/?$/i;
 const MAX_LENGTH = 2_048;
 
 /** Returns the hosts of a public site. Its subdomains (www, old, new, np, sh, m, amp, i …) are the same site. */
@@ -31,7 +33,7 @@ export function forumHosts(siteUrl: string): ForumHosts {
 
 /**
  * Parses what people paste to name a post or comment: a fullname, a bare id of a post, or any URL of the site that
- * leads to one, with or without its scheme, query and fragment. Returns undefined for anything else.
+ * leads to one, with or without its scheme, `.json`, query and fragment. Returns undefined for anything else.
  */
 export function parseReference(given: string, hosts: ForumHosts): ThingReference | ShareLink | undefined {
   const text = given.trim();
@@ -42,7 +44,8 @@ export function parseReference(given: string, hosts: ForumHosts): ThingReference
   if (BARE_ID.test(text)) return post(text);
   const url = urlOf(text);
   if (url === undefined) return undefined;
-  const parts = url.pathname.split('/').filter((part) => part !== '');
+  const path = url.pathname.replace(DATA_SUFFIX, '');
+  const parts = path.split('/').filter((part) => part !== '');
   if (hosts.shortLinkHosts.includes(url.hostname)) return parts.length === 1 ? ofId(parts[0]) : undefined;
   return isOf(hosts.domain, url) ? ofPath(parts) : undefined;
 }

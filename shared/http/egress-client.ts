@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { AddressLookup } from './address-lookup.ts';
 import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
+import { hasRoute, wasRefusedOnTheWay } from './has-route.ts';
 import { localFaultCode } from './local-fault.ts';
 import { createProxyTunnel } from './proxy-tunnel.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
@@ -55,6 +56,8 @@ export interface EgressClientDeps {
   clock: Clock;
   /** Default: public addresses, or all when allowPrivate is set. */
   isAllowed?: (ip: string) => boolean;
+  /** Default: the routes of this machine. */
+  hasRoute?: typeof hasRoute;
 }
 
 const MAX_EXCERPT_BYTES = 64 * 1024;
@@ -91,7 +94,9 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
         return await sendRequest(agent, request, options.clock);
       } catch (error) {
         const code = localFaultCode(error);
-        if (code !== undefined) return { error: 'local', status: 0, detail: describe(error), code };
+        if (code !== undefined && !(await wasRefusedOnTheWay(error, options.hasRoute))) {
+          return { error: 'local', status: 0, detail: describe(error), code };
+        }
         return { error: classify(error), status: 0, detail: describe(error) };
       }
     },

@@ -22,7 +22,7 @@ export class LocalFault extends Error {
 const LOCAL_CODES = new Set([
   // Out of file descriptors, memory or ports.
   ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAI_MEMORY', 'EADDRNOTAVAIL', 'EADDRINUSE'],
-  // No network, or none of the address's family.
+  // No network, or none of the address's family. A router may also have answered so: see `wasRefusedOnTheWay`.
   ...['ENETUNREACH', 'ENETDOWN', 'EAFNOSUPPORT', 'EPROTONOSUPPORT'],
   // A firewall of this machine.
   ...['EACCES', 'EPERM'],

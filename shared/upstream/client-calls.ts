@@ -162,8 +162,15 @@ async function tokenOf({
     if (signal.aborted) throw error;
     const refusal = toUpstreamError(error);
     noteRefusal(session, client, refusal);
-    return { refusal, of: 'token request' };
+    return { refusal: withoutToken(refusal), of: 'token request' };
   }
+}
+
+/** What a token request was denied tells nothing about the thing that the call asks for: the client is not accepted. */
+function withoutToken(refusal: UpstreamError): UpstreamError {
+  if (!['refused', 'not_found', 'moved'].includes(refusal.failure)) return refusal;
+  const { reason } = refusal;
+  return new UpstreamError('refused', 'the forum gives this client no token', { status: 401, reason, cause: refusal });
 }
 
 function noteRefusal({ budget, clients, clock, logger }: ClientCallDeps, client: number, refusal: UpstreamError): void {

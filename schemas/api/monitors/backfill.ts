@@ -55,7 +55,7 @@ export const startBackfillBody = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Send the matches to the webhook too, as many as the daily cap leaves today; they then count as matches of today.',
+      'Send the matches to the webhook too, as many as the daily cap leaves today; they then count as matches of today. Each is sent by itself, also when the monitor has a digest.',
     ),
   max_credits: z
     .number()

@@ -15,7 +15,7 @@ import { checkDeclaredScopes, requireScope, SCOPED_PATHS, scopeOf } from './scop
 export interface AdmissionMiddleware {
   /** Before the routes: checks the key, the permission and the limits, in this order. */
   admit: RequestHandler;
-  /** After the routes: returns the daily slot of a request that failed on our side. */
+  /** After the routes: returns the daily slot of a request that failed on our side, or that a further limit refused. */
   returnDailySlot: ErrorRequestHandler;
   /** The caller of an admitted request. @throws Error when `admit` did not see the request */
   callerOf: (request: Request) => Caller;
@@ -63,8 +63,8 @@ export function createAdmissionMiddleware(
     async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
       // A client that disconnected gets no answer, and the work done for it counts.
-      const isOurFault = !(error instanceof ClientGone) && (toApiError(error)?.status ?? 500) >= 500;
-      if (admission && isOurFault && !response.headersSent) {
+      const isFree = !(error instanceof ClientGone) && costsNoSlot(toApiError(error)?.status);
+      if (admission && isFree && !response.headersSent) {
         await returnDailySlot(admissionControl, admission, response, request.log);
       }
       next(error);
@@ -84,8 +84,13 @@ export function setAdmissionHeaders(response: Response, { caller, quotas }: Admi
   response.set('Cache-Control', 'no-store');
 }
 
+/** Whether an answer with this status does not count as one of the day's requests. @param status default: 500 */
+export function costsNoSlot(status = 500): boolean {
+  return status >= 500 || status === 429;
+}
+
 /**
- * Returns the daily slot of a request that failed on our side, and updates the limits in its answer. Never throws: the
+ * Returns the daily slot of a request that does not count, and updates the limits in its answer. Never throws: the
  * client must get the answer that explains the first failure.
  */
 export async function returnDailySlot(

@@ -113,6 +113,8 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
       setCreditsRemaining(response, answer.charged.balance);
     }
     response.status(answer.status).set(answer.headers ?? {});
+    // These answers have no version. Express would answer `*` (any version) with 304 and without a body.
+    delete request.headers['if-none-match'];
     if (stream !== undefined) await sendStream(stream, response);
     else if (isStreamed(answer)) response.end();
     else if (answer.body instanceof Uint8Array) response.send(answer.body);

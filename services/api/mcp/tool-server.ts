@@ -4,6 +4,7 @@ import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { API_VERSION } from '../http/api-version.ts';
+import { costsNoSlot } from '../admission/admission-middleware.ts';
 import { requireScope } from '../admission/scope.ts';
 import { toApiError } from '../http/error-handler.ts';
 import type { Admission } from '../admission/admission-control.ts';
@@ -77,7 +78,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
-    if (admission !== undefined && told.status >= 500) await session.returnDailySlot(admission);
+    if (admission !== undefined && costsNoSlot(told.status)) await session.returnDailySlot(admission);
     return errorResult(told.envelope);
   }
 }

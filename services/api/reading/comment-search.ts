@@ -30,7 +30,11 @@ export interface CommentArchiveDeps {
   signal?: AbortSignal | undefined;
 }
 
+/** Runs a query of the request's account when it has not too many under way. */
+export type InTurn = <T>(query: () => Promise<T>) => Promise<T>;
+
 interface SearchDeps extends CommentArchiveDeps {
+  inTurn: InTurn;
   /** The time, by performance.now(), at which queries to ClickHouse are cancelled. */
   deadlineAt: number;
 }
@@ -72,12 +76,12 @@ interface ArchiveScan {
  * (503) when the archive is unavailable
  * @throws UpstreamError
  */
-export async function searchComments(deps: CommentArchiveDeps, search: CommentSearch): Promise<CommentListing> {
+export async function searchComments(
+  deps: CommentArchiveDeps & { inTurn: InTurn },
+  search: CommentSearch,
+): Promise<CommentListing> {
   const archive: SearchDeps = { ...deps, deadlineAt: performance.now() + SEARCH_DEADLINE_MS };
-  const terms = searchTerms(search.q);
-  const words = [...new Set(terms.flatMap(searchableWords))];
-  if (words.length === 0)
-    throw invalidRequest([{ field: 'q', message: 'must contain at least one word to search for' }]);
+  const { terms, words } = termsOf(search);
   const query: Omit<CommentQuery, 'after' | 'limit'> = {
     words,
     terms,
@@ -101,6 +105,14 @@ export async function searchComments(deps: CommentArchiveDeps, search: CommentSe
     filtered_nsfw: page.filtered,
     degraded: false,
   };
+}
+
+/** @throws ApiError invalid_request when `q` has no word */
+export function termsOf({ q }: Pick<CommentSearch, 'q'>): { terms: string[]; words: string[] } {
+  const terms = searchTerms(q);
+  const words = [...new Set(terms.flatMap(searchableWords))];
+  if (words.length > 0) return { terms, words };
+  throw invalidRequest([{ field: 'q', message: 'must contain at least one word to search for' }]);
 }
 
 interface FoundPage {
@@ -135,9 +147,11 @@ async function topPage(
   after: ArchivedComment | undefined,
 ): Promise<FoundPage> {
   const scan = await scanArchive(archive, query, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
-  const candidates = scan.comments.slice(0, after === undefined ? TOP_CANDIDATES : TOP_CANDIDATES - 1);
-  const isAmong = candidates.some(({ thingId: id }) => id === after?.thingId);
-  const current = await refreshFromForum(archive, after === undefined || isAmong ? candidates : [...candidates, after]);
+  const isAmong = scan.comments.some(({ thingId: id }) => id === after?.thingId);
+  // One forum call refreshes them all.
+  const candidates =
+    after === undefined || isAmong ? scan.comments : [...scan.comments.slice(0, TOP_CANDIDATES - 1), after];
+  const current = await refreshFromForum(archive, candidates);
   const byScore = [...current.values()].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
   const cursorIndex = byScore.findIndex(({ name }) => name === after?.thingId);
   // The cursor comment was deleted, so its position is unknown. Ending here is better than repeating the first page.
@@ -209,14 +223,19 @@ const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
  * connections that the archiver shares, and other queries would queue for it.
  */
 async function queryArchive<T>(
-  { deadlineAt, signal }: SearchDeps,
+  { deadlineAt, signal, inTurn }: SearchDeps,
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
   try {
     const deadline = AbortSignal.timeout(ms);
-    return await withDeadline(read(signal ? AbortSignal.any([deadline, signal]) : deadline), ms, TIMEOUT_MESSAGE);
+    const ended = signal ? AbortSignal.any([deadline, signal]) : deadline;
+    const query = inTurn(async () => {
+      ended.throwIfAborted();
+      return read(ended);
+    });
+    return await withDeadline(query, ms, TIMEOUT_MESSAGE);
   } catch (error) {
     signal?.throwIfAborted();
     if (!isClickhouseAway(error) && (error as Error).message !== TIMEOUT_MESSAGE) throw error;

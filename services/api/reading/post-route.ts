@@ -11,7 +11,7 @@ import type { Charged } from './reading-charge.ts';
 import { ageOf, withApiErrors, depsForRequest } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
-import { resolvePost } from './resolve-reference.ts';
+import { parsePostReference, resolvePost } from './resolve-reference.ts';
 
 type PostQuery = z.output<typeof postQuery>;
 
@@ -65,6 +65,7 @@ export async function readChargedPost(
 ): Promise<ChargedPost> {
   const { caller, query, refuseAbandoned, signal } = call;
   const parsedQuery = parseRequest(postQuery, query, 'query');
+  parsePostReference(deps, parsedQuery);
   refuseWithoutCredits(caller);
   const calls = deps.accountCalls.begin(caller);
   const { read, commentId } = await withApiErrors(POST, () =>
@@ -111,7 +112,9 @@ async function readPost(
 ): Promise<{ read: PostRead; commentId: string | undefined }> {
   const { postId, commentId: pasted } = await resolvePost(deps, parsedQuery);
   const commentId = parsedQuery.comment ?? pasted;
-  const { max_comments: max, context } = parsedQuery;
+  const { max_comments: max } = parsedQuery;
+  // The comment itself goes before its ancestors.
+  const context = Math.min(parsedQuery.context, Math.max(0, max - 1));
   const read =
     commentId === undefined
       ? await deps.posts.read(deps.source, { postId, max, signal })

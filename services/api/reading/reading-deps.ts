@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
+import type { Caller } from '../admission/authentication.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { chargedRequest } from '../http/charged-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -47,7 +48,13 @@ export interface ReadingRoute<S extends z.ZodType> {
   path: string;
   query: S;
   errorPolicy: ForumErrorPolicy;
-  read(query: z.output<S>, deps: ReadingDeps): Promise<Reading>;
+  /**
+   * What the schema cannot check, before the balance.
+   *
+   * @throws ApiError invalid_request
+   */
+  check?(query: z.output<S>, deps: ReadingDeps): unknown;
+  read(query: z.output<S>, deps: ReadingDeps, caller: Caller): Promise<Reading>;
 }
 
 /**
@@ -64,10 +71,11 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
     async handle(call: Call): Promise<Answer> {
       const { caller, query, refuseAbandoned } = call;
       const asked = parseRequest(route.query, query, 'query');
+      route.check?.(asked, deps);
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
       const { body, tier, fetchedAtMs } = await withApiErrors(route.errorPolicy, () =>
-        route.read(asked, depsForRequest(deps, calls, call.signal)),
+        route.read(asked, depsForRequest(deps, calls, call.signal), caller),
       );
       refuseAbandoned();
       const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: route.path }));

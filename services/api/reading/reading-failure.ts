@@ -27,6 +27,9 @@ const REASONS: Record<string, string> = {
 /** Where the forum redirects requests for a community that it does not know. */
 const SEARCH_PATH = /^\/(subreddits\/)?search(\.json)?\/?$/;
 
+/** Forbidden, and unavailable for legal reasons. */
+const DENIALS = new Set<number | undefined>([403, 451]);
+
 /**
  * Whether the forum denied this request for a lasting reason: private, banned or unknown. A block of this service by
  * the forum is not a denial, and neither is a redirect to a page for signing in.
@@ -35,7 +38,7 @@ export function isDenial(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   if (error.failure === 'not_found') return true;
   if (error.failure === 'moved') return SEARCH_PATH.test(pathOf(error.location));
-  return error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
+  return error.failure === 'refused' && DENIALS.has(error.status) && error.reason !== 'blocked';
 }
 
 /** A denial for a reason that the forum has for single things; one without may mean that it refuses all our calls. */

@@ -1,4 +1,5 @@
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
+import type { ShareLink, ThingReference } from '../../../shared/domain/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 
@@ -11,45 +12,58 @@ export interface PostReference {
   commentId: string | undefined;
 }
 
+/** A reference as it was given, and the parameter that holds it. */
+interface GivenReference {
+  field: 'url' | 'id';
+  reference: PostReference | ShareLink;
+}
+
+/** The parameters that name a post. */
+interface PostParameters {
+  url?: string | undefined;
+  id?: string | undefined;
+}
+
+/**
+ * Parses the references of `url` and `id`. Where a share link leads is not known yet.
+ *
+ * @throws ApiError invalid_request that names the parameter
+ */
+export function parsePostReference({ hosts }: Pick<ReadingDeps, 'hosts'>, given: PostParameters): GivenReference[] {
+  const fields = (['url', 'id'] as const).filter((field) => given[field] !== undefined);
+  if (fields.length === 0) throw invalidRequest([{ field: 'url', message: 'url or id is required' }]);
+  const parsed = fields.map((field) => {
+    const reference = parseReference(given[field] ?? '', hosts);
+    if (reference === undefined) throw invalidRequest([{ field, message: ACCEPTED_REFERENCES }]);
+    return { field, reference: reference.kind === 'share' ? reference : ofPost(field, reference) };
+  });
+  refuseTwoPosts(parsed.map(({ reference }) => reference).filter((reference) => 'postId' in reference));
+  return parsed;
+}
+
 /**
  * Resolves the post that `url` and `id` name. When both are given they must name the same post.
  *
  * @throws ApiError invalid_request that names the parameter
  * @throws UpstreamError when the lookup of a share link fails
  */
-export async function resolvePost(
-  deps: ReadingDeps,
-  given: { url?: string | undefined; id?: string | undefined },
-): Promise<PostReference> {
-  // Parse both parameters before any call to the forum.
-  const parsed = (['url', 'id'] as const)
-    .filter((field) => given[field] !== undefined)
-    .map((field) => ({ field, reference: parseParameter(deps, field, given[field] ?? '') }));
+export async function resolvePost(deps: ReadingDeps, given: PostParameters): Promise<PostReference> {
   const posts: PostReference[] = [];
-  for (const { field, reference } of parsed) posts.push(await resolveReference(deps, field, reference));
-  const [first, second] = posts;
-  if (first === undefined) throw invalidRequest([{ field: 'url', message: 'url or id is required' }]);
-  if (second !== undefined && second.postId !== first.postId) {
+  for (const { field, reference } of parsePostReference(deps, given)) {
+    if ('postId' in reference) posts.push(reference);
+    else posts.push(ofPost(field, await deps.shareLinks.follow(reference.path, deps.source)));
+  }
+  refuseTwoPosts(posts);
+  return { postId: posts[0]!.postId, commentId: posts[0]!.commentId ?? posts[1]?.commentId };
+}
+
+function ofPost(field: string, { postId, commentId }: ThingReference): PostReference {
+  if (postId !== undefined) return { postId, commentId };
+  throw invalidRequest([{ field, message: 'names a comment; send the id of a post, or the URL of the comment' }]);
+}
+
+function refuseTwoPosts([first, second]: readonly PostReference[]): void {
+  if (second !== undefined && second.postId !== first?.postId) {
     throw invalidRequest([{ field: 'id', message: 'must name the same post as url' }]);
   }
-  return { postId: first.postId, commentId: first.commentId ?? second?.commentId };
-}
-
-function parseParameter(deps: ReadingDeps, field: string, text: string) {
-  const reference = parseReference(text, deps.hosts);
-  if (reference === undefined) throw invalidRequest([{ field, message: ACCEPTED_REFERENCES }]);
-  return reference;
-}
-
-async function resolveReference(
-  deps: ReadingDeps,
-  field: string,
-  reference: ReturnType<typeof parseParameter>,
-): Promise<PostReference> {
-  const { postId, commentId } =
-    reference.kind === 'share' ? await deps.shareLinks.follow(reference.path, deps.source) : reference;
-  if (postId === undefined) {
-    throw invalidRequest([{ field, message: 'names a comment; send the id of a post, or the URL of the comment' }]);
-  }
-  return { postId, commentId };
 }

@@ -1,6 +1,8 @@
 import * as queries from '../../../schemas/api/reading-queries.ts';
+import { AccountQueues } from '../http/account-queues.ts';
 import type { Route } from '../http/route.ts';
-import { searchComments } from './comment-search.ts';
+import { searchComments, termsOf } from './comment-search.ts';
+import type { InTurn } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
@@ -10,8 +12,12 @@ import type { Reading, ReadingDeps } from './reading-deps.ts';
 const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
 
+/** Of the archive's ten connections an account's searches use at most this many at a time. */
+const QUERIES_PER_ACCOUNT = 4;
+
 /** Searches posts, communities and users on the forum, and comments in the archive. */
 export function searchRoutes(deps: ReadingDeps): Route[] {
+  const queues = new AccountQueues(QUERIES_PER_ACCOUNT);
   return [
     readingRoute(deps, {
       path: '/v1/forum/search',
@@ -23,7 +29,11 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
       path: '/v1/forum/search/comments',
       query: queries.commentSearchQuery,
       errorPolicy: SEARCH,
-      read: async (query, { archive }) => ({ body: await searchComments(archive, query), tier: 'MISS' }),
+      check: termsOf,
+      read: async (query, { archive }, { accountId }) => {
+        const inTurn: InTurn = (ask) => queues.run(accountId, ask);
+        return { body: await searchComments({ ...archive, inTurn }, query), tier: 'MISS' };
+      },
     }),
   ];
 }

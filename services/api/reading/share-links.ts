@@ -13,6 +13,11 @@ const DENIAL_FOR_MS = 600_000;
 const MEMORY_BYTES = 4 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
+/** The forum refuses us with such a redirect; whether the link leads to a post remains unknown. */
+function leadsToSignIn(location: string): boolean {
+  return URL.canParse(location) && /^\/(account\/)?login(\/|$)/.test(new URL(location).pathname);
+}
+
 /** Resolves share links. Results are cached, dead links too, because each lookup costs up to three forum calls. */
 export class ShareLinks {
   private readonly hosts: ForumHosts;
@@ -33,7 +38,7 @@ export class ShareLinks {
    * Reads only the redirect, and follows it only while it points to a share link of the forum.
    *
    * @param path of a share link, as `parseReference` returns it
-   * @throws UpstreamError not_found when the link does not lead to a post
+   * @throws UpstreamError not_found when the link does not lead to a post; moved when it leads to the sign-in page
    */
   async follow(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ThingReference> {
     return (await this.reads.read(path, () => this.resolve(path, source))).value;
@@ -43,6 +48,9 @@ export class ShareLinks {
     let next = path;
     for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
       const location = await source.redirectTarget(next);
+      if (location !== undefined && leadsToSignIn(location)) {
+        throw new UpstreamError('moved', 'a share link leads to the sign-in page', { status: 302, location });
+      }
       const reference = location === undefined ? undefined : parseReference(location, this.hosts);
       if (reference === undefined) break;
       if (reference.kind !== 'share') return reference;

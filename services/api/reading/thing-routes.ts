@@ -8,7 +8,7 @@ import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isDenial, isExplainedDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
-import { ACCEPTED_REFERENCES, resolvePost } from './resolve-reference.ts';
+import { ACCEPTED_REFERENCES, parsePostReference, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
 
@@ -22,6 +22,7 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
       path: '/v1/forum/post/duplicates',
       query: queries.duplicatesQuery,
       errorPolicy: POST,
+      check: (query) => parsePostReference(deps, query),
       read: async (query, requestDeps) => {
         const { postId } = await resolvePost(requestDeps, query);
         const params = { limit: String(query.limit), ...(query.after === undefined ? {} : { after: query.after }) };
@@ -34,6 +35,7 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
       path: '/v1/forum/things',
       query: queries.thingsQuery,
       errorPolicy: POST,
+      check: ({ ids }) => parseReferences(deps, ids),
       read: async ({ ids }, requestDeps) => ({ body: await readThings(requestDeps, ids), tier: 'MISS' }),
     }),
   ];
@@ -55,22 +57,27 @@ async function readThings(deps: ReadingDeps, ids: readonly string[]): Promise<Th
   return response;
 }
 
-/**
- * Resolves each id to a fullname; undefined for a share link that leads nowhere.
- *
- * @throws ApiError invalid_request
- */
-async function resolveNames(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
+/** @throws ApiError invalid_request */
+function parseReferences({ hosts }: Pick<ReadingDeps, 'hosts'>, ids: readonly string[]) {
   const references = ids.map((id, index) => {
-    const reference = parseReference(id, deps.hosts);
+    const reference = parseReference(id, hosts);
     if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED_REFERENCES }]);
     return reference;
   });
   if (references.filter(({ kind }) => kind === 'share').length > MAX_SHARE_LINKS) {
     throw invalidRequest([{ field: 'ids', message: `must name at most ${MAX_SHARE_LINKS} share links` }]);
   }
+  return references;
+}
+
+/**
+ * Resolves each id to a fullname; undefined for a share link that leads nowhere.
+ *
+ * @throws ApiError invalid_request
+ */
+async function resolveNames(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
   return Promise.all(
-    references.map(async (reference) => {
+    parseReferences(deps, ids).map(async (reference) => {
       if (reference.kind !== 'share') return fullnameOf(reference);
       try {
         return fullnameOf(await deps.shareLinks.follow(reference.path, deps.source));

@@ -180,10 +180,15 @@ const ADMIT = `
   LEFT JOIN granted USING (account_id)
   WHERE granted.account_id IS NOT NULL OR status = 'frozen'`;
 
-/** Returns the daily slot of a request that failed on our side. A day that is over does not change. */
+/**
+ * Returns the daily slot of a request that does not count. A day that is over does not change. Like an admission it
+ * does not wait for the disk, nor for a standby: the account's next request waits for its lock.
+ */
 export async function returnDailySlot(db: Queryable, accountId: string, day: string): Promise<void> {
   await db.query(
-    `UPDATE account_limits SET day_requests = day_requests - 1
+    `WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+     UPDATE account_limits SET day_requests = day_requests - 1
+     FROM async_commit
      WHERE account_id = $1 AND day = $2 AND day_requests > 0`,
     [accountId, day],
   );

@@ -63,6 +63,20 @@ export async function readSeqRange(
   return rows[0];
 }
 
+/** The first stored match of a range, in this order; undefined when none is stored. One probe of the primary key. */
+export async function nearestSeq(
+  db: Queryable,
+  monitorId: string,
+  { first, end }: SeqRange,
+  order: 'oldest' | 'newest',
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ seq: number }>(NEAREST[order], [monitorId, first, end]);
+  return rows[0]?.seq;
+}
+
+const STORED = 'SELECT seq FROM matches WHERE monitor_id = $1 AND seq >= $2 AND seq < $3';
+const NEAREST = { oldest: `${STORED} ORDER BY seq LIMIT 1`, newest: `${STORED} ORDER BY seq DESC LIMIT 1` };
+
 /**
  * Reads the first `limit` matches of a range that pass a filter, oldest or newest first. It reads at most as many
  * matches as the range has seqs, each by the primary key, and its content likewise.

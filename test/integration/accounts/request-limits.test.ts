@@ -161,6 +161,20 @@ describe('with time frozen', () => {
     expect([wrong.status, limitsOf(wrong)[1]]).toEqual([400, expect.stringContaining('"day";r=99;') as string]);
     expect(await dayRequests(accountId)).toBe(1);
   });
+
+  test("a request that a route's own limit refuses returns its daily slot", async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    const { id } = await api.monitor(apiKey, { webhook_url: 'https://receiver.example/hook' });
+    // Refused before anything is sent.
+    await db.pool.query(`UPDATE monitors SET webhook_url = 'http://127.0.0.1:9/' WHERE id = $1`, [id]);
+    const statuses: number[] = [];
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await db.freeze('1 second');
+      statuses.push((await api.call(apiKey, 'POST', `/v1/monitors/${id}/test`)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(await dayRequests(accountId)).toBe(6);
+  });
 });
 
 test('requests of many accounts in one statement are kept apart, and an unknown key is left out', async () => {

@@ -226,6 +226,17 @@ async function throughProxy(
   return client.send(post('http://receiver.test/', deadlineMs));
 }
 
+test('an address that a router on the way calls unreachable is not a local fault', async () => {
+  // The system answers the same for this address and for one whose network a router does not know.
+  const asked: string[] = [];
+  const client = createTestClient({
+    lookup: async () => ['255.255.255.255'],
+    hasRoute: async (address) => asked.push(address) > 0,
+  });
+  expect(await client.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'connect', status: 0 });
+  expect(asked).toEqual(['255.255.255.255']);
+});
+
 test('an address that this machine refuses to connect to is a local fault, unless its owner refuses another address of the name', async () => {
   const broadcast = createTestClient({ lookup: async () => ['255.255.255.255'] });
   expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });

@@ -177,6 +177,18 @@ test('a client that polls with a filter gets every match that passes once while 
   expect(seen).toEqual(Array.from({ length: total / 3 }, (_, at) => 3 * (at + 1)));
 });
 
+test.each(['oldest', 'newest'])('order=%s: pages skip the numbers that a restored backup left out', async (order) => {
+  const { id } = await api.monitor(owner.apiKey);
+  await db.pool.query('UPDATE accounts SET balance = 980 WHERE id = $1', [owner.accountId]);
+  await addMatches(id, 1, 3);
+  await addMatches(id, 900_001, 900_003);
+  const read = await pages(id, { subreddit: 'coffee', order, limit: '2' });
+  const found = [1, 2, 3, 900_001, 900_002, 900_003];
+  const seqs = read.flatMap(({ items }) => items.map(seqOf));
+  expect(seqs).toEqual(order === 'oldest' ? found : found.toReversed());
+  expect(read.length).toBeLessThanOrEqual(4);
+});
+
 describe('20,000 matches of 30 days', () => {
   test.each(['oldest', 'newest'])(
     'order=%s: pages that find nothing are empty and lead on to the end',

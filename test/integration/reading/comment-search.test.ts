@@ -135,6 +135,16 @@ describe('comment search', () => {
     expect((await search('q=quick%20fox&t=day')).count).toBe(12);
   });
 
+  test('by top has each of the hundred best on one page', async () => {
+    for (let number = 0; number < 102; number++) {
+      await emit(`walnut ${number}`);
+      if (number % 50 === 49) await archiveNewest();
+    }
+    await archiveNewest();
+    const names = (await searchAll('q=walnut&sort=top')).map(({ name }) => name);
+    expect([names.length, new Set(names).size]).toEqual([100, 100]);
+  });
+
   test('by top ends when the cursor comment was deleted on the forum', async () => {
     // In the archive, but unknown to the forum.
     const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };

@@ -29,6 +29,8 @@ let now: number;
 const calls: string[] = [];
 /** undefined: never. */
 let answer: (request: IncomingMessage) => Answer | undefined;
+const TOKEN: Answer = { status: 200, body: { access_token: 't', expires_in: 86_400 } };
+let tokenAnswer: Answer;
 /** Calls that were aborted before their response. */
 let abortedCalls: number;
 
@@ -37,7 +39,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const isToken = request.url === '/token';
     if (!isToken) calls.push(request.url ?? '');
-    const found = isToken ? { status: 200, body: { access_token: 't', expires_in: 86_400 } } : answer(request);
+    const found = isToken ? tokenAnswer : answer(request);
     if (found === undefined) {
       response.once('close', () => (abortedCalls += 1));
       return;
@@ -51,6 +53,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   now = Date.UTC(2026, 0, 5);
+  tokenAnswer = TOKEN;
   calls.length = 0;
   abortedCalls = 0;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -139,6 +142,42 @@ describe('share links', () => {
     now += 600_001;
     await things(apiKey, shareLinks(5));
     expect(calls).toHaveLength(10);
+  });
+});
+
+describe('a forum that does not accept us', () => {
+  const refusals = (key: string, paths: readonly string[]) =>
+    Promise.all(paths.map((path) => api.call(key, 'GET', `/v1/forum/${path}`)));
+
+  test.each([
+    [403, 'Forbidden'],
+    [404, 'Not Found'],
+  ])('%i to a token request tells nothing about what is asked for, and costs nothing', async (status, message) => {
+    tokenAnswer = { status, body: { message, error: status } };
+    answer = () => NOT_FOUND;
+    const { apiKey } = await api.account();
+    const paths = ['post?id=abc', 'subreddit?sub=rust', 'user?name=ada', 'search?q=x&sub=rust', 'things?ids=t3_abc'];
+    for (const reply of await refusals(apiKey, paths)) {
+      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'upstream_error', retryable: true } } });
+    }
+    expect(calls).toEqual([]);
+    tokenAnswer = TOKEN;
+    now += 60_000;
+    // No refusal of a token was kept as one of the post.
+    expect((await api.call(apiKey, 'GET', '/v1/forum/post?id=abc')).status).toBe(404);
+    const { body } = await api.call(apiKey, 'GET', '/v1/account');
+    expect(body).toMatchObject({ balance: 1_000 });
+  });
+
+  test('and sends share links to its sign-in page: an error, which is not kept', async () => {
+    answer = () => ({ status: 302, location: `${SITE_URL}/login?dest=somewhere` });
+    const { apiKey } = await api.account();
+    const paths = [`things?ids=${shareLinks(1)}`, `post?url=${shareLinks(1)}`];
+    for (const path of paths) {
+      const [reply] = await refusals(apiKey, [path]);
+      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'upstream_error' } } });
+    }
+    expect(calls).toHaveLength(2);
   });
 });
 

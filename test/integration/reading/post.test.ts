@@ -110,6 +110,7 @@ describe('a post', () => {
     const links = [
       `t3_${large.id}`,
       large.permalink,
+      `${large.permalink}.json`,
       `https://redd.it/${large.id}`,
       `${SITE_URL}/r/coffee/s/${large.id}`,
     ];
@@ -133,6 +134,10 @@ describe('a post', () => {
       expect(chain[2]!.id).toBe(deep.id);
       expect(chain[2]!.replies.map(({ id }) => id).sort()).toEqual(deep.replies.map(({ id }) => id).sort());
     }
+    const least = (await read(`id=${large.id}&comment=${deep.id}&max_comments=1`, postResponse)).body;
+    expect(flat(least.post.comments).map(({ id }) => id)).toEqual([deep.id]);
+    const two = (await read(`id=${large.id}&comment=${deep.id}&max_comments=2`, postResponse)).body;
+    expect(flat(two.post.comments).map(({ id }) => id)).toEqual([deep.parent_id.slice(3), deep.id]);
     const none = await api.call(reader.apiKey, 'GET', `/v1/forum/post?id=${large.id}&comment=zzzzzzzzzzzz1`);
     expect([none.status, errorEnvelope.parse(none.body).error.code]).toEqual([404, 'not_found']);
   });

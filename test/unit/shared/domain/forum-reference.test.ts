@@ -27,6 +27,13 @@ describe('parseReference', () => {
     ['https://i.reddit.com/r/a/comments/abc123/', post('abc123')],
     ['https://WWW.REDDIT.COM/r/a/comments/abc123/', post('abc123')],
     ['https://redd.it/abc123', post('abc123')],
+    ['https://www.reddit.com/r/rust/comments/abc123.json', post('abc123')],
+    ['https://www.reddit.com/r/rust/comments/abc123/.json?raw_json=1', post('abc123')],
+    ['https://www.reddit.com/r/rust/comments/abc123/a_title/.json', post('abc123')],
+    ['https://www.reddit.com/r/rust/comments/abc123/a_title.json', post('abc123')],
+    ['https://old.reddit.com/r/rust/comments/abc123/a_title/.rss', post('abc123')],
+    ['https://www.reddit.com/r/rust/comments/abc123/_/def456/.json', comment('abc123', 'def456')],
+    ['https://www.reddit.com/r/rust/comments/abc123/_/def456.JSON/', comment('abc123', 'def456')],
     ['https://www.reddit.com/r/rust/s/AbC123xyZ', { kind: 'share', path: '/r/rust/s/AbC123xyZ' }],
     ['https://www.reddit.com/u/me/s/AbC123xyZ?utm=1', { kind: 'share', path: '/u/me/s/AbC123xyZ' }],
   ])('%s', (text, expected) => {

@@ -15,6 +15,7 @@ test.each<[string, Error, boolean, boolean]>([
   ['a redirect to nowhere', moved(), false, false],
   ['a private community', refused('private'), true, true],
   ['a refusal without a reason', refused('Forbidden'), true, false],
+  ['what is withheld for legal reasons', refused('Unavailable For Legal Reasons', 451), true, false],
   ['a block of our address', refused('blocked'), false, false],
   ['a refused credential', refused('Unauthorized', 401), false, false],
   ['another error', new Error('broken'), false, false],

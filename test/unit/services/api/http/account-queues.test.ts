@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { AccountQueues } from '../../../../../services/api/http/account-queues.ts';
+
+/** Work that ends when it is told to, and the names of what has begun. */
+function createWork() {
+  const begun: string[] = [];
+  const ends = new Map<string, (fails: boolean) => void>();
+  return {
+    begun,
+    of: (name: string) => () => {
+      begun.push(name);
+      return new Promise<string>((resolve, reject) => {
+        ends.set(name, (fails) => (fails ? reject(new Error(name)) : resolve(name)));
+      });
+    },
+    end: (name: string, { fails = false } = {}) => ends.get(name)!(fails),
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('an account has a few at a time, the others follow in order, and other accounts do not wait', async () => {
+  const queues = new AccountQueues(2);
+  const work = createWork();
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => queues.run(name[0]!, work.of(name)));
+  await turn();
+  expect(work.begun).toEqual(['a1', 'a2', 'b1']);
+  work.end('a2');
+  await turn();
+  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3']);
+  work.end('a1');
+  await turn();
+  for (const name of ['a3', 'a4', 'b1']) work.end(name);
+  expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
+  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
+});
+
+test('work that fails gives its place to the next, and an idle account can begin again', async () => {
+  const queues = new AccountQueues(1);
+  const work = createWork();
+  const [first, second] = [queues.run('a', work.of('first')), queues.run('a', work.of('second'))];
+  await turn();
+  work.end('first', { fails: true });
+  await expect(first).rejects.toThrow('first');
+  await turn();
+  work.end('second');
+  expect(await second).toBe('second');
+  const third = queues.run('a', work.of('third'));
+  await turn();
+  expect(work.begun).toEqual(['first', 'second', 'third']);
+  work.end('third');
+  await third;
+});
