@@ -46,13 +46,15 @@ type AskedKey = z.output<typeof createKeyBody>;
 /** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
 async function create(deps: AccountDeps, call: Call): Promise<Answer> {
   const { pool, secretBox } = deps;
+  // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
+  const asked = checkedKey(call);
   const { status, body, headers } = await runIdempotentRequest<AskedKey>({
     pool,
     secretBox,
     call,
     route: 'POST /v1/account/keys',
-    prepare: () => Promise.resolve().then(() => checkedKey(call)),
-    work: async (client, asked) => ({ status: 201, body: await issue(client, call.caller.accountId, asked) }),
+    prepare: () => Promise.resolve(asked),
+    work: async (client) => ({ status: 201, body: await issue(client, call.caller.accountId, asked) }),
   });
   if (headers === undefined) await notifyOfKey(deps, call, (body as CreatedKey).key);
   return { status, body, headers: headers ?? {} };

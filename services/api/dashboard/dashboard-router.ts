@@ -1,5 +1,5 @@
 import { Router, urlencoded } from 'express';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { sendStream, StreamedBody } from '../http/answer-stream.ts';
 import { methodNotAllowed } from '../http/route.ts';
@@ -27,12 +27,11 @@ export interface PagesDeps {
   frame: Frame;
 }
 
-/** Reads the body of a form. */
-export const readForm: RequestHandler = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
+const formReader = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
 
 /**
  * The pages for signed-in people. Checks come in this order: method, session (else the sign-in page), the session's
- * limit, whether the form is our own, then the page's own.
+ * limit, the form's size, whether the form is our own, then the page's own.
  */
 export function createPagesRouter(pages: PagesDeps, routes: readonly PageRoute[]): Router {
   const router = Router();
@@ -42,8 +41,7 @@ export function createPagesRouter(pages: PagesDeps, routes: readonly PageRoute[]
     // Express matches /dashboard/ too.
     const full = path === '/' ? mount : mount + path;
     for (const route of onPath) {
-      const readers = route.method === 'post' ? [readForm] : [];
-      router[route.method](full, ...readers, (request, response) => visitPage(pages, route, request, response));
+      router[route.method](full, (request, response) => visitPage(pages, route, request, response));
     }
     const methods = onPath.map(({ method }) => method.toUpperCase());
     router.all(full, methodNotAllowed(methods.includes('GET') ? [...methods, 'HEAD'] : methods));
@@ -61,10 +59,22 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
   }
   noteAccount(response, signedIn.account.id);
   response.locals.viewer = viewerOf(pages, signedIn, request);
-  const { publicHost } = address;
-  if (route.method === 'post') refuseForeignForm(request, { cookie: signedIn.token, publicHost });
+  if (route.method === 'post') {
+    await readForm(request, response);
+    refuseForeignForm(request, { cookie: signedIn.token, publicHost: address.publicHost });
+  }
   const answer = await route.handle(visitOf(pages, signedIn, request, response));
   await sendAnswer(response, { answer, cookies, frame });
+}
+
+/** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */
+function readForm(request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    formReader(request, response, (error?: unknown) => {
+      if (error === undefined) resolve();
+      else reject(error as Error);
+    });
+  });
 }
 
 /** A page that would answer something else than a document says so by a status. */

@@ -21,6 +21,7 @@ import { addressPage, codePage, consentPage, errorPage, redirectTarget } from '.
 import type { AskingClient } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { signedInPage } from './sign-in-link.ts';
 import type { SignedInBrowsers } from './sign-in-link.ts';
 import { signInProblem } from '../sign-in/sign-in-problem.ts';
@@ -28,6 +29,9 @@ import type { SignIn } from '../sign-in/sign-in.ts';
 
 const PATH = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;
+/** The owner is mailed of each: whoever connects programs in a loop must not bury that mail among others. */
+const GRANTS_PER_DAY = 40;
+const DAY = 86_400;
 const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
 
 export interface InteractionDeps {
@@ -201,6 +205,7 @@ async function allow(step: Step, accountId: string): Promise<void> {
     send(response, 400, addressPage(pageUrl, await askingClient(step), signInProblem({ outcome: 'frozen' })));
     return;
   }
+  await takeGrant(step, accountId);
   const clientId = String(interaction.params.client_id);
   const grant = new provider.Grant({ accountId, clientId });
   grant.addResourceScope(resourceOf(oauth.baseUrl), scopesOf(interaction).join(' '));
@@ -210,6 +215,13 @@ async function allow(step: Step, accountId: string): Promise<void> {
   await sendNotice(oauth, newProgramMail(account.email, program, oauth.dashboardUrl), 'a program was connected');
   const result = { login: { accountId, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
+
+/** @throws ApiError rate_limited: a decision can be sent again and again until its redirect is followed */
+async function takeGrant({ oauth }: Step, accountId: string): Promise<void> {
+  const retryAfter = await takeUse(oauth.pool, { name: `grants:${accountId}`, maxUses: GRANTS_PER_DAY, seconds: DAY });
+  if (retryAfter === 0) return;
+  throw new ApiError('rate_limited', `An account may connect ${GRANTS_PER_DAY} programs a day.`, { retryAfter });
 }
 
 async function newProgramOf(step: Step): Promise<NewProgram> {

@@ -126,8 +126,11 @@ function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
 }
 
-/** Where a program sends its users back to, for people. */
+/**
+ * Where a program sends its users back to, for people. What stands for a host in an address of a program's own scheme
+ * is only a text of that program.
+ */
 export function redirectTarget({ redirectUri }: AskingClient): string {
   const { host, protocol } = new URL(redirectUri);
-  return host === '' ? `a program on this device (${protocol})` : host;
+  return protocol === 'https:' || protocol === 'http:' ? host : `a program on this device (${protocol})`;
 }

@@ -1,4 +1,5 @@
 import { raw, Router } from 'express';
+import type { RequestHandler } from 'express';
 import { applyEvent, countPaymentsFromZero } from '../../../shared/payments/apply-event.ts';
 import type { PaymentDeps } from '../../../shared/payments/apply-event.ts';
 import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
@@ -10,6 +11,8 @@ import { methodNotAllowed } from '../http/route.ts';
 const PATH = '/stripe/webhook';
 /** An event holds one object; the largest of those that are applied has a few dozen fields. */
 const BODY_LIMIT = 256 * 1024;
+/** Has a time and a signature, in any order. */
+const SIGNATURE = /^(?=(?:.*,)?t=\d)(?=(?:.*,)?v1=\w)/;
 
 export interface StripeWebhookDeps extends Omit<PaymentDeps, 'metrics'> {
   metrics: PaymentDeps['metrics'] & { paymentsRefused: { inc(): void } };
@@ -27,16 +30,22 @@ export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
   if (payments) countPaymentsFromZero(metrics);
   const router = Router();
   const body = raw({ limit: BODY_LIMIT, type: () => true, inflate: false });
-  router.post(PATH, body, async (request, response) => {
+  const refusal = (): ApiError => {
+    metrics.paymentsRefused.inc();
+    // The same sentence for every reason: it must not help to forge a signature.
+    return new ApiError('invalid_request', 'The delivery is not signed as it must be.');
+  };
+  const refuseUnsigned: RequestHandler = (request, _response, next) => {
+    // Before the body is read: strangers would make the process hold as many bodies as it has connections.
+    if (payments === undefined || !SIGNATURE.test(request.get('Stripe-Signature') ?? '')) throw refusal();
+    next();
+  };
+  router.post(PATH, refuseUnsigned, body, async (request, response) => {
     // Without a body the parser leaves something else.
     const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.of();
     const delivery = { payload, signature: request.get('Stripe-Signature') };
     const event = payments && verifyEvent(delivery, payments.webhookSecrets, clock());
-    if (event === undefined) {
-      metrics.paymentsRefused.inc();
-      // The same sentence for every reason: it must not help to forge a signature.
-      throw new ApiError('invalid_request', 'The delivery is not signed as it must be.');
-    }
+    if (event === undefined) throw refusal();
     await applyEvent(deps, event, payments!.mode);
     response.set('Cache-Control', 'no-store').json({ received: true });
   });

@@ -40,19 +40,26 @@ export class SqlRows implements Iterable<unknown[]> {
     this.length = length;
   }
 
-  /** At most `count` rows. */
-  first(count: number): unknown[][] {
+  /** At most `count` rows, and none after the one with which they have `bytes` bytes of JSON. */
+  first(count: number, bytes: number): unknown[][] {
     const rows: unknown[][] = [];
-    for (const row of this) if (rows.push(row) >= count) break;
+    let read = 0;
+    for (const { start, end } of this.#lines()) {
+      if (rows.length >= count || read >= bytes) break;
+      rows.push(this.#rowAt(start, end));
+      read += end - start;
+    }
     return rows;
   }
 
   *[Symbol.iterator](): Generator<unknown[]> {
-    for (const { start, end } of this.#lines()) {
-      const row = JSON.parse(this.#bytes.toString('utf8', start, end)) as unknown[];
-      for (const column of this.#integers) row[column] = numberOrText(row[column]);
-      yield row;
-    }
+    for (const { start, end } of this.#lines()) yield this.#rowAt(start, end);
+  }
+
+  #rowAt(start: number, end: number): unknown[] {
+    const row = JSON.parse(this.#bytes.toString('utf8', start, end)) as unknown[];
+    for (const column of this.#integers) row[column] = numberOrText(row[column]);
+    return row;
   }
 
   *#lines(): Generator<{ start: number; end: number }> {

@@ -112,8 +112,11 @@ async function inTurn({ pool, logger }: SqlDeps, engine: SqlEngine, call: Call, 
     return answer;
   } catch (error) {
     if (!(error instanceof SqlOverdue)) {
-      await endTurn(performance.now() - begun);
-      throw answerTo(error);
+      const failedMs = performance.now() - begun;
+      const told = answerTo(error);
+      const isAway = told instanceof ApiError && told.status === 503 && !(await answersOthers(engine));
+      await endTurn(isAway ? 0 : failedMs);
+      throw told;
     }
     asked.place.heldUntil = error.ended;
     const isItsFault = await answersOthers(engine);
@@ -135,7 +138,7 @@ async function runAndCharge(pool: Pool, engine: SqlEngine, call: Call, { query, 
   const answer = answerOf(result, format, credits);
   call.refuseAbandoned();
   const request = chargedRequest(call, ROUTE);
-  const move = { accountId, kind: 'sql', credits, reference: call.requestId, request } as const;
+  const move = { accountId, kind: 'sql', credits, reference: randomUUID(), request } as const;
   // In a transaction, so that a server that answers too late does not commit what was answered as not charged.
   const balance = await inTransaction(pool, (client) => charge(client, move));
   if (balance === undefined) {

@@ -59,11 +59,7 @@ export class AuditSource implements CrawlSource {
 
   async begin(position: unknown): Promise<void> {
     this.auditedTo = savedPosition.safeParse(position).data?.auditedTo;
-    this.audit = this.newAudit();
-    this.posts = this.newPosts();
-    this.gaps = this.newGaps();
-    this.unstored = undefined;
-    this.isStoring = false;
+    this.reset();
   }
 
   next(now: number): Call | Wait {
@@ -86,8 +82,17 @@ export class AuditSource implements CrawlSource {
     return this.auditedTo === undefined ? undefined : { auditedTo: this.auditedTo };
   }
 
+  /** Keeps none of the posts to audit. */
   async end(): Promise<void> {
+    this.reset();
+  }
+
+  private reset(): void {
     this.audit = this.newAudit();
+    this.posts = this.newPosts();
+    this.gaps = this.newGaps();
+    this.unstored = undefined;
+    this.isStoring = false;
   }
 
   private newAudit(): ThreadAudit {

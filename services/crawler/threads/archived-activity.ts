@@ -17,6 +17,8 @@ const OVERLAP_MS = 10 * 60_000;
 const ARCHIVE_LAG_MS = 10_000;
 /** Posts that have late ones are told for as long: the archive has more of them than was known. */
 const LATE_MS = 60_000;
+/** The time of a query while what is archived is loaded: few rows at once, also of a forum with 80 posts a second. */
+const LOAD_STEP_MS = 20 * 60_000;
 const LIMIT = 100_000;
 
 export interface ArchivedActivityDeps {
@@ -37,7 +39,7 @@ export interface ActivityListener {
 }
 
 /**
- * Tells a listener what is archived: first the posts of the last day, an hour at a time, the latest first, then the
+ * Tells a listener what is archived: first the posts of the last day, some minutes at a time, the latest first, then the
  * activity in them in the same way; then what is new.
  */
 export class ArchivedActivity {
@@ -94,7 +96,7 @@ export class ArchivedActivity {
   }
 
   private async load(until: number, signal: AbortSignal): Promise<void> {
-    const from = until - HOUR_MS;
+    const from = until - LOAD_STEP_MS;
     const createdFrom = this.startedAt - this.ageMs;
     const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
     for (const post of posts) this.listener.add(post);
@@ -105,7 +107,7 @@ export class ArchivedActivity {
   }
 
   private async loadActivity(until: number, signal: AbortSignal): Promise<void> {
-    const from = until - HOUR_MS;
+    const from = until - LOAD_STEP_MS;
     const range = { from, to: until, limit: LIMIT };
     const comments = await readCommentActivity(this.deps.clickhouse, range, signal);
     for (const activity of comments) this.listener.noteActivity?.({ ...activity, isPast: true });

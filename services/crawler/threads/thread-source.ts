@@ -63,12 +63,7 @@ export class ThreadSource implements CrawlSource {
   }
 
   async begin(): Promise<void> {
-    this.sweep = this.newSweep();
-    this.activity = this.newActivity();
-    this.recovery = new GapRecovery(this.sweep, this.deps);
-    this.settling = [];
-    this.isCounting = false;
-    this.countsAt = Number.NEGATIVE_INFINITY;
+    this.reset();
   }
 
   next(now: number): Call | Wait {
@@ -84,9 +79,19 @@ export class ThreadSource implements CrawlSource {
     return undefined;
   }
 
+  /** Keeps no followed post, which may be half a million. */
   async end(): Promise<void> {
-    this.sweep = this.newSweep();
+    this.reset();
     this.report();
+  }
+
+  private reset(): void {
+    this.sweep = this.newSweep();
+    this.activity = this.newActivity();
+    this.recovery = new GapRecovery(this.sweep, this.deps);
+    this.settling = [];
+    this.isCounting = false;
+    this.countsAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Zero where another process has the source. */

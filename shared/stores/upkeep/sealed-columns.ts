@@ -26,7 +26,8 @@ const REPLACE_MONITOR_SECRET: Record<MonitorSecret, string> = {
     'UPDATE monitors SET previous_webhook_secret = $3 WHERE id = $1 AND previous_webhook_secret = $2',
 };
 const READ_MONITOR_SECRET: Record<MonitorSecret, string> = {
-  webhook_secret: 'SELECT id, webhook_secret AS sealed FROM monitors WHERE id > $1 ORDER BY id LIMIT $2',
+  webhook_secret: `SELECT id, webhook_secret AS sealed FROM monitors
+     WHERE id > $1 AND webhook_secret <> '' ORDER BY id LIMIT $2`,
   previous_webhook_secret: `SELECT id, previous_webhook_secret AS sealed FROM monitors
      WHERE id > $1 AND previous_webhook_secret IS NOT NULL ORDER BY id LIMIT $2`,
 };

@@ -7,7 +7,8 @@ import type { Queryable } from '../../postgres/pool.ts';
  */
 export async function opensSealed(db: Queryable, box: SecretBox): Promise<boolean | undefined> {
   const { rows } = await db.query<{ id: string; sealed: Buffer }>(
-    'SELECT id, webhook_secret AS sealed FROM monitors ORDER BY created_at DESC, id LIMIT 1',
+    // The row of a deleted monitor that was forgotten keeps no secret.
+    `SELECT id, webhook_secret AS sealed FROM monitors WHERE webhook_secret <> '' ORDER BY created_at DESC, id LIMIT 1`,
   );
   const newest = rows[0];
   if (newest === undefined) return undefined;

@@ -26,6 +26,11 @@ beforeAll(async () => {
      VALUES ('mon_a', 'acc_a', 'a', '{rust}', $1, now(), now())`,
     [sealed],
   );
+  // The row of a deleted monitor that was forgotten is the newest, and holds no secret.
+  await db.pool.query(
+    `INSERT INTO monitors (id, account_id, name, keywords, status, webhook_secret, active_since, next_charge_at)
+     SELECT 'mon_b', account_id, name, keywords, 'deleted', '', active_since, next_charge_at FROM monitors`,
+  );
   await db.pool.query(`INSERT INTO monitor_counters (monitor_id, last_seq) VALUES ('mon_a', 41)`);
 });
 afterAll(() => Promise.all([fixture.drop(), db.drop()]));

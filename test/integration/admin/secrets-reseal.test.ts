@@ -105,6 +105,13 @@ test('killed in the middle and run twice at once, beside owners who rotate, it l
   ]);
 }, 120_000);
 
+test('the emptied row of a deleted monitor holds nothing to reseal', async () => {
+  await insertMonitors(2);
+  await db.pool.query(`UPDATE monitors SET status = 'deleted', webhook_secret = '' WHERE id = $1`, [idOf(1)]);
+  const { code, out } = await reseal();
+  expect([code, lines(out)[0]]).toEqual([0, { column: 'monitors.webhook_secret', resealed: 1, unreadable: 0 }]);
+});
+
 test('what programs hold stays valid, and a mailbox gets no free credits a second time', async () => {
   const { pool } = db;
   const payload = { accountId: 'acc_a', scope: 'forum:read' };

@@ -23,6 +23,16 @@ test('shows the rows of a statement, what it cost, and escapes what the forum wr
   expect(page.html).toMatch(/<td>20<\/td>/);
 });
 
+test('shows as many rows as a page can hold', async () => {
+  const rows = Array.from({ length: 200 }, (_, number) => number).join(', ');
+  const cell = `concat(${Array(30).fill('l').join(', ')})`;
+  const query = `SELECT ${cell} AS x FROM (SELECT '${'<'.repeat(4_000)}' AS l, arrayJoin([${rows}]) AS n)`;
+  const page = await person.post('/sql', { query, format: 'json' });
+  expect(page.status).toBe(200);
+  expect(page.html).toMatch(/200 rows; the first [1-9] are shown/);
+  expect(page.html.length).toBeLessThan(4_000_000);
+});
+
 test('keeps a refused statement, with the reason beside it', async () => {
   const page = await person.post('/sql', { query: 'SELECT * FROM system.users', format: 'json' });
   expect(page.status).toBe(400);

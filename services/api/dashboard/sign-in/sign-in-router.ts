@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, urlencoded } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
 import { endDashboardSessionOfCookie } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
@@ -14,7 +14,6 @@ import type { LinkPage } from '../../signup/link-router.ts';
 import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { admitVisit, hashSessionToken } from '../admit-visit.ts';
 import { pathBelow } from '../dashboard-address.ts';
-import { readForm } from '../dashboard-router.ts';
 import type { PagesDeps } from '../dashboard-router.ts';
 import { FormFields } from '../form-fields.ts';
 import { sendShownPage } from '../layout.ts';
@@ -29,6 +28,9 @@ const LINK = '/sign-in/link';
 const SIGN_OUT = '/sign-out';
 /** Sign-ins under way, by the hash of their browser's cookie. */
 const MODEL = 'DashboardSignIn';
+/** An address of 254 characters, each percent-encoded, and the form's token. Strangers may send these forms. */
+const FORM_LIMIT = 4 * 1024;
+const MAX_FIELDS = 10;
 
 interface Step {
   pages: PagesDeps;
@@ -49,6 +51,7 @@ export function createSignInRouter(pages: PagesDeps): Router {
   const signIn = createSignIn(deps, DASHBOARD_SIGN_IN, address.url + LINK);
   const records = new SealedRecords(deps.pool, deps.secretBox);
   const router = Router();
+  const readForm = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
   const handle =
     (work: (step: Step) => Promise<void>, isForm: boolean): RequestHandler =>
     async (request, response) => {

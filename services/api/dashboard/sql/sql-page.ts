@@ -10,6 +10,8 @@ import { textArea } from '../parts/field.ts';
 type Deps = Pick<DashboardDeps, 'callApi'>;
 
 const MOST_ROWS = 200;
+/** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
+const MOST_BYTES = 256 * 1024;
 const FIRST = `SELECT subreddit, count() AS found, uniqExact(author) AS authors
 FROM matches
 WHERE created_at > now() - INTERVAL 7 DAY
@@ -99,7 +101,8 @@ function page(
 }
 
 function table({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html {
-  const more = rows.length > MOST_ROWS && `; the first ${MOST_ROWS} are shown`;
+  const shown = rows.first(MOST_ROWS, MOST_BYTES);
+  const more = shown.length < rows.length && `; the first ${shown.length} are shown`;
   return html`<h2>Result</h2>
     <p>${rows.length.toLocaleString('en')} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Result">
@@ -110,7 +113,7 @@ function table({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html 
           </tr>
         </thead>
         <tbody>
-          ${rows.first(MOST_ROWS).map(
+          ${shown.map(
             (row) =>
               html`<tr>
                 ${row.map((value) => html`<td>${cell(value)}</td>`)}
