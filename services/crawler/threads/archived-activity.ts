@@ -39,8 +39,8 @@ export interface ActivityListener {
 }
 
 /**
- * Tells a listener what is archived: first the posts of the last day, some minutes at a time, the latest first, then the
- * activity in them in the same way; then what is new.
+ * Tells a listener what is archived: first the posts of the last day, some minutes at a time, the latest first, then
+ * the activity in them in the same way; then what is new.
  */
 export class ArchivedActivity {
   private readonly listener: ActivityListener;
