@@ -13,6 +13,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
 import { AdminError } from './admin-error.ts';
 import { limitOption } from './limit-option.ts';
+import { requireTopics } from './require-topics.ts';
 import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
 const DEFAULT_LISTED = 100;
@@ -39,7 +40,7 @@ export const DEAD_LETTERS_LIST: KafkaCommand = {
     const limit = limitOption(values, DEFAULT_LISTED, MAX_LISTED);
     const includeReplayed = values.all !== undefined;
     return async (deps) => {
-      await requireTopics(deps, topics);
+      await requireTopics(deps, withLetters(topics));
       return listLetters(deps, { topics, limit, includeReplayed });
     };
   },
@@ -55,7 +56,7 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
     const topics = topicOption(values);
     const limit = limitOption(values, MAX_REPLAYED, MAX_REPLAYED);
     return async (deps) => {
-      await requireTopics(deps, topics);
+      await requireTopics(deps, withLetters(topics));
       return replayTopics(deps, topics, limit);
     };
   },
@@ -69,7 +70,7 @@ export const DEAD_LETTERS_COUNT: KafkaCommand = {
   isList: true,
   options: {},
   prepare: () => async (deps) => {
-    await requireTopics(deps, topicOption({}));
+    await requireTopics(deps, withLetters(topicOption({})));
     return countLetters(deps);
   },
 };
@@ -168,14 +169,4 @@ function topicOption({ topic }: OptionValues): readonly string[] {
   return [topic];
 }
 
-/** A broker without these topics would be asked for them again and again, as if it were starting. */
-async function requireTopics({ kafka, prefix }: KafkaWorkDeps, topics: readonly string[]): Promise<void> {
-  const existing = new Set(await kafka.withAdmin((admin) => admin.listTopics()));
-  const missing = topics
-    .flatMap((topic) => [prefix + topic, prefix + topic + DEAD_LETTER_SUFFIX])
-    .filter((topic) => !existing.has(topic));
-  if (missing.length === 0) return;
-  throw new AdminError(
-    `Kafka has no topic ${missing.join(', ')}. Start the service once, or set KAFKA_TOPIC_PREFIX to the service's.`,
-  );
-}
+const withLetters = (topics: readonly string[]) => topics.flatMap((topic) => [topic, topic + DEAD_LETTER_SUFFIX]);

@@ -4,6 +4,7 @@ import { NotDrained, raisePartitions } from '../../shared/kafka/topics/raise-par
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
 import { AdminError } from './admin-error.ts';
 import type { KafkaCommand, KafkaWorkDeps } from './command.ts';
+import { requireTopics } from './require-topics.ts';
 
 const NAMES = TOPICS.map(({ name }) => name);
 const MOST_PARTITIONS = 10_000;
@@ -15,7 +16,10 @@ export const TOPICS_LIST: KafkaCommand = {
   examples: ['topics list'],
   isList: true,
   options: {},
-  prepare: () => async (deps) => Promise.resolve(listTopics(deps)),
+  prepare: () => async (deps) => {
+    await requireTopics(deps, NAMES);
+    return listTopics(deps);
+  },
 };
 
 export const TOPICS_RAISE: KafkaCommand = {
@@ -35,7 +39,10 @@ export const TOPICS_RAISE: KafkaCommand = {
     if (!(count <= MOST_PARTITIONS)) {
       throw new AdminError(`--partitions: must be a whole number from 1 to ${MOST_PARTITIONS}.`);
     }
-    return (deps) => raise(deps, topic, count);
+    return async (deps) => {
+      await requireTopics(deps, [topic]);
+      return raise(deps, topic, count);
+    };
   },
 };
 

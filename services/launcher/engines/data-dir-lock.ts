@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { delay } from '../../../shared/runtime/clock.ts';
-import { errorMessage } from '../../../shared/runtime/errors.ts';
+import { errorCode, errorMessage } from '../../../shared/runtime/errors.ts';
 import { makeDataDir } from './make-data-dir.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { StartFault } from './start-fault.ts';
@@ -37,8 +37,8 @@ export class DataDirLock {
   /**
    * Acquires the lock and creates the directory if it is missing.
    *
-   * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, or when the
-   * directory is not writable.
+   * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, when the
+   * lock cannot be read, or when the directory is not writable.
    */
   static async acquire(dataDir: string, options: DataDirLockOptions = {}): Promise<DataDirLock> {
     const path = join(dataDir, 'lock');
@@ -122,8 +122,7 @@ function removeStale(path: string, stale: Holder | undefined): void {
   } catch {
     return;
   }
-  const moved = readHolder(aside);
-  if (moved !== undefined && (moved.pid !== stale?.pid || moved.startedAt !== stale.startedAt)) {
+  if (!isStale(aside, stale)) {
     try {
       linkSync(aside, path);
     } catch {
@@ -133,9 +132,28 @@ function removeStale(path: string, stale: Holder | undefined): void {
   rmSync(aside, { force: true });
 }
 
-function readHolder(path: string): Holder | undefined {
+function isStale(path: string, stale: Holder | undefined): boolean {
   try {
-    const { pid, startedAt, state } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Holder>;
+    const found = readHolder(path);
+    return found === undefined || (found.pid === stale?.pid && found.startedAt === stale.startedAt);
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined for a lock that is gone or broken. @throws StartFault when it cannot be read: its holder may be alive */
+function readHolder(path: string): Holder | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new StartFault(
+      `${path} cannot be read (${errorMessage(error)}): an installation of another user may be running. Stop it first, or choose another DATA_DIR.`,
+    );
+  }
+  try {
+    const { pid, startedAt, state } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
     return { pid, startedAt, state: state === 'stopping' ? 'stopping' : 'running' };
   } catch {

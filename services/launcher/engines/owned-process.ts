@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { StartFault } from './start-fault.ts';
 
@@ -69,7 +70,7 @@ while kill -0 "$1" 2>/dev/null; do
   sleep 1
 done`;
 
-/** Starts a child process. @throws StartFault when the command cannot be run. */
+/** Starts a child process. @throws StartFault when the command cannot be run, or not be recorded and watched. */
 export async function startOwnedProcess(options: OwnedProcessOptions): Promise<OwnedProcess> {
   const output = options.output === 'inherit' ? 'inherit' : openLog(options.output);
   const stdio: StdioOptions = ['ignore', output, output, ...(options.ipc === true ? (['ipc'] as const) : [])];
@@ -86,7 +87,15 @@ export async function startOwnedProcess(options: OwnedProcessOptions): Promise<O
     });
     if (child.pid !== undefined) resolve(child.pid);
   });
-  return own(options, child, pid);
+  try {
+    return own(options, child, pid);
+  } catch (error) {
+    // Without its record and its watcher it could outlive its parent unseen.
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    killGroup(pid);
+    await exited;
+    throw new StartFault(`${options.name} could not be started: ${errorMessage(error)}`);
+  }
 }
 
 function own(options: OwnedProcessOptions, child: ChildProcess, pid: number): OwnedProcess {
@@ -128,6 +137,7 @@ function watch(options: OwnedProcessOptions, pid: number): () => void {
     detached: true,
   });
   watcher.on('error', () => undefined);
+  if (watcher.pid === undefined) throw new Error('/bin/sh, which watches it, cannot be run');
   watcher.stdin.on('error', () => undefined);
   watcher.unref();
   return () => {

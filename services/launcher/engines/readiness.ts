@@ -8,6 +8,11 @@ export interface ReadinessOptions {
   process: OwnedProcess;
   /** Resolves when the engine is ready to serve; throws otherwise. */
   probe: () => Promise<void>;
+  /**
+   * True for a failed probe which shows that the process works on its start, however long that takes: the deadline
+   * begins anew. Stopped at its deadline, a recovery would begin again with each start and never end.
+   */
+  isStarting?: (error: unknown) => boolean;
   deadlineMs: number;
   log: string;
   /** The byte offset at which this run's output begins in the log. */
@@ -21,21 +26,20 @@ export interface ReadinessOptions {
  * @throws StartFault with the tail of the engine's log.
  */
 export async function awaitReady(options: ReadinessOptions): Promise<void> {
-  const deadline = performance.now() + options.deadlineMs;
+  let deadline = performance.now() + options.deadlineMs;
   let last = 'no answer yet';
-  while (options.process.end() === undefined) {
-    if (options.signal?.aborted === true || performance.now() > deadline) {
-      await options.process.stop();
-      break;
-    }
+  while (options.process.end() === undefined && options.signal?.aborted !== true) {
     try {
       await options.probe();
       return;
     } catch (error) {
       last = errorMessage(error);
+      if (options.isStarting?.(error) === true) deadline = performance.now() + options.deadlineMs;
     }
+    if (performance.now() > deadline) break;
     await delay(40);
   }
+  await options.process.stop();
   if (options.signal?.aborted === true) throw new StartFault(`${options.process.name}: the start was interrupted`);
   const tail = logTail(options.log, options.logFrom);
   throw new StartFault(

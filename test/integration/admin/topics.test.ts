@@ -88,6 +88,15 @@ test('partitions are raised only when all is read and all have stopped, and each
 });
 
 test.each([
+  ['list', [], 'nowhere-forum.posts, '],
+  ['raise', ['--topic', TOPIC, '--partitions', '9'], `nowhere-${TOPIC}. `],
+])('topics %s names the topics that a prefix without topics lacks', async (command, args, missing) => {
+  const env = { KAFKA_BROKERS: inject('kafkaBrokers'), KAFKA_TOPIC_PREFIX: 'nowhere-' };
+  const { code, err } = await runAdminProcess(['topics', command, ...args], env);
+  expect([code, err]).toEqual([1, expect.stringContaining(`Kafka has no topic ${missing}`)]);
+});
+
+test.each([
   ['raise', '--topic', 'monitor.candidate', '--partitions', '9'],
   ['raise', '--partitions', '9'],
   ['raise', '--topic', TOPIC],

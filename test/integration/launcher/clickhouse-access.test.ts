@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
@@ -46,6 +47,7 @@ function ask(at: string, given: { method?: string; path?: string; headers?: Reco
 
 const ports = () => [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!];
 const basic = (user: string, password: string) => ({ authorization: `Basic ${btoa(`${user}:${password}`)}` });
+const pathOf = (sql: string) => `/?query=${encodeURIComponent(sql)}`;
 const credentialOf = (at: string) => ({ user: new URL(at).username, password: new URL(at).password });
 
 test("the embedded ClickHouse accepts its credential in each of ClickHouse's three ways", async () => {
@@ -118,6 +120,26 @@ test('the embedded ClickHouse refuses web pages, whatever their method and crede
       expect(await ask(at, { headers })).toMatchObject({ status: 200 });
     }
   }
+});
+
+test('a statement whose client left while it waited is not run', async () => {
+  const { hostname: host, port, username, password } = new URL(engines.urls.clickhouse);
+  const headers = basic(username, password);
+  const run = (sql: string) => ask(engines.urls.clickhouse, { method: 'POST', path: pathOf(sql), headers });
+  await run('CREATE TABLE left_rows (x UInt8) ENGINE = MergeTree ORDER BY x');
+  // They take all places of statements that write.
+  const busy = Array.from({ length: 8 }, () => run('SELECT sleep(3)'));
+  await wait(500);
+  const leaving = request({ host, port, method: 'POST', path: pathOf('INSERT INTO left_rows VALUES (1)'), headers });
+  leaving.on('error', () => undefined);
+  leaving.end();
+  await wait(500);
+  leaving.destroy();
+  expect((await Promise.all(busy)).map(({ status }) => status)).toEqual(busy.map(() => 200));
+  // It comes after the one that left, and has a place.
+  await run('INSERT INTO left_rows VALUES (2)');
+  expect(await run('SELECT x FROM left_rows')).toMatchObject({ status: 200, text: '2\n' });
+  await run('DROP TABLE left_rows');
 });
 
 test('the official client reports the refusal', async () => {

@@ -44,6 +44,9 @@ export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
 }
 
 async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const left = new AbortController();
+  // It also closes after a complete answer, when nothing waits for the signal any more.
+  response.once('close', () => left.abort());
   refuseBrowserRequests(request);
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/ping') {
@@ -68,7 +71,7 @@ async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, res
     throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
   }
   const started = performance.now();
-  const result = await (readOnly ? options.readers : options.writers).run(statement);
+  const result = await (readOnly ? options.readers : options.writers).run(statement, left.signal);
   const format = outputFormat(statement);
   const { body: sent, encoding } = await encodeBody(result.bytes(), request, url.searchParams);
   response.setHeader('Content-Type', contentType(format));

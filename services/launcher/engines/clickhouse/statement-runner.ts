@@ -27,10 +27,18 @@ export class StatementRunner {
     this.limit = limit;
   }
 
-  /** @throws the engine's error, `Code: N. DB::Exception: …` */
-  async run(statement: Statement): Promise<ChdbResult> {
+  /**
+   * A statement whose signal was aborted while it waited is not run: its client has left, may have sent it again, and
+   * the others wait for the slot.
+   *
+   * @throws the engine's error, `Code: N. DB::Exception: …`
+   */
+  async run(statement: Statement, signal?: AbortSignal): Promise<ChdbResult> {
     await this.enter();
     try {
+      if (signal?.aborted === true) {
+        throw fault(394, 'The client left while its statement waited, so it was not run.', 'QUERY_WAS_CANCELLED');
+      }
       return await this.runInSession(statement);
     } finally {
       this.leave();

@@ -42,8 +42,8 @@ export async function downloadJars(deps: DownloadDeps): Promise<void> {
   const { env, jars, folder } = deps;
   mkdirSync(folder, { recursive: true });
   const dispatcher = new EnvHttpProxyAgent({
-    httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'] ?? '',
-    httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'] ?? '',
+    httpProxy: proxyAddress(env, 'http_proxy', 'HTTP_PROXY'),
+    httpsProxy: proxyAddress(env, 'https_proxy', 'HTTPS_PROXY'),
     noProxy: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
@@ -69,6 +69,23 @@ export async function downloadJars(deps: DownloadDeps): Promise<void> {
     await dispatcher.close();
   }
   if (deps.signal?.aborted === true) throw new StartFault('the download of Kafka was interrupted');
+}
+
+/**
+ * The address of the proxy in the first of these variables that is set; '' for none. Without a scheme it is http://, as
+ * curl and wget take it.
+ *
+ * @throws StartFault that names the variable, without its value, which may hold a password
+ */
+function proxyAddress(env: NodeJS.ProcessEnv, ...names: string[]): string {
+  const name = names.find((one) => env[one] !== undefined);
+  const given = name === undefined ? '' : (env[name] ?? '').trim();
+  if (name === undefined || given === '') return '';
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+  if (/^(https?|socks5?):$/.test(URL.parse(address)?.protocol ?? '')) return address;
+  throw new StartFault(
+    `${name} is no address of a proxy. Set it to one like http://proxy.example:3128 (also https:// and socks5://), or unset it.`,
+  );
 }
 
 type JarDeps = DownloadDeps & { signal: AbortSignal; dispatcher: Dispatcher };

@@ -11,6 +11,7 @@ import type { KafkaJars } from './kafka-jars.ts';
 import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
+import { withUtf8Paths } from './utf8-paths.ts';
 import { persistedSecret } from '../persisted-secret.ts';
 import { endOrphan } from '../orphan.ts';
 import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
@@ -103,7 +104,7 @@ async function format(
   try {
     await promisify(execFile)(java, [...args, '-t', clusterId, '-c', paths.properties], {
       cwd: paths.home,
-      env: context.env,
+      env: withUtf8Paths(context.env),
       ...(context.signal ? { signal: context.signal } : {}),
     });
   } catch (error) {
@@ -155,7 +156,7 @@ async function runOnce(
     name: 'kafka',
     command: java,
     args: [...jvmArgs(heapMb), ...share, '-cp', jars.classPath, 'kafka.Kafka', paths.properties],
-    env: context.env,
+    env: withUtf8Paths(context.env),
     cwd: paths.home,
     pidFile: paths.pidFile,
     marker: paths.properties,

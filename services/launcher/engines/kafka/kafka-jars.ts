@@ -1,19 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
@@ -21,7 +8,9 @@ import { identifyProcess } from '../../../../shared/runtime/process-identity.ts'
 import type { EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
 import { StartFault } from '../start-fault.ts';
+import { cacheFolder } from './cache-folder.ts';
 import { downloadJars, MAVEN_CENTRAL } from './download-jars.ts';
+import { withUtf8Paths } from './utf8-paths.ts';
 import { parseJars, verifyJars } from './verify-jars.ts';
 import type { PinnedJar } from './verify-jars.ts';
 
@@ -61,20 +50,6 @@ export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
       .map((jar) => join(folder, jar))
       .join(':'),
   };
-}
-
-function cacheFolder(context: EngineContext): string {
-  const base = context.env['XDG_CACHE_HOME'] ?? join(context.env['HOME'] ?? homedir(), '.cache');
-  for (const folder of [join(base, 'forum-monitor'), join(context.dataDir, 'cache')]) {
-    try {
-      mkdirSync(folder, { recursive: true });
-      accessSync(folder, constants.W_OK);
-      return folder;
-    } catch {
-      // The home folder is not writable; try the data directory.
-    }
-  }
-  throw new StartFault(`Kafka's jars cannot be stored: neither ${base} nor ${context.dataDir} is writable.`);
 }
 
 interface Fetch {
@@ -165,7 +140,7 @@ async function runMaven(context: EngineContext, maven: string, folder: string): 
   try {
     await promisify(execFile)(maven, args, {
       cwd: folder,
-      env: context.env,
+      env: withUtf8Paths(context.env),
       maxBuffer: 16 * 1024 * 1024,
       ...(context.signal ? { signal: context.signal } : {}),
     });

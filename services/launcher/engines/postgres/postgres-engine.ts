@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { sqlState } from '../../../../shared/postgres/postgres-away.ts';
 import { delay } from '../../../../shared/runtime/clock.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
@@ -151,9 +152,13 @@ async function startServerOnce(context: EngineContext, { binaries, user, paths, 
     stopDeadlineMs: 10_000,
   });
   const probe = () => ensureDatabase(paths, port);
-  await awaitReady({ process: server, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
+  const { signal } = context;
+  await awaitReady({ process: server, probe, isStarting, deadlineMs: 60_000, log: paths.log, logFrom, signal });
   return server;
 }
+
+/** cannot_connect_now: after a kill -9 the server first replays its log, which may take minutes. */
+const isStarting = (error: unknown) => sqlState(error) === '57P03';
 
 async function ensureDatabase(paths: Paths, port: number): Promise<void> {
   const client = new pg.Client({

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DataDirLock } from '../../../../../services/launcher/engines/data-dir-lock.ts';
+import { StartFault } from '../../../../../services/launcher/engines/start-fault.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -43,6 +44,16 @@ describe('DataDirLock', () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'lock'), text);
     (await DataDirLock.acquire(dataDir)).release();
+  });
+
+  test('leaves a lock alone that it cannot read, because its owner may be alive', async () => {
+    const dataDir = folder();
+    const path = join(dataDir, 'lock');
+    mkdirSync(path);
+    const failure: unknown = await DataDirLock.acquire(dataDir).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartFault);
+    expect((failure as StartFault).message).toContain('an installation of another user may be running');
+    expect(readdirSync(dataDir)).toEqual(['lock']);
   });
 
   test('reports a directory that is not writable', async () => {

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { logTail, startOwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
 import { StartFault } from '../../../../../services/launcher/engines/start-fault.ts';
@@ -47,5 +48,16 @@ describe('an owned process', () => {
 
   test('fails with a StartFault if the command does not exist', async () => {
     await expect(startOwnedProcess(options('/no/such/program', []))).rejects.toThrow(StartFault);
+  });
+
+  test('does not run on when it cannot be recorded', async () => {
+    const settings = options('/bin/sh', ['-c', 'trap "" TERM; sleep 0.3; echo alive']);
+    // A file where the folder of the pid file should be.
+    writeFileSync(join(settings.marker, 'run'), '');
+    const failure: unknown = await startOwnedProcess(settings).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartFault);
+    expect((failure as StartFault).message).toMatch(/^sleeper could not be started: .*run/);
+    await wait(600);
+    expect(logTail(settings.output)).toBe('');
   });
 });

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { downloadJars } from '../../../../../../services/launcher/engines/kafka/download-jars.ts';
+import { StartFault } from '../../../../../../services/launcher/engines/start-fault.ts';
 import type { PinnedJar } from '../../../../../../services/launcher/engines/kafka/verify-jars.ts';
 import { eventually } from '../../../../../support/fixtures/eventually.ts';
 
@@ -61,8 +62,10 @@ function answer(request: IncomingMessage, response: ServerResponse, upTo: number
   }
 }
 
-const download = (jars: readonly PinnedJar[], more: { signal?: AbortSignal; repository?: string } = {}) =>
-  downloadJars({ repository, jars, folder, env: {}, retryMs: 1, ...more });
+const download = (
+  jars: readonly PinnedJar[],
+  more: { signal?: AbortSignal; repository?: string; env?: NodeJS.ProcessEnv } = {},
+) => downloadJars({ repository, jars, folder, env: {}, retryMs: 1, ...more });
 
 describe('downloadJars', () => {
   test('downloads each jar once and verifies it', async () => {
@@ -140,6 +143,32 @@ describe('downloadJars', () => {
     await expect(download([jar('b.jar')], { repository: withPassword })).rejects.not.toThrow(/cret/);
     elsewhere.closeAllConnections();
     elsewhere.close();
+  });
+
+  test('takes a proxy without a scheme, as curl does', async () => {
+    const tunnels: (string | undefined)[] = [];
+    server.on('connect', ({ url }, socket) => {
+      tunnels.push(url);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    const env = { HTTPS_PROXY: new URL(repository).host, https_proxy: undefined };
+    const asking = download([jar('a.jar')], { repository: 'https://repo.test/maven2', env });
+    await expect(asking).rejects.toThrow('The download of Kafka from https://repo.test/maven2 was cut at a.jar');
+    expect(tunnels[0]).toBe('repo.test:443');
+  });
+
+  test.each([
+    ['HTTPS_PROXY', 'ftp://me:s3cret@proxy.test:3128'],
+    ['https_proxy', 'me:s3cret@proxy.test:port'],
+    ['HTTP_PROXY', 'http://'],
+  ])('refuses %s=%s, which is no proxy', async (name, value) => {
+    const failure: unknown = await download([jar('a.jar')], { env: { [name]: value } }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(StartFault);
+    expect((failure as StartFault).message).toMatch(new RegExp(`^${name} is no address of a proxy`));
+    expect((failure as StartFault).message).not.toContain('s3cret');
+    expect(asked).toEqual([]);
   });
 
   test('ends when it is interrupted, and keeps what it has', async () => {
