@@ -1,5 +1,5 @@
 import { Router, urlencoded } from 'express';
-import type { Request, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { sendStream, StreamedBody } from '../http/answer-stream.ts';
 import { methodNotAllowed } from '../http/route.ts';
@@ -27,7 +27,7 @@ export interface PagesDeps {
   frame: Frame;
 }
 
-const formReader = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
+const formReader: RequestHandler = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
 
 /**
  * The pages for signed-in people. Checks come in this order: method, session (else the sign-in page), the session's
@@ -70,9 +70,9 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
 /** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */
 function readForm(request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
-    formReader(request, response, (error?: unknown) => {
-      if (error === undefined) resolve();
-      else reject(error as Error);
+    void formReader(request, response, (error?: Error | 'route' | 'router') => {
+      if (error instanceof Error) reject(error);
+      else resolve();
     });
   });
 }

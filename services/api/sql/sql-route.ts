@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sqlBody } from '../../../schemas/api/sql.ts';
 import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
@@ -114,7 +115,7 @@ async function inTurn({ pool, logger }: SqlDeps, engine: SqlEngine, call: Call, 
     if (!(error instanceof SqlOverdue)) {
       const failedMs = performance.now() - begun;
       const told = answerTo(error);
-      const isAway = told instanceof ApiError && told.status === 503 && !(await answersOthers(engine));
+      const isAway = told instanceof ApiError && told.status === OUTAGE_STATUS && !(await answersOthers(engine));
       await endTurn(isAway ? 0 : failedMs);
       throw told;
     }

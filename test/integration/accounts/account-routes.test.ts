@@ -135,6 +135,13 @@ describe('keys', () => {
       const more = await api.call(weak, 'POST', '/v1/account/keys', { name: 'more', scopes });
       expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key lacks ${lacking} itself.`]);
     }
+    // The stored answer holds the key.
+    const repeated = (key: string) =>
+      api.call(key, 'POST', '/v1/account/keys', { name: 'strong' }, { 'idempotency-key': 'again' });
+    expect((await repeated(mine.apiKey)).status).toBe(201);
+    const stolen = await repeated(weak);
+    expect([stolen.status, stolen.body.error]).toMatchObject([403, { code: 'insufficient_scope' }]);
+    expect((await repeated(mine.apiKey)).headers.get('idempotency-replayed')).toBe('true');
     const equal = await api.call(weak, 'POST', '/v1/account/keys', { name: 'equal', scopes: ['account'] });
     expect([equal.status, equal.body.key]).toMatchObject([201, { scopes: ['account'] }]);
     for (const id of [other.apiKey.slice(3, 11), 'zzzzzzzz', '%00', 'x'.repeat(500)]) {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -43,6 +45,26 @@ test.each(['[', 'a b', 'example.com:99999'])('a form sent to the host %j is refu
   const { cookie } = await visitDashboard(db.pool, api.url, accountId);
   const headers = { host, cookie, origin: api.url, 'content-type': 'application/x-www-form-urlencoded' };
   expect(await statusOf('/keys', { method: 'POST', headers, body: 'name=x' })).toBe(400);
+});
+
+test('the form of a stranger is not read: the way to sign in comes before its end', async () => {
+  const { port, hostname, host } = new URL(api.url);
+  const type = 'application/x-www-form-urlencoded';
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /dashboard/monitors/new HTTP/1.1\r\nHost: ${host}\r\nContent-Type: ${type}\r\nContent-Length: 262144\r\n\r\n`,
+  );
+  socket.write('x'.repeat(1_024));
+  const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 303 [^]*\nLocation: \S*\/sign-in\r\n/);
+  socket.destroy();
+});
+
+test('what strangers may send to sign in is small', async () => {
+  const headers = { origin: api.url, 'content-type': 'application/x-www-form-urlencoded' };
+  for (const path of ['/sign-in', '/sign-in/code', '/sign-out']) {
+    expect(await statusOf(path, { method: 'POST', headers, body: `email=${'x'.repeat(5_000)}` })).toBe(413);
+  }
 });
 
 test('HEAD of a stream or of a download is answered at once, and holds no stream', async () => {

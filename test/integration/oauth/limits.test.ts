@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOAuthLimits } from '../../../services/api/oauth/oauth-limits.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
   newEmail,
   newPkce,
   publish,
+  signIn,
   startOAuthInstallation,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
@@ -29,6 +31,30 @@ async function useUp(name: string, most: number): Promise<void> {
     [name, most],
   );
 }
+
+test('a decision that is sent again and again makes 40 grants and mails a day', async () => {
+  const email = newEmail();
+  const browser = new Browser(at.fetch);
+  const { url } = await browser.open(authorizationUrl(at, publish(at), newPkce()));
+  await signIn(at, browser, email);
+  const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  // Its redirect, which would end the sign-in, is not followed.
+  const allow = () =>
+    at.fetch(`${url.href}/decision`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ decision: 'allow' }),
+      redirect: 'manual',
+    });
+  const before = at.smtp.received.length;
+  for (let n = 0; n < 40; n++) expect((await allow()).status).toBe(303);
+  const refused = await allow();
+  expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining('connect 40 programs a day.')]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
+  const { id } = (await findAccount(at.db.pool, email))!;
+  const grants = await at.db.pool.query(`SELECT FROM oauth_records WHERE account_id = $1 AND model = 'Grant'`, [id]);
+  expect([grants.rowCount, at.smtp.received.length - before]).toEqual([40, 40]);
+});
 
 describe('the budget of sign-in', () => {
   const askOnPage = async () => {

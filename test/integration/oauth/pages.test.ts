@@ -167,6 +167,14 @@ describe('a complete sign-in', () => {
   });
 });
 
+test('what looks like a host in the address of a program is shown to nobody', async () => {
+  const redirect = 'com.evil.app://accounts.example.com/cb';
+  const [browser] = await begin(publish(at, { redirect_uris: [redirect] }), { redirect_uri: redirect });
+  const { html } = await signIn(at, browser, newEmail());
+  expect(html).toContain('sent to <strong>a program on this device (com.evil.app:)</strong>');
+  expect(html).not.toContain('accounts.example.com');
+});
+
 describe('problems', () => {
   test('three wrong codes use up a code; another one can be requested', async () => {
     const email = newEmail();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -250,6 +252,15 @@ test('other methods, large and compressed bodies are refused', async () => {
   expect(await send(large).catch(() => 413)).toBe(413);
   const good = deliveryOf(eventOf('invoice.paid', {}));
   expect(await send({ ...good, headers: { ...good.headers, 'content-encoding': 'gzip' } })).toBe(415);
+});
+
+test('a delivery without a signature is refused before its body is read', async () => {
+  const { port, hostname, host } = new URL(api.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST /stripe/webhook HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 262144\r\n\r\n{`);
+  const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
+  socket.destroy();
 });
 
 test('while Postgres is away the answer makes the sender repeat the event', async () => {

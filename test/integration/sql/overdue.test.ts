@@ -100,6 +100,14 @@ test('while the archive is away a statement is unavailable, and takes nothing of
   expect((await ask(owner.apiKey)).status).toBe(200);
 });
 
+test('an archive that hangs while a statement is prepared takes nothing of the day', async () => {
+  archive.freeze();
+  expect(refusal(await ask(bench.owner.apiKey))).toEqual([503, 'internal_error']);
+  archive.thaw();
+  const { rows } = await bench.db.pool.query('SELECT FROM sql_statements WHERE failed_ms > 0');
+  expect(rows).toEqual([]);
+});
+
 test('a database that answers the charge too late has charged nothing', async () => {
   const { owner, db } = bench;
   const database = await TcpProxy.start(db.url);
