@@ -13,7 +13,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
 import { AdminError } from './admin-error.ts';
 import { limitOption } from './limit-option.ts';
-import { requireTopics } from './require-topics.ts';
+import { requireTopics } from './topic-commands.ts';
 import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
 const DEFAULT_LISTED = 100;
