@@ -67,6 +67,8 @@ class GroupConsumer implements BatchConsumer {
   /** Whether the loss of the broker is logged already. */
   private isLost = false;
   private assigned = false;
+  /** False from the end of kafkajs's group, as in a crash, until it has joined again: there is nothing to pause. */
+  private hasGroup = false;
   private lastActivity = 0;
   private pauses = 0;
   private isPaused = false;
@@ -149,12 +151,12 @@ class GroupConsumer implements BatchConsumer {
   pause(): void {
     this.pauses++;
     this.isPaused = true;
-    if (this.assignment) this.consumer.pause(this.subscribed());
+    if (this.hasGroup) this.consumer.pause(this.subscribed());
   }
 
   resume(): void {
     this.isPaused = false;
-    if (this.assignment && !this.halted) this.consumer.resume(this.subscribed());
+    if (this.hasGroup && !this.halted) this.consumer.resume(this.subscribed());
   }
 
   private subscribed(): { topic: string }[] {
@@ -168,6 +170,12 @@ class GroupConsumer implements BatchConsumer {
     });
     this.consumer.on(events.REBALANCING, () => {
       this.assigned = false;
+    });
+    // Comes before CRASH, with a disconnection in between.
+    this.consumer.on(events.STOP, () => {
+      this.hasGroup = false;
+      this.assigned = false;
+      this.assignment?.giveUp();
     });
     this.consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.joined(payload.memberAssignment);
@@ -213,6 +221,7 @@ class GroupConsumer implements BatchConsumer {
     );
     const assignment = new GroupAssignment(partitions);
     this.assignment = assignment;
+    this.hasGroup = true;
     this.lastActivity = this.clock();
     // kafkajs loses pauses when it restarts after a crash.
     if (this.isPaused || this.halted) this.consumer.pause(this.subscribed());
@@ -245,7 +254,7 @@ class GroupConsumer implements BatchConsumer {
     return {
       committed: () => assignment.committed(),
       seek: (topic, partition, offset) => {
-        if (assignment !== this.assignment) return;
+        if (assignment !== this.assignment || !this.hasGroup) return;
         const within = assignment.seekTo(topic, partition, offset);
         if (within === undefined) return;
         this.consumer.seek({ topic: this.options.prefix + topic, partition, offset: String(within) });
@@ -271,7 +280,7 @@ class GroupConsumer implements BatchConsumer {
     this.halted = true;
     this.assigned = false;
     this.assignment?.giveUp();
-    if (this.assignment) this.consumer.pause(this.subscribed());
+    if (this.hasGroup) this.consumer.pause(this.subscribed());
     this.logger.fatal({ err: error }, 'the consumer stops permanently');
     this.options.fatal(error);
   }

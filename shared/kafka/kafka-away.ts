@@ -67,6 +67,9 @@ const AWAY_NAMES = new Set([
   'KafkaJSTopicMetadataNotLoaded',
 ]);
 
+/** What kafkajs wraps the error of its last attempt in. */
+const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExceeded']);
+
 /**
  * True when the brokers are away, loading, full or electing a leader, so that the same call may succeed later. If the
  * error wraps a protocol error, that one decides; unknown protocol errors count as away.
@@ -76,8 +79,9 @@ export function isKafkaAway(error: unknown): boolean {
   if (!isKafkajsError(error)) return false;
   const type = protocolErrorOf(error);
   if (type !== undefined) return !REQUEST_ERRORS.has(type);
-  // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error.
-  if (error.name === 'KafkaJSNumberOfRetriesExceeded' && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
+  // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error. What is not worth a
+  // retry at once is wrapped as well, for instance that no broker is left to ask for the group's coordinator.
+  if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
   return AWAY_NAMES.has(error.name);
 }
 

@@ -62,9 +62,20 @@ test('publisher and consumer survive a kill and restart of the broker, and no ac
   await killed.exited;
   const atKill = acknowledged;
   await eventually('the consumer is not ready while the broker is away', () => !consumer.ready());
-  // Long enough for a publish to exhaust its retries while no broker answers.
+  // Long enough for a publish to exhaust its retries while no broker answers; the consumer crashes and starts again.
+  const faults: unknown[] = [];
+  const pausing = setInterval(() => {
+    try {
+      consumer.pause();
+      consumer.resume();
+    } catch (error) {
+      faults.push(error);
+    }
+  }, 20);
   await eventually('a publish failed', () => failures > 0);
   await engines.restart('kafka');
+  clearInterval(pausing);
+  expect(faults).toEqual([]);
 
   await eventually('publishing goes on', () => acknowledged > atKill + 100);
   await eventually('consuming goes on', () => handled.size > atKill + 100);

@@ -81,7 +81,7 @@ export class Installation {
     this.child = child;
     const { TEST_LOG_FILE } = process.env;
     const keep = (chunk: Buffer) => {
-      this.output = (this.output + chunk.toString()).slice(-200_000);
+      this.output = (this.output + chunk.toString()).slice(-1_000_000);
       if (TEST_LOG_FILE !== undefined) appendFileSync(TEST_LOG_FILE, chunk);
     };
     child.stdout.on('data', keep);

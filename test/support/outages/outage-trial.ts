@@ -42,6 +42,8 @@ const SETTLED_MS = 5_000;
 const UNDER_WAY_MS = 2_000;
 /** From the first sample of the memory to the outage. */
 const BEFORE_MS = 5_000;
+/** Lines of a log with the cause of a process's end. */
+const ABOUT_ENDS = /"level":"?(fatal|60)| ended \(/;
 /** Between two comparisons, each of which reads all matches. */
 const COMPARE_EVERY_MS = 500;
 
@@ -54,7 +56,7 @@ export class OutageTrial {
   readonly #readers: OutageReaders;
   readonly #pool: Pool;
   readonly #account: string;
-  readonly #services: number | undefined;
+  #services: number | undefined;
 
   private constructor(parts: {
     whole: ProxiedInstallation;
@@ -157,6 +159,7 @@ export class OutageTrial {
     ).catch((error: unknown) => console.error(String(error)));
     const caughtUpMs = isWhole(state) ? Math.round(performance.now() - mendedAt) : null;
     const most = await memory.stop();
+    const ends = this.#takeEnds();
     return {
       ...{
         engine,
@@ -173,7 +176,7 @@ export class OutageTrial {
       ...{ expected: state.expected, recorded: state.recorded, lost: state.lost.length, twice: state.twice },
       ...{ holes: state.holes, webhooks_missing: state.webhooks_missing, not_archived: state.not_archived },
       charged_without_answer: state.charged_without_answer,
-      restarted: this.#whole.installation.find('services-main') !== this.#services,
+      ends,
       memory_mb: { before: memoryBefore, during: memoryDuring, most, after: memory.last() },
     };
   }
@@ -195,6 +198,15 @@ export class OutageTrial {
     }
     proxy.delayAnswers(SLOW_MS);
     return () => proxy.delayAnswers(0);
+  }
+
+  /** What was logged about ends of the services since the last call, if another process runs them now. */
+  #takeEnds(): string[] {
+    const { installation } = this.#whole;
+    const services = installation.find('services-main');
+    if (services === this.#services) return [];
+    this.#services = services;
+    return ['another process', ...installation.output.split('\n').filter((line) => ABOUT_ENDS.test(line))];
   }
 
   /** What the services logged since the last call about faults of their own, each message with its count. */

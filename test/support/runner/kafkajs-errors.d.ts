@@ -11,3 +11,9 @@ declare module 'kafkajs/src/errors.js' {
   const errors: Record<string, new (message?: unknown, details?: object) => Error>;
   export default errors;
 }
+
+declare module 'kafkajs/src/retry/index.js' {
+  /** Calls the function, again where its error says that this is worth it; rejects with the last error, wrapped. */
+  const createRetry: (options: { retries: number }) => <T>(attempt: () => Promise<T>) => Promise<T>;
+  export default createRetry;
+}

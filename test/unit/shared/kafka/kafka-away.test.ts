@@ -1,6 +1,7 @@
 import kafkajs from 'kafkajs';
 import kafkajsErrors from 'kafkajs/src/errors.js';
 import protocol from 'kafkajs/src/protocol/error.js';
+import createRetry from 'kafkajs/src/retry/index.js';
 import { expect, test } from 'vitest';
 import { isKafkaAway } from '../../../../shared/kafka/kafka-away.ts';
 import { PublishFailed, PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
@@ -59,4 +60,21 @@ test.each([
   [kafkajsError('KafkaJSServerDoesNotSupportApiKey', 'old', {}), false],
 ])('%s means that Kafka is away: %s', (error, away) => {
   expect(isKafkaAway(error)).toBe(away);
+});
+
+test.each([
+  ['KafkaJSGroupCoordinatorNotFound', true],
+  ['KafkaJSBrokerNotFound', true],
+  ['KafkaJSNotImplemented', false],
+  ['KafkaJSInvariantViolation', false],
+])('%s at the end of the retries of kafkajs means that Kafka is away: %s', async (name, away) => {
+  const given = createRetry({ retries: 0 })(() => Promise.reject(kafkajsError(name, 'x')));
+  const error = await given.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ message: expect.stringContaining('x') as string });
+  expect(isKafkaAway(error)).toBe(away);
+});
+
+test('a fault of the code at the end of the retries of kafkajs does not mean that Kafka is away', async () => {
+  const given = createRetry({ retries: 0 })(() => Promise.reject(new TypeError('x')));
+  expect(isKafkaAway(await given.catch((thrown: unknown) => thrown))).toBe(false);
 });
