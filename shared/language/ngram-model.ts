@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import { NumberSet, NumberTable } from './number-tables.ts';
+import { NumberSet, NumberTable } from '../cache/number-tables.ts';
 
 /** Which languages the n-grams of a text speak for. Scores are from 0 to 1, and 0 where there is none. */
 export interface Guess {

@@ -27,6 +27,8 @@ const BURST_SECONDS = 10;
 const MAX_WAIT_MS = 1_000;
 /** An item that is younger may still appear in the listing of all communities. */
 const CHECK_AFTER_MS = 5_000;
+/** A process that has just begun does not know whether an older item was shown before. */
+const CHECK_UNTIL_MS = 300_000;
 /** Groups with shorter intervals are saved one by one: their listings do not reach back far. */
 const SAVED_INTERVAL_MS = 20_000;
 
@@ -275,7 +277,7 @@ export class GroupPolling {
     if (!isNew) return [];
     const fresh = new Set(group.freshOf(items));
     const checked = items.flatMap((item, index) =>
-      fresh.has(item) && item.createdAt <= now - CHECK_AFTER_MS
+      fresh.has(item) && item.createdAt <= now - CHECK_AFTER_MS && item.createdAt > now - CHECK_UNTIL_MS
         ? [{ subreddit: item.subreddit, isMissed: isNew[index] === true }]
         : [],
     );

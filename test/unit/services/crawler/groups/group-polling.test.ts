@@ -171,23 +171,33 @@ describe('GroupPolling', () => {
     expect(polling.mustForm(15 * 60_000, 1)).toBe(true);
   });
 
+  /** Reads a page whose items are `everyMs` apart; every second one is shown for the first time. */
+  function read(polling: GroupPolling, now: number, { from, everyMs }: { from: number; everyMs: number }) {
+    const request = polling.next(now, 5);
+    if ('waitMs' in request) throw new Error('no call is due');
+    const items = Array.from({ length: 100 }, (_, k) => {
+      return { name: `t1_${from - k}`, createdAt: now - everyMs * k, subreddit: 'a', postId: 'p' };
+    });
+    return polling.learn(request, { items, after: 'x', isNew: items.map((_, k) => k % 2 === 0) }, now);
+  }
+
   test('measures how much the listing of all communities drops, by comments that had time to appear there', () => {
     const polling = new GroupPolling();
     polling.form([rateOf('a', 1)], 5, 0);
     const before = polling.loss;
-    const read = (now: number, from: number) => {
-      const request = polling.next(now, 5);
-      if ('waitMs' in request) throw new Error('no call is due');
-      const items = Array.from({ length: 100 }, (_, k) => {
-        return { name: `t1_${from - k}`, createdAt: now - 200 * k, subreddit: 'a', postId: 'p' };
-      });
-      return polling.learn(request, { items, after: 'x', isNew: items.map((_, k) => k % 2 === 0) }, now);
-    };
-    expect(read(0, 1000)).toEqual([]);
-    const checked = read(100_000, 1060);
+    expect(read(polling, 0, { from: 1000, everyMs: 200 })).toEqual([]);
+    const checked = read(polling, 100_000, { from: 1060, everyMs: 200 });
     // Of sixty new comments, the twenty-five of the last five seconds are too young.
     expect(checked).toHaveLength(35);
     expect(checked.filter(({ isMissed }) => isMissed)).toHaveLength(17);
     expect(polling.loss).toBeGreaterThan(before);
+  });
+
+  test('does not measure by comments of which a process that has just begun cannot know', () => {
+    const polling = new GroupPolling();
+    polling.form([rateOf('a', 0.1)], 5, 0);
+    read(polling, 0, { from: 1000, everyMs: 10_000 });
+    // Of sixty new comments that came every ten seconds, those of five minutes count, without the newest one.
+    expect(read(polling, 600_000, { from: 1060, everyMs: 10_000 })).toHaveLength(29);
   });
 });

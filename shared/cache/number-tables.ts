@@ -61,6 +61,13 @@ export class NumberSet {
     this.round = 1;
   }
 
+  has(key: number): boolean {
+    for (let slot = hash(key) & this.mask; this.rounds[slot] === this.round; slot = (slot + 1) & this.mask) {
+      if (this.keys[slot] === key) return true;
+    }
+    return false;
+  }
+
   /** Returns false when it was there already. */
   add(key: number): boolean {
     let slot = hash(key) & this.mask;

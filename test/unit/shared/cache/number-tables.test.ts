@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { NumberSet, NumberTable } from '../../../../shared/language/number-tables.ts';
+import { NumberSet, NumberTable } from '../../../../shared/cache/number-tables.ts';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const number = fc.oneof(
@@ -30,6 +30,7 @@ test('a set holds what a Set holds, however often it is emptied', () => {
       set.clear();
       const expected = new Set<number>();
       for (const key of keys) {
+        expect(set.has(key)).toBe(expected.has(key));
         expect(set.add(key)).toBe(!expected.has(key));
         expected.add(key);
         expect(set.size).toBe(expected.size);
