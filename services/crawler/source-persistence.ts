@@ -127,14 +127,16 @@ export class SourcePersistence {
   async writeGaps(): Promise<void> {
     const { db, source, clock } = this.deps;
     const gaps = this.gaps.list(clock());
-    const { closings } = this;
+    // Copied before anything is written: what is queued during the writes may close a gap that is not among these.
+    const closings = [...this.closings];
     if (gaps.length > 0) {
       await openGaps(db, gaps);
       this.gaps.remove(gaps);
     }
     if (closings.length === 0) return;
     await closeGapsBefore(db, source, closings);
-    this.closings = this.closings.slice(closings.length);
+    const written = new Set(closings);
+    this.closings = this.closings.filter((closing) => !written.has(closing));
   }
 
   /** Writes the queued gaps, then the cursor if the lease is still valid, and releases the lease. */

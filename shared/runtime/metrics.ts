@@ -59,7 +59,7 @@ function declare(registers: Registry[]) {
     ),
     crawlerNewestItemAge: gauge(
       'crawler_newest_item_age_seconds',
-      'Time since the newest archived item was first seen. Minutes: the crawler or the archiver stands still.',
+      'Time since the newest archived item was first seen, without dump files. Minutes: the crawler or the archiver stands still.',
       ['stage'],
     ),
     crawlerHeadAlarms: counter(

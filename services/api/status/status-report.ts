@@ -5,7 +5,7 @@ import type { DueDeliveries } from '../../../shared/stores/deliveries/due-delive
 export interface Measurements {
   /** Whether the service works, and which parts answer. */
   readiness: { ready: boolean; parts: Record<string, boolean> } | undefined;
-  /** Milliseconds since the newest archived item was first seen; null: none in the last day. */
+  /** Milliseconds since the newest archived item of the forum was first seen; null: none in the last day. */
   newestItemAgeMs: number | null | undefined;
   /** Records that wait, by the stage that reads them. */
   lag: Record<string, number> | undefined;

@@ -49,7 +49,7 @@ interface Known {
   removals: Map<number, number>;
   samples: Map<number, StoredAuditSample[]>;
   walkedAt: number;
-  /** When the service first ran, if that is less than four days ago. */
+  /** When the service first ran, if that is less than four days ago; the end of the pass while it has seen nothing. */
   startedAt: number | undefined;
 }
 
@@ -104,9 +104,7 @@ export class CoverageRollup {
       removals: new Map(removals.map(({ hour, count }) => [hour.getTime(), count])),
       samples: Map.groupBy(samples, ({ hour }) => Math.floor(hour.getTime() / HOUR_MS) * HOUR_MS),
       walkedAt: walkedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
-      // After a stop of many days the first sight is not that of the first run.
-      startedAt:
-        firstSight === undefined || (firstHour ?? Infinity) < firstSight - 2 * HOUR_MS ? undefined : firstSight,
+      startedAt: startOf(firstSight, firstHour, to),
     };
   }
 
@@ -144,6 +142,15 @@ export class CoverageRollup {
   }
 }
 
+/**
+ * When the service first ran: `end` if it has seen nothing yet. Undefined if it ran before the first sight that the
+ * archive still knows: after a stop of many days that sight is not the one of the first run.
+ */
+function startOf(firstSight: number | undefined, firstHour: number | undefined, end: number): number | undefined {
+  const hasRunBefore = firstHour !== undefined && firstHour < (firstSight ?? Infinity) - 2 * HOUR_MS;
+  return hasRunBefore ? undefined : (firstSight ?? end);
+}
+
 function commentsOf(samples: readonly StoredAuditSample[]): HourCoverage['comments'] {
   const estimated = estimateCompleteness(samples);
   if (estimated === undefined) return null;
@@ -151,8 +158,12 @@ function commentsOf(samples: readonly StoredAuditSample[]): HourCoverage['commen
   return { ...estimated, threads: samples.length, comments };
 }
 
-/** The posts of an hour; undefined when the walk over post ids did not reach the end of the hour, or stands still. */
+/**
+ * The posts of an hour; undefined when the walk over post ids did not reach the end of the hour, or stands still. The
+ * first walk begins near the newest post, so it says nothing about the hours before the first start.
+ */
 function postsOf(hour: number, now: number, known: Known): HourCoverage['posts'] | undefined {
+  if (hour + HOUR_MS <= (known.startedAt ?? Number.NEGATIVE_INFINITY)) return undefined;
   if (known.walkedAt < Math.min(now - WALK_SILENT_MS, hour + HOUR_MS)) return undefined;
   return { found: known.postsFound.get(hour) ?? 0, unread: Math.round(known.postsUnread.get(hour) ?? 0) };
 }

@@ -108,14 +108,19 @@ export async function firstSightAt(clickhouse: ClickHouseClient): Promise<number
   return first?.at;
 }
 
-/** When the newest archived item was first seen, in milliseconds since 1970; undefined when the last day has none. */
+/**
+ * When the newest archived item was first seen, in milliseconds since 1970; undefined when the last day has none.
+ * Without those of dump files: their replay does not tell that the crawl of the forum works.
+ */
 export async function newestArchivedAt(
   clickhouse: ClickHouseClient,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
   const result = await clickhouse.query({
     query: `SELECT toUnixTimestamp64Milli(first_seen_at) AS at
-  FROM item_sightings WHERE first_seen_at > now64(3) - INTERVAL 1 DAY ORDER BY first_seen_at DESC LIMIT 1`,
+  FROM item_sightings
+ WHERE first_seen_at > now64(3) - INTERVAL 1 DAY AND source != 'replay'
+ ORDER BY first_seen_at DESC LIMIT 1`,
     format: 'JSONEachRow',
     ...(signal ? { abort_signal: signal } : {}),
   });

@@ -32,9 +32,14 @@ export async function saveCoverageHours(db: Queryable, hours: readonly StoredCov
   );
 }
 
-/** The first hour whose coverage is stored, in milliseconds since 1970; undefined before the first. */
+/**
+ * The first stored hour in which the forum showed an item, in milliseconds since 1970; undefined before the first. An
+ * hour in which the forum only failed, or only a dump file was replayed, is also stored.
+ */
 export async function firstCoveredHour(db: Queryable): Promise<number | undefined> {
-  const { rows } = await db.query<{ hour: Date | null }>('SELECT min(hour) AS hour FROM coverage_hours');
+  const { rows } = await db.query<{ hour: Date | null }>(
+    `SELECT min(hour) AS hour FROM coverage_hours WHERE (coverage -> 'seen') - 'replay'::text <> '{}'::jsonb`,
+  );
   return rows[0]?.hour?.getTime();
 }
 

@@ -42,7 +42,10 @@ export interface ListedGap extends OpenGap {
 const UNKNOWN_LENGTH_MS = 3_600_000;
 
 /** When the missing things of a gap were created: from `afterAt` to `beforeAt`, milliseconds since 1970. */
-export function boundsOfGap({ afterAt, beforeAt, openedAt }: OpenGap): { afterAt: number; beforeAt: number } {
+export function boundsOfGap({ afterAt, beforeAt, openedAt }: Pick<OpenGap, 'afterAt' | 'beforeAt' | 'openedAt'>): {
+  afterAt: number;
+  beforeAt: number;
+} {
   const end = beforeAt ?? openedAt;
   return { afterAt: Math.min(end, afterAt ?? end - UNKNOWN_LENGTH_MS), beforeAt: end };
 }

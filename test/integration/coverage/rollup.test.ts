@@ -125,6 +125,42 @@ test('what was created before the first start counts as seen, but neither as lat
   expect((await rollup.pass(NOW, 1))[0]!.coverage.late).toBe(2);
 });
 
+test('hours before the first start are not stored, so that the backlog does not count as late', async () => {
+  const startedAt = NOW - MINUTE;
+  const stored = async () =>
+    (await readCoverageHours(db.pool, new Date(0), new Date(CURRENT + HOUR))).map(({ hour }) => hour.getTime());
+  await db.pool.query(`INSERT INTO crawl_cursors (source, position, updated_at) VALUES ('post-ids', '{}', $1)`, [
+    new Date(NOW),
+  ]);
+  const before = await rollup.pass(NOW, 72);
+  expect(before.map(({ coverage }) => coverage.posts)).toEqual(before.map(() => null));
+  await rollup.pass(NOW, 72);
+  expect(await stored(), 'before anything is archived').toEqual([CURRENT]);
+  // The newest posts when it started, of this hour and of those before.
+  await archiveItems(
+    [1, 2, 3, 30].map((hours) => ({ thing: `t3_${hours}`, seenAt: startedAt, lag: hours * HOUR - 40 * MINUTE })),
+  );
+  await archiveItems([{ thing: 't3_new', seenAt: startedAt + SECOND, lag: 0 }]);
+  const covered = await rollup.pass(NOW, 72);
+  expect(covered[0]!.coverage).toMatchObject({ posts: { found: 2, unread: 0 }, late: 0 });
+  expect(await stored(), 'hours of which the backlog has posts').toEqual([CURRENT]);
+  await archiveItems([{ thing: 't1_backlog', source: 'threads', seenAt: NOW, lag: 30 * HOUR }]);
+  expect((await rollup.pass(NOW, 2))[0]!.coverage).toMatchObject({ late: 0 });
+});
+
+test('hours in which the forum only failed or a dump file was replayed are not the first start', async () => {
+  const coverage = { late: 0, lags: {}, tombstones: 0, posts: null, comments: null };
+  const hours = [{}, { replay: { posts: 0, comments: 5 } }].map((seen, index) => ({
+    hour: new Date(CURRENT - (10 - index) * HOUR),
+    archivedRows: 5 * index,
+    coverage: { ...coverage, seen },
+    callsPerSecond: null,
+  }));
+  await saveCoverageHours(db.pool, hours);
+  await archiveItems([{ thing: 't1_backlog', seenAt: CURRENT + MINUTE, lag: 20 * MINUTE }]);
+  expect((await rollup.pass(NOW, 1))[0]!.coverage.late).toBe(0);
+});
+
 test('an hour that is archived late is computed anew; one that did not change is not stored again', async () => {
   await archiveItems([{ thing: 't1_a', seenAt: CURRENT + MINUTE }]);
   await rollup.pass(NOW, 4);
@@ -147,6 +183,7 @@ test('an hour that is archived late is computed anew; one that did not change is
 
 test('posts are complete by their ids while the walk over ids goes on; other hours keep what is known of them', async () => {
   await archiveItems([
+    { thing: 't1_first', seenAt: CURRENT - 2 * HOUR },
     // Created in the previous hour, seen in this one.
     { thing: 't3_a', seenAt: CURRENT + MINUTE, lag: 10 * MINUTE },
     { thing: 't3_b', seenAt: CURRENT + MINUTE },

@@ -32,6 +32,81 @@ test('merges the newest gaps beyond a thousand into one that covers them all', (
   });
 });
 
+/** As many gaps as are kept apart; those of post ids 1000 to 5000 are the last. */
+function fullOfGaps(other: Partial<CrawlGap> = {}): PendingGaps {
+  const gaps = new PendingGaps();
+  for (let n = 0; n < 999; n++) gaps.add(gap(n), n);
+  const bounds = { afterThing: 't3_1000', afterAt: 10_000, beforeThing: 't3_5000', beforeAt: 50_000 };
+  gaps.add({ source: 'post-ids', reason: 'skipped', ...bounds, ...other }, 60_000);
+  return gaps;
+}
+
+const HOUR = 3_600_000;
+
+test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>, Partial<CrawlGap>]>([
+  [
+    'that lies within the last one changes nothing',
+    {},
+    { afterThing: 't3_2000', afterAt: 20_000, beforeThing: 't3_3000', beforeAt: 30_000 },
+    { afterThing: 't3_1000', afterAt: 10_000, beforeThing: 't3_5000', beforeAt: 50_000 },
+  ],
+  [
+    'that begins earlier and ends earlier moves the begin',
+    {},
+    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_3000', beforeAt: 30_000 },
+    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_5000', beforeAt: 50_000 },
+  ],
+  [
+    'around the last one replaces both bounds',
+    {},
+    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_10000', beforeAt: 55_000 },
+    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_10000', beforeAt: 55_000 },
+  ],
+  [
+    'of things that are not numbered in order is judged by its times',
+    { afterThing: 't1_b', beforeThing: 't1_d' },
+    { afterThing: 't1_a', afterAt: 20_000, beforeThing: 't1_c', beforeAt: 55_000 },
+    { afterThing: 't1_b', afterAt: 10_000, beforeThing: 't1_c', beforeAt: 55_000 },
+  ],
+  [
+    'without times is judged by its ids, and counts as an hour until it was noticed',
+    {},
+    { afterThing: 't3_zzz', afterAt: undefined, beforeThing: 't3_3000', beforeAt: undefined },
+    { afterThing: 't3_zzz', afterAt: 70_000 - HOUR, beforeThing: 't3_5000', beforeAt: 70_000 },
+  ],
+  [
+    'after one without times counts from where that one does',
+    { afterAt: undefined, beforeAt: undefined },
+    { afterThing: 't3_5000', afterAt: 50_000, beforeThing: 't3_6000', beforeAt: 55_000 },
+    { afterThing: 't3_1000', afterAt: 60_000 - HOUR, beforeThing: 't3_6000', beforeAt: 60_000 },
+  ],
+  [
+    'with an unknown thing leaves it unknown',
+    {},
+    { afterThing: undefined, afterAt: 20_000, beforeThing: undefined, beforeAt: 30_000 },
+    { afterThing: undefined, afterAt: 10_000, beforeThing: undefined, beforeAt: 50_000 },
+  ],
+])('a merged gap covers both: one %s', (_, last, next, bounds) => {
+  const gaps = fullOfGaps(last);
+  gaps.add({ ...gap(0), ...next }, 70_000);
+  expect(gaps.size).toBe(1_000);
+  expect(gaps.list(70_000).at(-1)).toMatchObject({ reason: 'joined', ...bounds, ageMs: 10_000 });
+});
+
+test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>]>([
+  ['the begin', {}, { afterThing: 't3_999', afterAt: 9_000 }],
+  ['the time of the begin', {}, { afterAt: 9_000 }],
+  ['the time of the end', {}, { beforeAt: 55_000 }],
+  ['the communities', { communities: ['c'] }, { communities: ['d'] }],
+])('keeps a gap that grew while it was written by %s alone', (_, last, grown) => {
+  const gaps = fullOfGaps(last);
+  const listed = gaps.list(60_000);
+  const { ageMs: _age, ...written } = listed.at(-1)!;
+  gaps.add({ ...written, ...grown }, 60_000);
+  gaps.remove(listed);
+  expect(gaps.list(60_000)).toMatchObject([{ ...written, ...grown, reason: 'joined', communities: undefined }]);
+});
+
 test('keeps a gap that grew while it was written', () => {
   const gaps = new PendingGaps();
   for (let n = 0; n < 1_000; n++) gaps.add(gap(n), n);
