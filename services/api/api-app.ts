@@ -47,6 +47,7 @@ import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReadingDeps } from './reading/reading-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
+import { fixedHeaders } from './http/fixed-headers.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createRequestTracing } from './http/request-tracing.ts';
 import { routePattern } from './http/route-pattern.ts';
@@ -91,7 +92,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
-  app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), createCompression());
+  app.use(createRequestLog(options.logger), measure(options.metrics), fixedHeaders(helmet()), createCompression());
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
@@ -123,13 +124,13 @@ export function createApiApp(options: ApiAppDeps): Express {
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   const routes = namingWhereToBuy(apiRoutes, options.dashboardUrl);
-  const admission = createAdmissionMiddleware(admissionControl, routes);
+  const admission = createAdmissionMiddleware(admissionControl, routes, options.logger);
   // First, since each router before it would compare the path of every request with all of its own.
   app.use(admission.admit);
   app.use(createRouter(routes, admission.callerOf));
 
   const status = createStatusReporter({ ...options, clock: systemClock });
-  app.use(createHealthRouter(options.ready), createStatusRouter(status));
+  app.use(createHealthRouter(options.ready, options.logger), createStatusRouter(status));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
   const { payments } = options;
   // Before everything that parses bodies: a signature covers the bytes.

@@ -4,7 +4,7 @@ import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
-import { noteAccount } from '../http/request-log.ts';
+import { noteAccount, requestLogger } from '../http/request-log.ts';
 import { setCreditsRemaining } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
@@ -29,6 +29,7 @@ const RETURN_TIMEOUT_MS = 1_500;
 export function createAdmissionMiddleware(
   admissionControl: AdmissionControl,
   routes: readonly Pick<Route, 'method' | 'path' | 'scope'>[],
+  logger: Logger,
 ): AdmissionMiddleware {
   checkDeclaredScopes(routes);
   const admissions = new WeakMap<Request, Admission>();
@@ -65,7 +66,7 @@ export function createAdmissionMiddleware(
       // A client that disconnected gets no answer, and the work done for it counts.
       const isFree = !(error instanceof ClientGone) && costsNoSlot(toApiError(error)?.status);
       if (admission && isFree && !response.headersSent) {
-        await returnDailySlot(admissionControl, admission, response, request.log);
+        await returnDailySlot(admissionControl, admission, response, requestLogger(logger, response));
       }
       next(error);
     },

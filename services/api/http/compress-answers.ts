@@ -22,7 +22,8 @@ const COMPRESSIBLE = /^(?:application\/(?:(?:feed\+)?json|atom\+xml)|text\/(?:cs
 export function createCompression(): RequestHandler {
   const compressed = new CompressedBodies();
   return (request, response, next) => {
-    response.vary('Accept-Encoding');
+    // The first to set it; others append.
+    response.setHeader('Vary', 'Accept-Encoding');
     const end = response.end.bind(response) as (...given: unknown[]) => Response;
     const compressingEnd = (...given: unknown[]): Response => {
       const [body, charset] = given;
@@ -74,6 +75,22 @@ function lengthOf(body: unknown, response: Response): number {
 function encodingFor(request: Request, response: Response, length: number): Encoding | undefined {
   if (length <= LEAST_BYTES || response.headersSent || response.hasHeader('Content-Encoding')) return undefined;
   if (!COMPRESSIBLE.test(response.get('Content-Type') ?? '')) return undefined;
+  return acceptedEncoding(request);
+}
+
+/** What clients ask for has few values, whose negotiation is remembered; a client may send any, so it is bounded. */
+const negotiated = new Map<string, Encoding | undefined>();
+const MOST_NEGOTIATED = 100;
+const LONGEST_NEGOTIATED = 200;
+
+function acceptedEncoding(request: Request): Encoding | undefined {
+  const asked = request.get('Accept-Encoding');
+  if (asked === undefined) return undefined;
+  if (negotiated.has(asked)) return negotiated.get(asked);
   const accepted = request.acceptsEncodings(...Object.keys(ENCODERS), 'identity');
-  return accepted === 'br' || accepted === 'gzip' ? accepted : undefined;
+  const encoding = accepted === 'br' || accepted === 'gzip' ? accepted : undefined;
+  if (asked.length > LONGEST_NEGOTIATED) return encoding;
+  if (negotiated.size >= MOST_NEGOTIATED) negotiated.clear();
+  negotiated.set(asked, encoding);
+  return encoding;
 }

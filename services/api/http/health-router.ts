@@ -1,7 +1,9 @@
 import { Router } from 'express';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/shared-result.ts';
 import { refuseParameters } from './refuse-parameters.ts';
+import { requestLogger } from './request-log.ts';
 import { methodNotAllowed } from './route.ts';
 
 export interface Readiness {
@@ -19,7 +21,7 @@ const FRESH_MS = 1_000;
  * GET /healthz: 200 while the process runs. GET /readyz: 200 once every part answers, until then 503 with the parts
  * that do not.
  */
-export function createHealthRouter(ready: () => Promise<Readiness>): Router {
+export function createHealthRouter(ready: () => Promise<Readiness>, logger: Logger): Router {
   const router = Router();
   const shared = sharedResult(
     () => withDeadline(ready(), PROBE_MS, 'the parts did not report in time whether they are ready'),
@@ -28,12 +30,12 @@ export function createHealthRouter(ready: () => Promise<Readiness>): Router {
   router.get('/healthz', refuseParameters, (_request, response) => {
     response.json({ status: 'ok' });
   });
-  router.get('/readyz', refuseParameters, async (request, response) => {
+  router.get('/readyz', refuseParameters, async (_request, response) => {
     let readiness: Readiness;
     try {
       readiness = await shared();
     } catch (error) {
-      request.log.warn({ err: error }, 'could not determine whether the service is ready');
+      requestLogger(logger, response).warn({ err: error }, 'could not determine whether the service is ready');
       readiness = { ready: false, parts: {} };
     }
     response.status(readiness.ready ? 200 : 503).json(readiness);

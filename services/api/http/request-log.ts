@@ -23,7 +23,9 @@ const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
  */
 export function createRequestLog(logger: Logger): RequestHandler {
   return pinoHttp({
-    logger,
+    // The package makes two child loggers for each request, and redaction would walk through their bindings. Its lines
+    // hold the fields of `requestFields` alone, none of which is redacted.
+    logger: logger.child({}, { redact: [] }),
     genReqId: (request, response) => {
       const given = request.headers['x-request-id'];
       const isGiven = typeof given === 'string' && WELL_FORMED_ID.test(given);
@@ -44,6 +46,11 @@ export function createRequestLog(logger: Logger): RequestHandler {
     serializers: { req: () => null },
     wrapSerializers: false,
   });
+}
+
+/** A logger for what goes wrong in a request: its lines name the request, and are redacted like all others. */
+export function requestLogger(logger: Logger, response: ServerResponse): Logger {
+  return logger.child({ requestId: String(response.getHeader('X-Request-Id')) });
 }
 
 function requestFields(request: IncomingMessage, response: ServerResponse, line: { responseTime?: number }): object {

@@ -19,29 +19,49 @@ export interface Rendering {
 
 /** One answer about a post. It is rendered once and sent to every request that asks for the same. */
 export class RenderedPost {
-  /** UTF-8, complete in its format: Markdown, or a JSON object without its member `meta`. */
-  readonly bytes: Buffer;
   /** Number of comments in the answer. */
   readonly returned: number;
   readonly hasMore: boolean;
   private readonly format: PostFormat;
+  /** UTF-8: Markdown, or a JSON object up to its closing brace. A part of `usual` once that exists. */
+  private text: Buffer;
+  /** The answer of requests that find the post in memory, and the end that their `meta` gives it. */
+  private usual: { end: string; bytes: Buffer } | undefined;
 
   constructor(format: PostFormat, text: string, { returned, hasMore }: Pick<CommentTree, 'returned' | 'hasMore'>) {
     this.format = format;
-    this.bytes = ownBytes(text);
+    this.text = ownBytes(format === 'md' ? text : text.slice(0, -1));
     this.returned = returned;
     this.hasMore = hasMore;
   }
 
+  get length(): number {
+    return this.text.length;
+  }
+
+  /** Complete in its format: Markdown, or a JSON object without its member `meta`. */
+  get bytes(): Buffer {
+    return this.format === 'md' ? this.text : Buffer.concat([this.text, Buffer.from('}')]);
+  }
+
   /**
-   * The bytes of the answer to one request. JSON gets `meta` as its last member: the cached bytes are copied up to
-   * their closing brace and never parsed. Markdown states its counts in the text and has no `meta`, so it is returned
-   * as is.
+   * The bytes of the answer to one request; nobody may change them. JSON gets `meta` as its last member: the cached
+   * bytes are copied and never parsed. Requests that find the post in memory get the same bytes, which are copied once.
+   * Markdown states its counts in the text and has no `meta`, so it is returned as is.
    */
   withMeta(meta: PostMeta): Buffer {
-    if (this.format === 'md') return this.bytes;
-    const withoutBrace = this.bytes.subarray(0, this.bytes.length - 1);
-    return Buffer.concat([withoutBrace, Buffer.from(`,"meta":${JSON.stringify(meta)}}`)]);
+    if (this.format === 'md') return this.text;
+    const end = `,"meta":${JSON.stringify(meta)}}`;
+    if (this.usual?.end === end) return this.usual.bytes;
+    const bytes = Buffer.allocUnsafeSlow(this.text.length + Buffer.byteLength(end));
+    this.text.copy(bytes);
+    bytes.write(end, this.text.length);
+    if (meta.cache === 'L1_TINYLFU' && !meta.limited_by_balance && this.usual === undefined) {
+      this.usual = { end, bytes };
+      // So there is one copy in memory, not two.
+      this.text = bytes.subarray(0, this.text.length);
+    }
+    return bytes;
   }
 }
 
@@ -65,7 +85,9 @@ interface Entry {
 const PRUNED_AT_ONCE = 4;
 
 /** Overhead of an entry in bytes, besides its bytes and its key. */
-const ENTRY_BYTES = 400;
+const ENTRY_BYTES = 1_000;
+/** With the compressed forms, which are kept as long as the bytes that they are of. */
+const COMPRESSED_TOO = 1.25;
 
 /**
  * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. The post cache decides
@@ -85,7 +107,7 @@ export class RenderedPosts {
     if (known?.comments.deref() === loaded.loaded) return known.rendered;
     const rendered = renderPost(loaded, rendering);
     const entry = { rendered, comments: new WeakRef(loaded.loaded) };
-    this.entries.set(key, entry, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
+    this.entries.set(key, entry, Math.ceil(COMPRESSED_TOO * rendered.length) + 2 * key.length + ENTRY_BYTES);
     this.entries.prune(({ comments }) => comments.deref() === undefined, PRUNED_AT_ONCE);
     return rendered;
   }

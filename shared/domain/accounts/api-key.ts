@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { randomText } from '../identifiers.ts';
 
 const ID_LENGTH = 8;
@@ -34,7 +34,7 @@ export function isApiKeyId(text: string): boolean {
 
 /** SHA-256. The secret is random, so a slow hash would not add protection. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** Whether the key has this hash, compared in constant time. */

@@ -71,9 +71,9 @@ export async function admitRequests(
   limits: ReadonlyMap<number, RequestLimits>,
 ): Promise<(AdmittedRequest | FrozenRequest | undefined)[]> {
   const plans = [...limits.values()];
+  const hasTokens = requests.some((request) => 'tokenHash' in request);
   const { rows } = await db.query<(AdmittedRequest | FrozenRequest) & { number: number }>({
-    name: 'admit-requests',
-    text: ADMIT,
+    ...(hasTokens ? ADMIT_KEYS_AND_TOKENS : ADMIT_KEYS),
     values: [
       requests.map((request) => ('keyId' in request ? request.keyId : null)),
       requests.map((request) => ('keyId' in request ? request.keyHash : request.tokenHash)),
@@ -81,7 +81,7 @@ export async function admitRequests(
       plans.map(({ requestsPerSecond }) => 1000 / requestsPerSecond),
       plans.map(({ burst }) => burst),
       plans.map(({ requestsPerDay }) => requestsPerDay),
-      requests.map((request) => ('keyId' in request ? null : request.audience)),
+      ...(hasTokens ? [requests.map((request) => ('keyId' in request ? null : request.audience))] : []),
     ],
   });
   const found = new Map(rows.map((row) => [row.number, row]));
@@ -89,31 +89,32 @@ export async function admitRequests(
 }
 
 // Steps: 1. find the keys and tokens; 2. lock the accounts' limits in the order of their ids, and read the time after
-// the lock; 3. decide how many requests each account may make; 4. store the limits, and the last use of keys and
+// all locks; 3. decide how many requests each account may make; 4. store the limits, and the last use of keys and
 // grants. Last uses locked by others are skipped, so that nothing waits for them. A stored time too far in the future,
 // left by a clock that was set back, counts as one request just now; a stored day in the future counts as tomorrow at
 // the latest.
-const ADMIT = `
-  WITH async_commit AS MATERIALIZED (
-    SELECT set_config('synchronous_commit', 'off', true)
-  ), asked AS (
-    SELECT * FROM unnest($1::text[], $2::bytea[], $7::text[]) WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
-  ), plan AS (
-    SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
-  ), known AS MATERIALIZED (
+// The arrays are read by a subquery, so that PostgreSQL expects the same number of rows whatever they hold: else it
+// would make a plan for each execution.
+
+const FIND_KEYS = `
     SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, NULL::bytea AS grant_hash, k.account_id, a.balance, a.pack, a.status
     FROM asked
     JOIN api_keys k ON k.id = asked.key_id AND k.hash = asked.key_hash
     JOIN accounts a ON a.id = k.account_id
-    WHERE k.revoked_at IS NULL AND a.status <> 'deleted'
-    UNION ALL
+    WHERE k.revoked_at IS NULL AND a.status <> 'deleted'`;
+
+const FIND_TOKENS = `
     SELECT asked.number, NULL, t.id_hash, t.scopes, g.last_used_at, g.id_hash, t.account_id, a.balance, a.pack, a.status
     FROM asked
     JOIN oauth_records t ON t.id_hash = asked.key_hash AND t.audience = asked.audience
     JOIN oauth_records g ON g.id_hash = t.grant_hash
     JOIN accounts a ON a.id = t.account_id
     WHERE t.model = 'AccessToken' AND t.expires_at > (SELECT service_now())
-      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status <> 'deleted'
+      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status <> 'deleted'`;
+
+const GRANT = `
+  plan AS (
+    SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
   ), demand AS (
     SELECT account_id, pack, count(*)::integer AS requests FROM known WHERE status = 'active' GROUP BY account_id, pack
   ), locked AS MATERIALIZED (
@@ -122,13 +123,14 @@ const ADMIT = `
     WHERE account_id IN (SELECT account_id FROM demand)
     ORDER BY account_id
     FOR UPDATE
-  ), timed AS MATERIALIZED (
-    SELECT locked.*, service_now() AS now FROM locked
+  ), moment AS MATERIALIZED (
+    SELECT service_now() AS now FROM (SELECT count(*) FROM locked) AS all_locks
   ), limit_state AS (
-    SELECT account_id, now, burst_whole_at, today.day, CASE WHEN timed.day = today.day THEN day_requests ELSE 0 END AS day_used
-    FROM timed
+    SELECT account_id, now, burst_whole_at, today.day, CASE WHEN locked.day = today.day THEN day_requests ELSE 0 END AS day_used
+    FROM locked
+    CROSS JOIN moment
     CROSS JOIN LATERAL (SELECT (now AT TIME ZONE 'UTC')::date AS day) AS clock
-    CROSS JOIN LATERAL (SELECT least(greatest(timed.day, clock.day), clock.day + 1) AS day) AS today
+    CROSS JOIN LATERAL (SELECT least(greatest(locked.day, clock.day), clock.day + 1) AS day) AS today
   ), granted AS MATERIALIZED (
     SELECT limit_state.*, plan.every_ms, plan.per_day, burst_end.whole_at, ahead.ms AS whole_in_ms,
       least(
@@ -162,7 +164,10 @@ const ADMIT = `
     FOR NO KEY UPDATE OF api_keys SKIP LOCKED
   ), used AS (
     UPDATE api_keys SET last_used_at = now FROM stale WHERE api_keys.id = stale.id
-  ), stale_grants AS MATERIALIZED (
+  )`;
+
+const USE_GRANTS = `
+  stale_grants AS MATERIALIZED (
     SELECT oauth_records.id_hash, now
     FROM known
     JOIN granted USING (account_id)
@@ -171,7 +176,9 @@ const ADMIT = `
     FOR NO KEY UPDATE OF oauth_records SKIP LOCKED
   ), used_grants AS (
     UPDATE oauth_records SET last_used_at = now FROM stale_grants WHERE oauth_records.id_hash = stale_grants.id_hash
-  )
+  )`;
+
+const ANSWER = `
   SELECT number, status, key_id AS "keyId", key_hash AS "keyHash", scopes, account_id AS "accountId", balance, known.pack,
     granted.taken, whole_in_ms AS "wholeInMs", granted.day::text, day_used AS "dayUsed",
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS "dayLeftMs",
@@ -179,6 +186,29 @@ const ADMIT = `
   FROM async_commit, known
   LEFT JOIN granted USING (account_id)
   WHERE granted.account_id IS NOT NULL OR status = 'frozen'`;
+
+const ASYNC_COMMIT = `async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;
+
+/** Requests of /v1, which takes keys alone. */
+const ADMIT_KEYS = {
+  name: 'admit-keys',
+  text: `
+  WITH ${ASYNC_COMMIT}, asked AS (
+    SELECT * FROM unnest((SELECT $1::text[]), (SELECT $2::bytea[])) WITH ORDINALITY AS asked (key_id, key_hash, number)
+  ), known AS MATERIALIZED (${FIND_KEYS}
+  ), ${GRANT}${ANSWER}`,
+};
+
+const ADMIT_KEYS_AND_TOKENS = {
+  name: 'admit-keys-and-tokens',
+  text: `
+  WITH ${ASYNC_COMMIT}, asked AS (
+    SELECT * FROM unnest((SELECT $1::text[]), (SELECT $2::bytea[]), (SELECT $7::text[]))
+      WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
+  ), known AS MATERIALIZED (${FIND_KEYS}
+    UNION ALL ${FIND_TOKENS}
+  ), ${GRANT}, ${USE_GRANTS}${ANSWER}`,
+};
 
 /**
  * Returns the daily slot of a request that does not count. A day that is over does not change. Like an admission it

@@ -14,6 +14,7 @@ import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -86,7 +87,7 @@ test('an account frozen during a read does not get the read for free', async () 
 
 test('a request of a client that disconnected counts for the day: it did not fail on our side', async () => {
   const { apiKey, accountId } = await api.account({ pack: 0 });
-  const admission = createAdmissionMiddleware(new AdmissionControl(db.pool), []);
+  const admission = createAdmissionMiddleware(new AdmissionControl(db.pool), [], silentLogger());
   const app = express();
   app.use(admission.admit, () => {
     throw new ClientGone();

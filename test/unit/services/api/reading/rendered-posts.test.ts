@@ -54,14 +54,35 @@ test('withMeta appends meta as the last member of JSON and leaves the cached byt
   }
 });
 
+test('requests that find the post in memory get the same bytes, and all others their own', () => {
+  const answer = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 30), JSON_OF);
+  const expected = (meta: PostMeta) => JSON.stringify({ ...(JSON.parse(answer.bytes.toString()) as object), meta });
+  const hit: PostMeta = { ...META, cache: 'L1_TINYLFU' };
+  const others: PostMeta[] = [META, { ...hit, limited_by_balance: true }, { ...hit, max_comments: 499 }];
+  expect(answer.withMeta(others[1]!).toString()).toBe(expected(others[1]!));
+  const bytes = answer.withMeta(hit);
+  for (const meta of others) {
+    expect(answer.withMeta(meta).toString()).toBe(expected(meta));
+    expect(answer.withMeta(meta)).not.toBe(bytes);
+  }
+  expect(answer.withMeta({ ...hit })).toBe(bytes);
+  expect(bytes.toString()).toBe(expected(hit));
+});
+
 test('withMeta returns Markdown as it is, because Markdown has no meta', () => {
   const markdown = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 3), { ...JSON_OF, format: 'md' });
   expect(markdown.withMeta(META)).toBe(markdown.bytes);
 });
 
-test('a kept answer keeps no memory besides its own bytes', () => {
-  const { bytes } = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 3), JSON_OF);
+test('a kept answer keeps no memory besides its own bytes, once', () => {
+  const rendered = new RenderedPosts({ memoryBytes: 1e6 });
+  const markdown = rendered.render(loadedPost('a', 3), { ...JSON_OF, format: 'md' }).bytes;
+  expect(markdown.buffer.byteLength).toBe(markdown.length);
+  const json = rendered.render(loadedPost('a', 3), JSON_OF);
+  const bytes = json.withMeta({ ...META, cache: 'L1_TINYLFU' });
   expect(bytes.buffer.byteLength).toBe(bytes.length);
+  const kept = Object.values(json).filter((value) => value instanceof Buffer);
+  expect(kept.map((buffer: Buffer) => buffer.buffer === bytes.buffer)).toEqual([true]);
 });
 
 test('renders each limit, format and comment separately', () => {
@@ -80,8 +101,8 @@ test('renders each limit, format and comment separately', () => {
 test('renders the same comments once, and newer comments of the post again', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
   const [first, second] = [loadedPost('a', 3), loadedPost('a', 4)];
-  const bytes = rendered.render(first, JSON_OF).bytes;
-  expect(rendered.render({ ...first }, JSON_OF).bytes).toBe(bytes);
+  const answer = rendered.render(first, JSON_OF);
+  expect(rendered.render({ ...first }, JSON_OF)).toBe(answer);
   expect(rendered.render(second, JSON_OF).returned).toBe(4);
   expect(rendered.render(first, JSON_OF).returned).toBe(3);
 });
@@ -89,10 +110,10 @@ test('renders the same comments once, and newer comments of the post again', () 
 test('renders an answer each time when it does not fit into memory', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1_000 });
   const loaded = loadedPost('a', 30);
-  const bytes = rendered.render(loaded, JSON_OF).bytes;
-  expect(bytes.length).toBeGreaterThan(1_000);
-  expect(rendered.render(loaded, JSON_OF).bytes).not.toBe(bytes);
-  expect(rendered.render(loaded, JSON_OF).bytes).toEqual(bytes);
+  const answer = rendered.render(loaded, JSON_OF);
+  expect(answer.length).toBeGreaterThan(1_000);
+  expect(rendered.render(loaded, JSON_OF)).not.toBe(answer);
+  expect(rendered.render(loaded, JSON_OF).bytes).toEqual(answer.bytes);
 });
 
 test('drops answers whose comments nobody holds any more', async () => {
