@@ -11,7 +11,7 @@ import { isGone, readThread } from '../threads/read-thread.ts';
 import { RefusalDoubt } from '../threads/refusal-doubt.ts';
 import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
-import { countWindow } from './count-window.ts';
+import { countUnreadable, countWindow } from './count-window.ts';
 import { PostGaps } from './post-gaps.ts';
 import { ThreadAudit } from './thread-audit.ts';
 import type { AuditedWindow } from './thread-audit.ts';
@@ -199,7 +199,8 @@ export class AuditSource implements CrawlSource {
     const thread = await readThread(deps, postId, options, signal);
     const found = thread.found.filter(({ created_utc: seconds }) => seconds * 1000 < window.end);
     const known = before.size + thread.found.length;
-    const unread = Math.min(thread.unread, Math.max(0, (thread.post.num_comments ?? Infinity) - known));
+    const left = thread.unread + countUnreadable(thread.unreadable, before);
+    const unread = Math.min(left, Math.max(0, (thread.post.num_comments ?? Infinity) - known));
     const count = countWindow({ window, seenBy, found: thread.found, archived: before, unread });
     return {
       things: found.map((data): Thing => ({ kind: 't1', data })),

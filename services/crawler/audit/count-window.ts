@@ -1,5 +1,6 @@
 import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
 import type { CommentData } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
 import type { AuditCount } from './audit-readings.ts';
 import type { AuditWindow } from './thread-audit.ts';
 
@@ -12,7 +13,7 @@ export interface WindowReading {
   found: readonly Pick<CommentData, 'created_utc'>[];
   /** Comments of any time that the archive had. */
   archived: ReadonlyMap<string, ArchivedComment>;
-  /** Comments of unknown time that the archive did not have and that could not be read. */
+  /** Comments of unknown time that the archive did not have and that could not be read, also for their shape. */
   unread: number;
 }
 
@@ -32,4 +33,17 @@ export function countWindow({ window, seenBy, found, archived, unread }: WindowR
   for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
   const read = archived.size + found.length;
   return { seen, total: total + (read === 0 ? unread : Math.ceil((unread * total) / read)) };
+}
+
+/** Counts the comments of unknown shape, except those that are archived because their dead letters were replayed. */
+export function countUnreadable(
+  unreadable: readonly UnreadableThing[],
+  archived: Pick<WindowReading['archived'], 'has'>,
+): number {
+  // Several answers of a reading may show the same comment.
+  const lost = new Set<unknown>();
+  for (const { kind, name, raw } of unreadable) {
+    if (kind === 't1' && !(name !== undefined && archived.has(name))) lost.add(name ?? raw);
+  }
+  return lost.size;
 }

@@ -156,7 +156,9 @@ export class ThreadAudit {
   /** When to ask again if nothing is due. */
   nextAt(now: number): number {
     if (this.phase === 'open') return Math.max(this.window.end, now + 1_000);
-    return this.phase === 'waiting' ? this.readFrom() : Math.min(this.deadline, now + 1_000);
+    if (this.phase === 'waiting') return this.readFrom();
+    // Past it, calls in flight keep the phase from ending; their end has this asked again.
+    return this.deadline > now ? Math.min(this.deadline, now + 1_000) : now + 1_000;
   }
 
   private advance(now: number, callsPerSecond: number): void {

@@ -8,7 +8,7 @@ import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
-import { firstHead } from './post-id.ts';
+import { firstHead, idToNumber } from './post-id.ts';
 import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
 import type { WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
@@ -18,6 +18,9 @@ import { readThings } from '../read-things.ts';
 const HEAD_CHECK_MS = 5_000;
 /** A first walk begins this many ids before the newest. */
 const FIRST_MARGIN = 100;
+
+type GapDates = Pick<CrawlGap, 'afterAt' | 'beforeAt'>;
+const UNDATED: GapDates = { afterAt: undefined, beforeAt: undefined };
 
 const savedPosition = z.object({
   next: z.string(),
@@ -173,7 +176,7 @@ export class PostIdSource implements CrawlSource {
     this.headKnownAt = seenAt;
     this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
     this.walk.learnNewest(ids);
-    this.reportEvents(this.walk, { afterAt: undefined, beforeAt: undefined });
+    this.reportEvents(this.walk, UNDATED);
   }
 
   position(): unknown {
@@ -198,7 +201,7 @@ export class PostIdSource implements CrawlSource {
       this.newestAt = Math.max(this.newestAt ?? -Infinity, ...created);
   }
 
-  private reportEvents(walk: PostIdWalk, dates: Pick<CrawlGap, 'afterAt' | 'beforeAt'>): void {
+  private reportEvents(walk: PostIdWalk, dates: GapDates): void {
     const { metrics, logger } = this.deps;
     const { absent, skipped, caughtUp, rejected, givenUp, returnedTo } = walk.takeEvents();
     if (absent > 0) metrics.crawlerAbsent.inc({ source: this.label }, absent);
@@ -218,22 +221,21 @@ export class PostIdSource implements CrawlSource {
       this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'filled' });
       logger.info({ source: this.name, to, found }, 'skipped ids are caught up');
     }
-    for (const { from, to } of givenUp) this.giveUp(from, to);
+    for (const { from, to } of givenUp) {
+      // Of a skip that is longer than what is caught up, or of an older one, whose dates are not known any more.
+      const isOfSkip = from !== undefined && skipped.some((skip) => isWithin({ from, to }, skip));
+      this.giveUp(from, to, isOfSkip ? dates : UNDATED);
+    }
   }
 
-  private giveUp(from: string | undefined, to: string): void {
+  private giveUp(from: string | undefined, to: string, dates: GapDates): void {
     const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
-    this.recordGap(reason, from, to, { afterAt: undefined, beforeAt: undefined });
+    this.recordGap(reason, from, to, dates);
     this.deps.closeGap({ beforeThing: this.nameOf(to), found: 0, outcome: 'given_up' });
     this.deps.logger.error({ source: this.name, from, to }, 'a stretch of ids was given up; a gap is recorded');
   }
 
-  private recordGap(
-    reason: string,
-    from: string | undefined,
-    to: string,
-    dates: Pick<CrawlGap, 'afterAt' | 'beforeAt'>,
-  ): void {
+  private recordGap(reason: string, from: string | undefined, to: string, dates: GapDates): void {
     const afterThing = from === undefined ? undefined : this.nameOf(from);
     this.deps.recordGap({ source: this.name, reason, afterThing, beforeThing: this.nameOf(to), ...dates });
     this.deps.metrics.crawlerGaps.inc({ source: this.name });
@@ -242,4 +244,8 @@ export class PostIdSource implements CrawlSource {
   private nameOf(id: string): string {
     return `${this.plan.kind}_${id}`;
   }
+}
+
+function isWithin(inner: { from: string; to: string }, outer: { from: string; to: string }): boolean {
+  return idToNumber(inner.from) >= idToNumber(outer.from) && idToNumber(inner.to) <= idToNumber(outer.to);
 }

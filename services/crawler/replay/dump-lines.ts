@@ -20,6 +20,8 @@ export interface DumpLine {
 /**
  * Yields the lines after the first `skip` ones of a plain, gzip or zstd file. The first bytes tell the formats apart.
  * Skipped lines are read, because a compressed file cannot be entered in the middle, but not decoded.
+ *
+ * @throws the error of a system call when the file cannot be read, another one when its compressed data is damaged
  */
 export async function* readDumpLines(path: string, skip: number): AsyncGenerator<DumpLine> {
   let number = 0;
@@ -50,8 +52,9 @@ function decode(pending: readonly Buffer[], pendingBytes: number, tail: Buffer):
 }
 
 async function openDump(path: string): Promise<AsyncIterable<Buffer>> {
-  const file = createReadStream(path, { highWaterMark: FILE_CHUNK_BYTES });
   const magic = await firstBytes(path);
+  // Not before: while nobody listens to the stream, its error would end the process.
+  const file = createReadStream(path, { highWaterMark: FILE_CHUNK_BYTES });
   if (magic.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))) {
     return pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), ignore);
   }

@@ -18,6 +18,8 @@ const THINGS_PER_ROUND = 500;
 const ROUND_MS = 100;
 const PROGRESS_MS = 5_000;
 const FAULTS_LOGGED = 5;
+/** After the file could not be read: a disk or a network may come back, and each attempt is logged. */
+const RETRY_MS = 60_000;
 
 const savedPosition = z.object({
   /** The number of lines whose things are all acknowledged. */
@@ -34,6 +36,8 @@ export interface ReplaySourceDeps {
   clock: Clock;
   /** Pauses the replay while the matcher is behind. Undefined: it runs as fast as the file and its rate allow. */
   throttle: Pick<ReplayThrottle, 'waitUntilCaughtUp'> | undefined;
+  /** Reads the file, for tests; default: `readDumpLines`. */
+  readLines?: typeof readDumpLines;
 }
 
 /** Reads a dump file once, from the beginning to the end, and resumes after a restart. It never calls the forum. */
@@ -45,6 +49,7 @@ export class ReplaySource implements CrawlSource {
   private readonly plan: ReplayPlan;
   private readonly deps: ReplaySourceDeps;
   private readonly calls: SerialCalls;
+  /** Undefined before the first round, and after the file could not be read. */
   private lines: AsyncGenerator<DumpLine> | undefined;
   private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
   /** The round that was returned and is not yet acknowledged. */
@@ -71,7 +76,6 @@ export class ReplaySource implements CrawlSource {
     this.startedThings = this.progress.things;
     if (this.progress.done) this.deps.logger.info({ file: this.plan.path }, 'the file was already replayed');
     else this.deps.logger.info({ file: this.plan.path, fromLine: this.progress.line + 1 }, 'replay begins');
-    this.lines = readDumpLines(this.plan.path, this.progress.line);
   }
 
   next(now: number): Call | Wait {
@@ -100,41 +104,50 @@ export class ReplaySource implements CrawlSource {
   }
 
   private async nextRound(): Promise<Round> {
-    const { rate } = this.plan;
+    const { path, rate } = this.plan;
+    this.lines ??= (this.deps.readLines ?? readDumpLines)(path, this.progress.line);
     const maxThings =
       rate === undefined ? THINGS_PER_ROUND : Math.max(1, Math.min(THINGS_PER_ROUND, (rate * ROUND_MS) / 1000));
     const things: Thing[] = [];
     const next: Position = { ...this.progress };
+    let line: DumpLine | 'end' | 'unreadable' | undefined;
     while (things.length < Math.floor(maxThings)) {
-      const line = await this.nextLine();
-      if (!line || line.done === true) {
-        next.done = true;
-        break;
-      }
-      next.line = line.value.number;
-      const thing = this.read(line.value);
+      line = await this.nextLine(this.lines);
+      if (typeof line === 'string') break;
+      next.line = line.number;
+      const thing = this.read(line);
       if (thing) things.push(thing);
-      else if (line.value.text?.trim() !== '') next.skipped += 1;
+      else if (line.text?.trim() !== '') next.skipped += 1;
     }
+    next.done = line === 'end';
     next.things += things.length;
+    const pauseMs = rate === undefined ? 0 : this.pauseBefore(next.things - this.startedThings, rate);
     return {
       things,
       seenAt: this.deps.clock(),
       acknowledged: () => {
         this.acknowledge(next);
       },
-      pauseMs: rate === undefined ? 0 : this.pauseBefore(next.things - this.startedThings, rate),
+      pauseMs: line === 'unreadable' ? Math.max(RETRY_MS, pauseMs) : pauseMs,
       done: next.done,
     };
   }
 
   /** Treats damage as the end of the file: a retry cannot repair it, and the things before it are valid. */
-  private async nextLine(): Promise<IteratorResult<DumpLine> | undefined> {
+  private async nextLine(lines: AsyncGenerator<DumpLine>): Promise<DumpLine | 'end' | 'unreadable'> {
+    const { logger } = this.deps;
+    const file = this.plan.path;
     try {
-      return await this.lines?.next();
+      const line = await lines.next();
+      return line.done === true ? 'end' : line.value;
     } catch (error) {
-      this.deps.logger.error({ err: error, file: this.plan.path }, 'the file is damaged; the replay ends here');
-      return undefined;
+      if (error instanceof Error && 'syscall' in error) {
+        logger.error({ err: error, file, retryMs: RETRY_MS }, 'the file cannot be read; the replay tries again');
+        this.lines = undefined;
+        return 'unreadable';
+      }
+      logger.error({ err: error, file }, 'the file is damaged; the replay ends here');
+      return 'end';
     }
   }
 

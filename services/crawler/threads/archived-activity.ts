@@ -6,7 +6,6 @@ import type { ArchivedPost } from '../../../shared/stores/crawl/thread-items.ts'
 import type { CommentActivity } from './sweep-findings.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const EVERY_MS = 10_000;
 /**
  * New posts are read again from this long before the newest one known: archivers of several partitions may be behind
@@ -19,14 +18,17 @@ const ARCHIVE_LAG_MS = 10_000;
 const LATE_MS = 60_000;
 /** The time of a query while what is archived is loaded: few rows at once, also of a forum with 80 posts a second. */
 const LOAD_STEP_MS = 20 * 60_000;
+/** While fewer rows come than this, the next query is for twice the time. */
+const FEW_ROWS = 10_000;
+const LONGEST_LOAD_STEP_MS = 16 * LOAD_STEP_MS;
 const LIMIT = 100_000;
 
 export interface ArchivedActivityDeps {
   clickhouse: ClickHouseClient;
   clock: Clock;
   logger: Logger;
-  /** Posts up to this age are of interest; default: a day. */
-  ageMs?: number;
+  /** Posts up to this age are of interest. */
+  ageMs: number;
 }
 
 /** Who is told what the archive holds. */
@@ -34,22 +36,28 @@ export interface ActivityListener {
   add: (post: ArchivedPost) => void;
   /** Undefined: only posts are of interest. */
   noteActivity?: (activity: CommentActivity) => void;
+  /** Whether it takes no further post, so that no earlier ones need to be loaded. */
+  isFull?: () => boolean;
   /** The archive did not answer: some of what it got meanwhile may not be told. */
   noteOutage?: (now: number) => void;
 }
 
 /**
- * Tells a listener what is archived: first the posts of the last day, some minutes at a time, the latest first, then
- * the activity in them in the same way; then what is new.
+ * Tells a listener what is archived: first the posts up to an age, some minutes at a time, the latest first, then the
+ * activity in them in the same way; then what is new.
  */
 export class ArchivedActivity {
   private readonly listener: ActivityListener;
   private readonly ageMs: number;
   private loaded = 0;
   private readonly deps: ArchivedActivityDeps;
-  /** Posts first seen before this are loaded still; undefined once a day is loaded. Then likewise their activity. */
+  /** Posts first seen before this are loaded still; undefined once all are. Then likewise their activity. */
   private loadUntil: number | undefined;
   private activityUntil: number | undefined;
+  /** What is loaded was first seen after this, and commented on later still. */
+  private loadedFrom: number;
+  /** The time of the next query of the load. */
+  private stepMs = LOAD_STEP_MS;
   private readonly startedAt: number;
   /** The newest first sight of a post that is known. */
   private newestAt: number;
@@ -59,17 +67,19 @@ export class ArchivedActivity {
 
   constructor(listener: ActivityListener, deps: ArchivedActivityDeps) {
     this.listener = listener;
-    this.ageMs = deps.ageMs ?? DAY_MS;
+    this.ageMs = deps.ageMs;
     this.deps = deps;
     this.startedAt = deps.clock();
     this.loadUntil = this.startedAt;
+    this.loadedFrom = this.startedAt;
     this.activityUntil = listener.noteActivity === undefined ? undefined : this.startedAt - ARCHIVE_LAG_MS;
     this.newestAt = this.startedAt;
     this.commentsTo = this.startedAt - ARCHIVE_LAG_MS;
   }
 
+  /** Whether the listener knows what was archived before the start. */
   get isLoaded(): boolean {
-    return this.loadUntil === undefined;
+    return this.loadUntil === undefined && this.activityUntil === undefined;
   }
 
   /** When `next` is due; milliseconds since 1970. */
@@ -90,28 +100,43 @@ export class ArchivedActivity {
       },
       failed: () => {
         this.isRunning = false;
+        // Perhaps the question was too large.
+        this.stepMs = LOAD_STEP_MS;
         this.listener.noteOutage?.(this.deps.clock());
       },
     };
   }
 
   private async load(until: number, signal: AbortSignal): Promise<void> {
-    const from = until - LOAD_STEP_MS;
+    const from = until - this.stepMs;
     const createdFrom = this.startedAt - this.ageMs;
     const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
-    for (const post of posts) this.listener.add(post);
+    if (!this.isWhole(posts.length)) return;
+    for (const post of posts.reverse()) this.listener.add(post);
     this.loaded += posts.length;
-    const isLoaded = from <= createdFrom;
+    const isLoaded = from <= createdFrom || this.listener.isFull?.() === true;
     this.loadUntil = isLoaded ? undefined : from;
-    if (isLoaded) this.deps.logger.info({ posts: this.loaded }, 'the latest posts of the archive are followed');
+    this.loadedFrom = from;
+    if (!isLoaded) return;
+    this.stepMs = LOAD_STEP_MS;
+    this.deps.logger.info({ posts: this.loaded }, 'the latest posts of the archive are followed');
   }
 
   private async loadActivity(until: number, signal: AbortSignal): Promise<void> {
-    const from = until - LOAD_STEP_MS;
+    const from = until - this.stepMs;
     const range = { from, to: until, limit: LIMIT };
     const comments = await readCommentActivity(this.deps.clickhouse, range, signal);
+    if (!this.isWhole(comments.length)) return;
     for (const activity of comments) this.listener.noteActivity?.({ ...activity, isPast: true });
-    this.activityUntil = from <= this.startedAt - this.ageMs ? undefined : from;
+    this.activityUntil = from <= this.loadedFrom ? undefined : from;
+  }
+
+  /** Whether a query of the load brought all rows; if not, it is repeated for a shorter time. */
+  private isWhole(rows: number): boolean {
+    const isWhole = rows < LIMIT || this.stepMs <= LOAD_STEP_MS;
+    if (!isWhole) this.stepMs /= 2;
+    else if (rows < FEW_ROWS) this.stepMs = Math.min(LONGEST_LOAD_STEP_MS, this.stepMs * 2);
+    return isWhole;
   }
 
   private async follow(now: number, signal: AbortSignal): Promise<void> {

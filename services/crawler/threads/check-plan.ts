@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3_600_000;
 /** A post older than a day is dropped once it is expected to miss less than this in an hour. */
 const QUIET_PER_HOUR = 0.02;
 /** No post is followed longer without new activity. */
-const LONGEST_AGE_MS = 3 * DAY_MS;
+export const LONGEST_AGE_MS = 3 * DAY_MS;
 /** While the budget is short, a post is checked for a gap only if it can be expected to have had this in it. */
 const LEAST_IN_GAP = 0.02;
 const WEIGH_TURNS = 4;

@@ -7,10 +7,11 @@ import { engineCall, readCommentCounts, withoutThings } from '../archive-source.
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { AbsenceDoubt } from './absence-doubt.ts';
 import { ArchivedActivity } from './archived-activity.ts';
+import { LONGEST_AGE_MS } from './check-plan.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';
 import { RefusalDoubt } from './refusal-doubt.ts';
-import { ThreadSweep } from './thread-sweep.ts';
+import { CAPACITY, ThreadSweep } from './thread-sweep.ts';
 import type { NewPost } from './tracked-posts.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
@@ -69,9 +70,13 @@ export class ThreadSource implements CrawlSource {
   next(now: number): Call | Wait {
     if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
     this.report();
-    // A gap is done when its posts are, which must be known first.
-    const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
-    if (upkeep !== undefined) return engineCall(upkeep, this.deps.clock);
+    const loading = this.activity.next(now);
+    if (loading !== undefined) return engineCall(loading, this.deps.clock);
+    // Without their comments, posts look quiet and are dropped; and a post that is checked before the gaps are known
+    // keeps none open. The next part is loaded as soon as the last one is.
+    if (!this.activity.isLoaded) return { waitMs: IDLE_MS };
+    const recovering = this.recovery.next(now);
+    if (recovering !== undefined) return engineCall(recovering, this.deps.clock);
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading(now) ?? { waitMs: this.waitMs(now) };
   }
 
@@ -112,8 +117,9 @@ export class ThreadSource implements CrawlSource {
       noteOutage: (now: number) => {
         sweep.noteOutage(now);
       },
+      isFull: () => sweep.size >= CAPACITY,
     };
-    return new ArchivedActivity(listener, this.deps);
+    return new ArchivedActivity(listener, { ...this.deps, ageMs: LONGEST_AGE_MS });
   }
 
   private newSweep(): ThreadSweep {

@@ -7,7 +7,7 @@ import type { CheckedPost, CommentActivity, ReadingFailure, ReadThread } from '.
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
 
-const CAPACITY = 500_000;
+export const CAPACITY = 500_000;
 /** Posts in one call of /api/info. */
 export const POSTS_PER_CHECK = 100;
 /** A plan is made for as many seconds as it takes to look at this many posts a second. */

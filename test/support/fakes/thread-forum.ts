@@ -2,6 +2,7 @@ import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { Call } from '../../../services/crawler/crawl-source.ts';
 import { ThreadSource } from '../../../services/crawler/threads/thread-source.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
@@ -10,9 +11,15 @@ export const START = Date.UTC(2026, 0, 1);
 /** The call loop waits at least so long after a failure. */
 const BACK_OFF_MS = 5_000;
 
-/** A thread source in virtual time, with a forum, an archive that has posts and no comments, and a gap of a listing. */
+/** A thread source in virtual time, with a forum, an archive, and a gap of a listing. Calls overlap by two. */
 export class ThreadForum {
   now = START;
+  /** How long before the start all posts were created, and seen. */
+  ageMs = HOUR;
+  /** Comments of every post that were archived right after it. */
+  archivedComments = 0;
+  /** How long the archive takes for an answer. */
+  queryMs = 0;
   /** `num_comments` of every post. */
   comments = 0;
   /** Whether /api/info leaves the post out. */
@@ -28,7 +35,7 @@ export class ThreadForum {
   readonly givenUp = new Set<unknown>();
   private readonly postIds: readonly string[];
   private readonly metrics = createMetrics();
-  private readonly source: ThreadSource;
+  readonly source: ThreadSource;
 
   constructor(posts: number) {
     this.postIds = Array.from({ length: posts }, (_, n) => `p${n}`);
@@ -40,7 +47,7 @@ export class ThreadForum {
         stop: () => Promise.resolve(),
       },
       clickhouse: {
-        query: (request: { query: string }) => this.archived(request.query),
+        query: (request: Query) => this.archived(request),
       } as unknown as ClickHouseClient,
       db: { query: (text: string, values: unknown[]) => this.stored(text, values) } as unknown as Queryable,
       isArchiveReady: () => true,
@@ -60,24 +67,33 @@ export class ThreadForum {
     return (await this.metrics.crawlerThreadBacklog.get()).values[0]?.value ?? 0;
   }
 
-  /** Makes the calls of the next minutes, one after the other. */
+  /** Posts that are followed, as the metrics tell. */
+  async followed(): Promise<number> {
+    return (await this.metrics.crawlerFollowedPosts.get()).values[0]?.value ?? 0;
+  }
+
+  /** Makes the calls of the next minutes; each begins before the one before it ends. */
   async run(minutes: number): Promise<void> {
     const until = this.now + minutes * 60_000;
+    let open: Call | undefined;
     while (this.now < until) {
       const step = this.source.next(this.now);
-      if ('waitMs' in step) {
-        this.now += Math.max(200, step.waitMs);
-        continue;
-      }
-      try {
-        const fetched = await step.fetch(new AbortController().signal);
-        fetched.acknowledged();
-        if (fetched.isLocal !== true) this.now += 200;
-      } catch (error) {
-        step.failed(error);
-        this.failures.push(error);
-        this.now += BACK_OFF_MS;
-      }
+      if (open !== undefined) await this.make(open);
+      else if ('waitMs' in step) this.now += Math.max(200, step.waitMs);
+      open = 'waitMs' in step ? undefined : step;
+    }
+    if (open !== undefined) await this.make(open);
+  }
+
+  private async make(call: Call): Promise<void> {
+    try {
+      const fetched = await call.fetch(new AbortController().signal);
+      fetched.acknowledged();
+      this.now += fetched.isLocal === true ? this.queryMs : 200;
+    } catch (error) {
+      call.failed(error);
+      this.failures.push(error);
+      this.now += BACK_OFF_MS;
     }
   }
 
@@ -104,14 +120,26 @@ export class ThreadForum {
       permalink: '/r/tea',
       score: 1,
     };
-    return { kind: 't3', data: { ...data, created_utc: (START - HOUR) / 1_000, num_comments: this.comments } };
+    return { kind: 't3', data: { ...data, created_utc: this.createdAt / 1_000, num_comments: this.comments } };
   }
 
-  private archived(query: string): Promise<unknown> {
-    const createdAt = START - HOUR;
+  private get createdAt(): number {
+    return START - this.ageMs;
+  }
+
+  private archived({ query, query_params: params = {} }: Query): Promise<unknown> {
+    const { createdAt, archivedComments: comments } = this;
+    const { from = 0, to = 0, created = 0 } = params as Record<string, number>;
+    const ofAll = (row: object): unknown[] => this.postIds.map((postId) => ({ postId, community: 'tea', ...row }));
     let rows: unknown[] = [];
     if (query.includes('AS seenAt, max(subreddit)')) {
-      rows = this.postIds.map((postId) => ({ postId, createdAt, seenAt: createdAt, community: 'tea' }));
+      if (from <= createdAt && createdAt < to && created <= createdAt) rows = ofAll({ createdAt, seenAt: createdAt });
+    } else if (query.includes('AS oldestAt')) {
+      if (from <= createdAt && createdAt < to && comments > 0) rows = ofAll({ comments, oldestAt: createdAt });
+    } else if (query.includes('uniqExact(thing_id) AS comments')) {
+      if (comments > 0) rows = (params.ids as string[]).map((postId) => ({ postId, comments }));
+    } else if (query.includes('AS firstSource')) {
+      rows = Array.from({ length: comments }, (_, n) => ({ thingId: `t1_${n}`, firstSource: 'listings' }));
     } else if (query.includes(' AS at\n')) rows = [{ at: this.now }];
     return Promise.resolve({ json: () => Promise.resolve(rows) });
   }
@@ -122,6 +150,11 @@ export class ThreadForum {
     const isAsked = text.includes('FROM crawl_gaps') && values[1] === 'listings:' && this.outcome === undefined;
     return Promise.resolve({ rows: isAsked ? [gapRow()] : [], rowCount: 1 });
   }
+}
+
+interface Query {
+  query: string;
+  query_params?: Record<string, unknown>;
 }
 
 function listing(children: unknown[]): unknown {

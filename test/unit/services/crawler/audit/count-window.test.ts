@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countWindow } from '../../../../../services/crawler/audit/count-window.ts';
+import { countUnreadable, countWindow } from '../../../../../services/crawler/audit/count-window.ts';
 
 const window = { start: 100_000, end: 200_000 };
 const comment = (createdAt: number, seenAt: number, source = 'threads') => ({ createdAt, seenAt, source });
@@ -28,4 +28,13 @@ test('what could not be read counts as not seen, in proportion to what was', () 
   expect(countWindow({ ...reading, unread: 1 })).toEqual({ seen: 2, total: 4 });
   const nothing = { window, seenBy: 300_000, found: [], archived: new Map() };
   expect(countWindow({ ...nothing, unread: 7 })).toEqual({ seen: 0, total: 7 });
+});
+
+test('a comment of unknown shape counts once, however often it was shown, until it is archived', () => {
+  const unreadable = (name: string | undefined, raw: object = {}) => ({ kind: 't1', name, raw }) as const;
+  const archived = new Set(['t1_replayed']);
+  const shown = ['t1_a', 't1_a', 't1_replayed'].map((name) => unreadable(name));
+  expect(countUnreadable(shown, archived)).toBe(1);
+  expect(countUnreadable([unreadable(undefined), unreadable(undefined)], archived)).toBe(2);
+  expect(countUnreadable([{ kind: 't3', name: 't3_p', raw: {} }], archived)).toBe(0);
 });

@@ -185,6 +185,22 @@ describe('what goes wrong', () => {
     expect(audit.takeFinished(99 * SECOND, 1)).toBeUndefined();
   });
 
+  test('a reading that ends after its time is waited for without asking all the time', () => {
+    const audit = new ThreadAudit({ seed: 1, stepsMs: [MINUTE] }, 0, 0);
+    audit.offer('a', SECOND);
+    audit.nextCheck(MINUTE, 1);
+    audit.learnChecks([{ postId: 'a', comments: 4 }]);
+    expect(audit.nextReading(90 * SECOND, 1)?.postId).toBe('a');
+    // Its calls wait for the budget; the time for the readings ends at two minutes.
+    for (const now of [100 * SECOND, 3 * MINUTE]) {
+      expect(audit.takeFinished(now, 1)).toBeUndefined();
+      expect(audit.nextReading(now, 1)).toBeUndefined();
+      expect(audit.nextAt(now)).toBe(now + SECOND);
+    }
+    audit.learnReading('a', { seen: 3, total: 4 });
+    expect(audit.takeFinished(3 * MINUTE, 1)?.samples).toHaveLength(1);
+  });
+
   test('what could not be checked or read in time lowers the probabilities of the rest', () => {
     const audit = new ThreadAudit({ seed: 1, stepsMs: [HOUR] }, 0, 0);
     for (let post = 0; post < 1_000; post++) audit.offer(`p${post}`, SECOND);

@@ -1,15 +1,33 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../../../../services/crawler/pace.ts';
+import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
 import { POST_IDS, PostIdSource } from '../../../../../services/crawler/post-ids/post-id-source.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
+import type { CrawlGap, GapClosing } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
-test('a post of unknown shape in the listing that tells the newest id is kept for a dead letter', async () => {
-  const odd = { kind: 't3', data: { id: 'odd', name: 't3_odd', created_utc: 'yesterday' } };
-  const body = { kind: 'Listing', data: { after: null, children: [odd] } };
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 0, 1);
+const id = (n: number) => numberToId(BigInt(n));
+
+interface Forum {
+  now: number;
+  /** The answer for the newest posts, and for posts by their bare ids. */
+  newest: () => unknown[];
+  byId: (ids: readonly string[]) => unknown[];
+}
+
+/** A source whose answers and clock the test sets. */
+function start(forum: Forum) {
+  const gaps: CrawlGap[] = [];
+  const closings: GapClosing[] = [];
   const source = new PostIdSource(POST_IDS, {
     upstream: {
-      get: () => Promise.resolve(body),
+      get: async (path, params) => {
+        const ids = params.id?.split(',').map((name) => name.slice(3));
+        const children = path === '/api/info' ? forum.byId(ids ?? []) : forum.newest();
+        return { kind: 'Listing', data: { after: null, children } };
+      },
       post: () => Promise.reject(new Error('not asked for')),
       perSecond: () => 1,
       stop: () => Promise.resolve(),
@@ -17,12 +35,65 @@ test('a post of unknown shape in the listing that tells the newest id is kept fo
     pace: new Pace(() => 1),
     metrics: createMetrics(),
     logger: silentLogger(),
-    clock: () => 1_000,
-    recordGap: () => undefined,
-    closeGap: () => undefined,
+    clock: () => forum.now,
+    recordGap: (gap) => gaps.push(gap),
+    closeGap: (closing) => closings.push(closing),
   });
-  const call = source.next(1_000);
-  if ('waitMs' in call) throw new Error('the source waits');
-  const fetched = await call.fetch(new AbortController().signal);
-  expect(fetched.unreadable).toMatchObject([{ name: 't3_odd', raw: odd }]);
+  const call = async () => {
+    const step = source.next(forum.now);
+    if ('waitMs' in step) throw new Error('the source waits');
+    const fetched = await step.fetch(new AbortController().signal);
+    fetched.acknowledged();
+    return fetched;
+  };
+  return { source, gaps, closings, call };
+}
+
+function post(postId: string, createdAt: number): unknown {
+  const data = { id: postId, author: 'a', subreddit: 'tea', title: 't', selftext: '', over_18: false, score: 1 };
+  return { kind: 't3', data: { ...data, permalink: '/r/tea', created_utc: createdAt / 1_000 } };
+}
+
+test('a post of unknown shape in the listing that tells the newest id is kept for a dead letter', async () => {
+  const odd = { kind: 't3', data: { id: 'odd', name: 't3_odd', created_utc: 'yesterday' } };
+  const { call } = start({ now: 1_000, newest: () => [odd], byId: () => [] });
+  expect((await call()).unreadable).toMatchObject([{ name: 't3_odd', raw: odd }]);
+});
+
+test('what is given up after a stop that is too long to catch up with is dated like the stop', async () => {
+  const HEAD = 3_000_000;
+  const newestAt = START - 40 * HOUR;
+  const createdAt = (postId: string) => START - (HEAD - Number(idToNumber(postId))) * 50;
+  const { source, gaps, closings, call } = start({
+    now: START,
+    newest: () => Array.from({ length: 100 }, (_, index) => post(id(HEAD - index), createdAt(id(HEAD - index)))),
+    byId: (ids) => ids.map((postId) => post(postId, createdAt(postId))),
+  });
+  await source.begin({ next: id(1_000), stretches: [], missing: [], newestAt });
+  await call();
+  await call();
+  const skipped = { afterThing: `t3_${id(1_000)}`, beforeThing: `t3_${id(HEAD - 99)}` };
+  const givenUpTo = `t3_${id(HEAD - 99 - 2_000_000)}`;
+  const dates = { afterAt: newestAt, beforeAt: START - 99 * 50 };
+  expect(gaps).toEqual([
+    { source: 'post-ids', reason: 'skipped', ...skipped, ...dates },
+    { source: 'post-ids', reason: 'stretch_given_up', ...skipped, beforeThing: givenUpTo, ...dates },
+  ]);
+  expect(closings).toEqual([{ beforeThing: givenUpTo, found: 0, outcome: 'given_up' }]);
+});
+
+test('a stretch of an earlier stop that is given up has not the dates of the last one', async () => {
+  const HEAD = 3_000_000;
+  const { source, gaps, call } = start({
+    now: START,
+    newest: () => Array.from({ length: 100 }, (_, index) => post(id(HEAD - index), START)),
+    byId: (ids) => ids.map((postId) => post(postId, START)),
+  });
+  const stretches = [[id(1_000), id(900_000)]];
+  await source.begin({ next: id(1_000_000), stretches, missing: [], newestAt: START - 40 * HOUR });
+  await call();
+  await call();
+  const undated = { afterAt: undefined, beforeAt: undefined };
+  expect(gaps.map(({ reason }) => reason)).toEqual(['skipped', 'stretch_given_up']);
+  expect(gaps[1]).toMatchObject({ afterThing: `t3_${id(1_000)}`, ...undated });
 });

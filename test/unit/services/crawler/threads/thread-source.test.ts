@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
-import { ThreadForum } from '../../../../support/fakes/thread-forum.ts';
+import { START, ThreadForum } from '../../../../support/fakes/thread-forum.ts';
 
 const forbidden = (reason: string): UpstreamError =>
   new UpstreamError('refused', 'the forum answered 403', { status: 403, reason });
@@ -67,4 +67,37 @@ test('gaps of listings and of ids are given up by their age', async () => {
   const forum = new ThreadForum(1);
   await forum.run(1);
   expect([...forum.givenUp]).toEqual(['listings:', 'post-ids', 'comment-ids']);
+});
+
+describe('after a restart', () => {
+  const HOUR = 3_600_000;
+  /** So what is asked at a restart takes as long as three plans of checks. */
+  const QUERY_MS = 500;
+
+  test.each([10, 30])(
+    'what posts of %i hours before got in an outage is found before its gap is closed',
+    async (age) => {
+      const forum = new ThreadForum(30);
+      Object.assign(forum, { ageMs: age * HOUR, queryMs: QUERY_MS, archivedComments: 10, comments: 12 });
+      forum.refusal = () => forbidden('Forbidden');
+      await forum.run(6);
+      expect([await forum.followed(), await forum.backlog(), forum.outcome]).toEqual([30, 30, undefined]);
+      forum.refusal = () => undefined;
+      await forum.run(12);
+      expect([forum.read.size, await forum.backlog(), forum.outcome]).toEqual([30, 0, 'filled']);
+    },
+  );
+
+  test('posts of the days before that nobody writes in are not followed', async () => {
+    const forum = new ThreadForum(30);
+    Object.assign(forum, { ageMs: 30 * HOUR, queryMs: QUERY_MS });
+    await forum.run(6);
+    expect([await forum.followed(), forum.outcome]).toEqual([0, 'filled']);
+  });
+
+  test('a source whose archive has not answered yet does not ask all the time whether there is something to do', () => {
+    const { source } = new ThreadForum(1);
+    expect(source.next(START)).toHaveProperty('fetch');
+    expect(source.next(START)).toEqual({ waitMs: 1_000 });
+  });
 });
