@@ -4,6 +4,7 @@ import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
+import { ServerTime } from '../../../shared/postgres/server-time.ts';
 import type { Caller } from '../../../services/api/admission/authentication.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -78,7 +79,7 @@ test('a repeated move refuses the whole statement and moves nothing', async () =
 
 test('a locked account delays nobody else; its own charge waits and then succeeds', async () => {
   const [locked, free] = [await account(5), await account(5)];
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, new ServerTime());
   let waiting: Promise<{ balance: number }> | undefined;
   await inTransaction(db.pool, async (client) => {
     await lockAccount(client, locked);
@@ -93,7 +94,7 @@ test('a locked account delays nobody else; its own charge waits and then succeed
 test('two processes, 500 concurrent charges on a balance of 100: exactly 100 succeed, and each balance is returned once', async () => {
   const accountId = await account(100);
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
-  const processes = [new ReadingCharges(db.pool), new ReadingCharges(other)];
+  const processes = [new ReadingCharges(db.pool, new ServerTime()), new ReadingCharges(other, new ServerTime())];
   const outcomes = await Promise.allSettled(
     Array.from({ length: 500 }, (_, at) => processes[at % 2]!.charge(callerOf(accountId), 1, REQUEST)),
   );
@@ -108,7 +109,7 @@ test('two processes, 500 concurrent charges on a balance of 100: exactly 100 suc
 
 test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, new ServerTime());
   expect(await charges.chargeCovered(callerOf(accountId), 3, REQUEST)).toEqual({ credits: 3, balance: 2 });
   expect(await charges.chargeCovered(callerOf(accountId), 16, REQUEST)).toEqual({ credits: 2, balance: 0 });
   await expect(charges.chargeCovered(callerOf(accountId), 16, REQUEST)).rejects.toMatchObject({
@@ -117,7 +118,7 @@ test('an expensive read is charged as far as the balance covers it, and at least
 });
 
 test('a charge does not depend on the difference between the clocks of this machine and of Postgres', async () => {
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, new ServerTime());
   const accountId = await account(9);
   try {
     for (const [minutes, balance] of [
