@@ -55,6 +55,7 @@ export function filterOf(rule: Rule): RuleFilter {
 }
 
 function listsOf({ excludeSubreddits, authors, excludeAuthors, languages }: Rule): RuleLists | undefined {
+  if ((excludeSubreddits ?? authors ?? excludeAuthors ?? languages) === undefined) return undefined;
   const lists: RuleLists = {
     excludedSubreddits: setOf(excludeSubreddits, subredditKey),
     authors: setOf(authors, authorKey),
@@ -97,8 +98,8 @@ export function blockingFilter({ bits, subreddits, lists }: RuleFilter, item: Fi
 }
 
 /** Whether the bits alone let the item pass. The lists of names are not checked. */
-export function passesBits(bits: number, item: FilteredItem): boolean {
-  return (item.bits & ~bits) === 0;
+export function passesBits(bits: number, itemBits: number): boolean {
+  return (itemBits & ~bits) === 0;
 }
 
 function blockingList(lists: RuleLists, { subreddit, author, language }: FilteredItem): FilterName | undefined {

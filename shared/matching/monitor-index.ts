@@ -1,6 +1,7 @@
-import { blockingFilter, filteredItem, filterOf, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
+import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { FilteredItem, RuleLists } from './item-filter.ts';
-import { MonitorRecords } from './monitor-records.ts';
+import { MonitorRecords, PASSES, UNDECIDED } from './monitor-records.ts';
+import { IntList } from './tables/int-list.ts';
 import { firstText, forEachText, TEXTS } from './text/item-texts.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
 import { TermIndex } from './terms/term-index.ts';
@@ -25,11 +26,16 @@ export class MonitorIndex<P = undefined> {
   readonly #monitors = new MonitorRecords(this.#terms);
   /** The number of each monitor. */
   readonly #numbers = new Map<string, number>();
-  /** Properties that are not integers, by the monitor's number. */
-  readonly #ids: string[] = [];
-  readonly #payloads: (P | undefined)[] = [];
+  /**
+   * The id of each monitor at twice its number, and then its payload. They are side by side because both are read for
+   * every match, nearly always from memory that is in no cache.
+   */
+  readonly #owners: (string | P | undefined)[] = [];
+  /** Other properties that are not integers, by the monitor's number. */
   readonly #subreddits = new Map<number, ReadonlySet<string>>();
   readonly #lists = new Map<number, RuleLists>();
+  /** The hits of the last item that match, as indexes of the monitors of the hits. */
+  readonly #matching = new IntList();
   #steps = 0;
 
   get size(): number {
@@ -61,8 +67,8 @@ export class MonitorIndex<P = undefined> {
     const monitor = this.#monitors.add(rule, bits);
     const previous = this.#numbers.get(id);
     if (previous !== undefined) this.#discard(previous);
-    this.#ids[monitor] = id;
-    this.#payloads[monitor] = payload;
+    this.#owners[2 * monitor] = id;
+    this.#owners[2 * monitor + 1] = payload;
     if (subreddits !== undefined) this.#subreddits.set(monitor, subreddits);
     if (lists !== undefined) this.#lists.set(monitor, lists);
     this.#numbers.set(id, monitor);
@@ -71,7 +77,7 @@ export class MonitorIndex<P = undefined> {
   /** The payload that was passed to `set`, or undefined if the id is unknown. */
   get(id: string): P | undefined {
     const monitor = this.#numbers.get(id);
-    return monitor === undefined ? undefined : this.#payloads[monitor];
+    return monitor === undefined ? undefined : this.#payloadOf(monitor);
   }
 
   /** All ids. Monitors may be added and removed during the iteration. */
@@ -88,8 +94,8 @@ export class MonitorIndex<P = undefined> {
   }
 
   #discard(monitor: number): void {
-    this.#ids[monitor] = '';
-    this.#payloads[monitor] = undefined;
+    this.#owners[2 * monitor] = '';
+    this.#owners[2 * monitor + 1] = undefined;
     this.#subreddits.delete(monitor);
     this.#lists.delete(monitor);
     this.#monitors.remove(monitor);
@@ -97,60 +103,65 @@ export class MonitorIndex<P = undefined> {
 
   /** All monitors that match, in no particular order. Accepts any UTF-16, also lone surrogates; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
+    this.#findMatching(item, true);
+    const { monitors } = this.#monitors.hits;
     const results: MonitorMatchResult<P>[] = [];
-    this.#forEach(item, true, (monitor, hit) => {
-      results.push(this.#resultOf(monitor, hit));
-    });
+    for (let index = 0; index < this.#matching.length; index++) {
+      const hit = this.#matching.items[index] ?? 0;
+      results.push(this.#resultOf(monitors.items[hit] ?? 0, hit));
+    }
     return results;
   }
 
   /** Like `match`, but without terms, which is cheaper. `visit` must not change the index or match with it. */
   forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
-    this.#forEach(item, false, (monitor) => {
-      visit(this.#ids[monitor] ?? '', this.#payloads[monitor] as P);
-    });
+    this.#findMatching(item, false);
+    const { monitors } = this.#monitors.hits;
+    for (let index = 0; index < this.#matching.length; index++) {
+      const monitor = monitors.items[this.#matching.items[index] ?? 0] ?? 0;
+      visit(this.#idOf(monitor), this.#payloadOf(monitor));
+    }
   }
 
-  #forEach(item: MatchItem, withTerms: boolean, visit: (monitor: number, hit: number) => void): void {
+  #idOf(monitor: number): string {
+    return this.#owners[2 * monitor] as string;
+  }
+
+  #payloadOf(monitor: number): P {
+    return this.#owners[2 * monitor + 1] as P;
+  }
+
+  #findMatching(item: MatchItem, withTerms: boolean): void {
     this.#terms.begin();
     forEachText(item, this.#monitors.searchesPostTitles, (written, text) => {
       this.#terms.search(written, text);
     });
-    this.#steps = this.#terms.steps;
-    this.#collectHits(withTerms);
-    const { monitors } = this.#monitors.hits;
-    if (monitors.length === 0) return;
-    const filtered = filteredItem(item);
-    for (let hit = 0; hit < monitors.length; hit++) {
-      const monitor = monitors.items[hit] ?? 0;
-      if (this.#passesFilter(monitor, filtered) && this.#passesTerms(monitor)) visit(monitor, hit);
-    }
-  }
-
-  #passesFilter(monitor: number, item: FilteredItem): boolean {
-    const bits = this.#monitors.filterBits(monitor);
-    if (!passesBits(bits, item)) return false;
-    if ((bits & (NAMES_SUBREDDITS | HAS_LISTS)) === 0) return true;
-    const [subreddits, lists] = [this.#subreddits.get(monitor), this.#lists.get(monitor)];
-    return blockingFilter({ bits, subreddits, lists }, item) === undefined;
-  }
-
-  /** Whether the item has a term of each required group, and no excluded one. */
-  #passesTerms(monitor: number): boolean {
-    const required = this.#monitors.requiredSteps(monitor);
-    const excluded = required < 0 ? 0 : this.#monitors.excludedSteps(monitor);
-    this.#steps += Math.abs(required) + Math.abs(excluded);
-    return required >= 0 && excluded >= 0;
-  }
-
-  #collectHits(withTerms: boolean): void {
-    const { terms, texts } = this.#terms.found;
     const { hits, postings } = this.#monitors;
     hits.clear();
-    for (let found = 0; found < terms.length; found++) {
-      const [term, inTexts] = [terms.items[found] ?? 0, texts.items[found] ?? 0];
-      this.#steps += postings.collect(term, inTexts, hits, withTerms ? found : -1);
+    this.#monitors.steps = 0;
+    this.#steps = this.#terms.steps + postings.collect(this.#terms.found, hits, withTerms);
+    this.#matching.clear();
+    if (hits.monitors.length > 0) this.#keepMatching(filteredItem(item));
+  }
+
+  /**
+   * Most hits are decided by the row of the monitor alone. This loop does nothing else, so that the processor reads the
+   * rows of many monitors at once.
+   */
+  #keepMatching(item: FilteredItem): void {
+    const { monitors } = this.#monitors.hits;
+    for (let hit = 0; hit < monitors.length; hit++) {
+      const monitor = monitors.items[hit] ?? 0;
+      const decision = this.#monitors.decide(monitor, item.bits);
+      if (decision === PASSES || (decision === UNDECIDED && this.#passes(monitor, item))) this.#matching.push(hit);
     }
+    this.#steps += this.#monitors.steps;
+  }
+
+  #passes(monitor: number, item: FilteredItem): boolean {
+    const bits = this.#monitors.filterBits(monitor);
+    const [subreddits, lists] = [this.#subreddits.get(monitor), this.#lists.get(monitor)];
+    return blockingFilter({ bits, subreddits, lists }, item) === undefined && this.#monitors.passesTerms(monitor);
   }
 
   #resultOf(monitor: number, hit: number): MonitorMatchResult<P> {
@@ -167,7 +178,7 @@ export class MonitorIndex<P = undefined> {
       const { start, end } = found.position(index, text);
       positions.push({ field: TEXTS[text] ?? 'text', start, end });
     }
-    return { monitorId: this.#ids[monitor] ?? '', matchedTerms, positions, payload: this.#payloads[monitor] as P };
+    return { monitorId: this.#idOf(monitor), matchedTerms, positions, payload: this.#payloadOf(monitor) };
   }
 
   /** In the order of its keywords. */

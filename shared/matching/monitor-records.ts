@@ -1,4 +1,6 @@
-import { FILTER_BITS } from './item-filter.ts';
+import { acquireTerms, NOTHING } from './acquired-terms.ts';
+import type { AcquiredTerms } from './acquired-terms.ts';
+import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
 import { IntHeap } from './tables/int-heap.ts';
 import { IntList } from './tables/int-list.ts';
 import { PackedStrings } from './tables/packed-strings.ts';
@@ -6,8 +8,7 @@ import { countOf, signatureOf } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
 import { MonitorPostings } from './terms/monitor-postings.ts';
 import type { TermIndex } from './terms/term-index.ts';
-import { packTerm, ruleTerms, unpackTerm } from './rule-terms.ts';
-import type { WatchedTerm } from './rule-terms.ts';
+import { excludedTerm, packTerm, ruleTerms, unpackTerm } from './rule-terms.ts';
 import type { Rule } from './rule.ts';
 import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
 
@@ -48,6 +49,13 @@ const GROUP_TERM = 2;
 const IS_CONDITIONAL = 1 << FILTER_BITS;
 /** Excluded terms are searched in the title of a comment's post as well. */
 const EXCLUDES_IN_POST_TITLE = 2 << FILTER_BITS;
+/** What the row alone does not decide. */
+const NEEDS_MORE = NAMES_SUBREDDITS | HAS_LISTS | IS_CONDITIONAL;
+
+/** What `decide` returns. */
+const REJECTED = 0;
+export const PASSES = 1;
+export const UNDECIDED = 2;
 
 /** The records of monitors, and the terms that they hold. */
 export class MonitorRecords {
@@ -62,6 +70,8 @@ export class MonitorRecords {
   readonly postings: MonitorPostings;
   /** The number of rules that search the titles of comments' posts. */
   #seesPostTitle = 0;
+  /** The required and excluded terms that were looked up, until somebody resets it. */
+  steps = 0;
 
   constructor(terms: TermIndex) {
     this.#terms = terms;
@@ -94,19 +104,21 @@ export class MonitorRecords {
    */
   add(rule: Rule, bits: number): number {
     const { groups, isPlain, excludeTexts } = ruleTerms(rule);
-    const [wanted = [], ...required] = groups.map((group) => this.#acquire(group));
-    const exclude = this.#acquire(rule.exclude.map((written) => ({ written, options: {}, texts: ALL_TEXTS })));
+    const [wanted = NOTHING, ...required] = groups.map((group) => acquireTerms(this.#terms, group));
+    const exclude = acquireTerms(this.#terms, rule.exclude.map(excludedTerm));
     const monitor = this.#free.pop() ?? this.#addRow();
     const seesPostTitle = (excludeTexts & POST_TITLE) !== 0;
     if (seesPostTitle) this.#seesPostTitle++;
     const conditions = (isPlain ? 0 : IS_CONDITIONAL) | (seesPostTitle ? EXCLUDES_IN_POST_TITLE : 0);
     this.#set(monitor, FILTER, bits | conditions);
-    const addresses = exclude.map(({ address }) => address);
+    const { addresses } = exclude;
     this.#set(monitor, EXCLUDED, addresses.length > MAX_IN_SIGNATURE ? MANY : signatureOf(addresses));
     this.#createRecord(monitor, wanted, required, addresses);
-    const terms = [...wanted, ...required.flat(), ...exclude].map(({ term }) => term);
-    const written = this.#written.add(terms.map(isPlain ? ({ written }) => written : packTerm));
-    this.#heap.set(this.#get(monitor, RECORD) + WRITTEN, written);
+    const written: string[] = [];
+    for (const { terms } of [wanted, ...required, exclude]) {
+      for (const term of terms) written.push(isPlain ? term.written : packTerm(term));
+    }
+    this.#heap.set(this.#get(monitor, RECORD) + WRITTEN, this.#written.add(written));
     return monitor;
   }
 
@@ -146,8 +158,31 @@ export class MonitorRecords {
     return (this.filterBits(monitor) & IS_CONDITIONAL) !== 0;
   }
 
+  /**
+   * Decides by the row alone, as far as that is possible, whether an item with these bits of filters matches the
+   * monitor, which watches for a term of it.
+   */
+  decide(monitor: number, itemBits: number): typeof REJECTED | typeof PASSES | typeof UNDECIDED {
+    const rows = this.#rows.items;
+    const row = monitor * ROW;
+    const bits = rows[row + FILTER] ?? 0;
+    if (!passesBits(bits, itemBits)) return REJECTED;
+    const signature = rows[row + EXCLUDED] ?? 0;
+    if ((bits & NEEDS_MORE) !== 0 || signature === MANY || this.#terms.found.mayHaveAny(signature)) return UNDECIDED;
+    this.steps += countOf(signature);
+    return PASSES;
+  }
+
+  /** Whether the item has a term of each required group, and no excluded one. */
+  passesTerms(monitor: number): boolean {
+    const required = this.#requiredSteps(monitor);
+    const excluded = required < 0 ? 0 : this.#excludedSteps(monitor);
+    this.steps += Math.abs(required) + Math.abs(excluded);
+    return required >= 0 && excluded >= 0;
+  }
+
   /** Whether the item has a term of each group. @returns the steps of the search, negative if it has not */
-  requiredSteps(monitor: number): number {
+  #requiredSteps(monitor: number): number {
     if (!this.isConditional(monitor)) return 0;
     const heap = this.#heap;
     const record = this.#get(monitor, RECORD);
@@ -169,7 +204,7 @@ export class MonitorRecords {
   }
 
   /** Whether the item has an excluded term. @returns the steps of the search, negative if it has one */
-  excludedSteps(monitor: number): number {
+  #excludedSteps(monitor: number): number {
     const signature = this.#get(monitor, EXCLUDED);
     if (signature !== MANY && !this.#terms.found.mayHaveAny(signature)) return countOf(signature);
     const heap = this.#heap;
@@ -217,39 +252,25 @@ export class MonitorRecords {
     return this.#firstPlace(monitor) + this.#heap.get(this.#get(monitor, RECORD) + POSTINGS);
   }
 
-  #acquire(group: readonly WatchedTerm[]): AcquiredTerm[] {
-    const acquired: AcquiredTerm[] = [];
-    for (const term of group) {
-      const address = this.#terms.acquire(term.written, term.options);
-      if (address === 0) continue;
-      if (acquired.some((other) => other.address === address && other.term.texts === term.texts)) {
-        this.#terms.release(term.written, term.options);
-      } else acquired.push({ address, term });
-    }
-    return acquired;
-  }
-
   #createRecord(
     monitor: number,
-    wanted: readonly AcquiredTerm[],
-    required: readonly (readonly AcquiredTerm[])[],
+    wanted: AcquiredTerms,
+    required: readonly AcquiredTerms[],
     exclude: readonly number[],
   ): void {
     const heap = this.#heap;
     const isConditional = this.isConditional(monitor);
-    const groups = isConditional ? required.length + GROUP_TERM * required.flat().length : 0;
+    const groups = required.reduce((sum, { terms }) => sum + 1 + GROUP_TERM * terms.length, 0);
     const fixed = isConditional ? CONDITIONAL_PLACES : PLACES;
-    const record = heap.allocate(fixed + wanted.length + exclude.length + groups);
+    const record = heap.allocate(fixed + wanted.terms.length + exclude.length + groups);
     // Before the postings: a monitor may be twice in one list, and then its own entry may be moved.
     this.#set(monitor, RECORD, record);
-    heap.set(record + POSTINGS, wanted.length);
+    heap.set(record + POSTINGS, wanted.terms.length);
     heap.set(record + EXCLUDES, exclude.length);
     let address = record + fixed;
-    for (const {
-      address: term,
-      term: { texts },
-    } of wanted) {
-      heap.set(address++, this.postings.add(term, monitor, texts, isConditional));
+    this.postings.readAhead(wanted.addresses);
+    for (const [index, { texts }] of wanted.terms.entries()) {
+      heap.set(address++, this.postings.add(wanted.addresses[index] ?? 0, monitor, texts, isConditional));
     }
     for (const term of exclude) heap.set(address++, term);
     if (!isConditional) return;
@@ -257,22 +278,16 @@ export class MonitorRecords {
     this.#setGroups(address, required);
   }
 
-  #setGroups(first: number, required: readonly (readonly AcquiredTerm[])[]): void {
+  #setGroups(first: number, required: readonly AcquiredTerms[]): void {
     const heap = this.#heap;
     let group = first;
-    for (const terms of required) {
+    for (const { terms, addresses } of required) {
       heap.set(group++, terms.length);
-      for (const { address, term } of terms) {
-        heap.set(group, address);
-        heap.set(group + 1, term.texts);
+      for (const [index, { texts }] of terms.entries()) {
+        heap.set(group, addresses[index] ?? 0);
+        heap.set(group + 1, texts);
         group += GROUP_TERM;
       }
     }
   }
-}
-
-interface AcquiredTerm {
-  /** In the heap. */
-  readonly address: number;
-  readonly term: WatchedTerm;
 }

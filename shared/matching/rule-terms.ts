@@ -1,6 +1,6 @@
 import type { Rule, RuleTerm } from './rule.ts';
 import type { TermOptions } from './terms/term-index.ts';
-import { POST_TITLE, textBits, USUAL_TEXTS } from './text/item-texts.ts';
+import { ALL_TEXTS, POST_TITLE, textBits, USUAL_TEXTS } from './text/item-texts.ts';
 
 /** A term of a rule, with the conditions under which it counts. */
 export interface WatchedTerm {
@@ -23,16 +23,24 @@ export interface RuleTerms {
 
 export function ruleTerms({ keywords, terms = [], require = [], matchIn }: Rule): RuleTerms {
   const usual = textBits(matchIn);
-  const groups = [[...keywords, ...terms], ...require].map((group) => group.map((term) => watchedTerm(term, usual)));
-  return {
-    groups,
-    isPlain: terms.length === 0 && require.length === 0 && usual === USUAL_TEXTS,
-    excludeTexts: groups.flat().reduce((bits, { texts }) => bits | (texts & POST_TITLE), USUAL_TEXTS),
-  };
+  const watched = (term: string | RuleTerm): WatchedTerm => watchedTerm(term, usual);
+  const isPlain = terms.length === 0 && require.length === 0 && usual === USUAL_TEXTS;
+  // Nearly all rules, of which a start reads a hundred thousand.
+  if (isPlain) return { groups: [keywords.map(watched)], isPlain, excludeTexts: USUAL_TEXTS };
+  const groups = [[...keywords, ...terms], ...require].map((group) => group.map(watched));
+  const excludeTexts = groups.flat().reduce((bits, { texts }) => bits | (texts & POST_TITLE), USUAL_TEXTS);
+  return { groups, isPlain, excludeTexts };
+}
+
+const NO_OPTIONS: TermOptions = {};
+
+/** An excluded term of a rule. */
+export function excludedTerm(written: string): WatchedTerm {
+  return { written, options: NO_OPTIONS, texts: ALL_TEXTS };
 }
 
 function watchedTerm(term: string | RuleTerm, usual: number): WatchedTerm {
-  if (typeof term === 'string') return { written: term, options: {}, texts: usual };
+  if (typeof term === 'string') return { written: term, options: NO_OPTIONS, texts: usual };
   const { text, prefix, caseSensitive } = term;
   return { written: text, options: { prefix, caseSensitive }, texts: textBits(term.in, usual) };
 }

@@ -66,8 +66,17 @@ export class AddressTable {
 
   /** The first record with this hash, or 0 if there is none. */
   first(hash: number): number {
+    const address = mayContain(this.#current, hash) ? this.#firstIn(this.#current, hash) : 0;
+    return address !== 0 || this.#previous === undefined ? address : this.#firstInPrevious(this.#previous, hash);
+  }
+
+  /**
+   * The same as `first`, sooner for a hash that the table has or that is added next, and later for others: the slot is
+   * needed anyway, so the bitmap is not asked.
+   */
+  firstExpected(hash: number): number {
     const address = this.#firstIn(this.#current, hash);
-    return address !== 0 || this.#previous === undefined ? address : this.#firstIn(this.#previous, hash);
+    return address !== 0 || this.#previous === undefined ? address : this.#firstInPrevious(this.#previous, hash);
   }
 
   /**
@@ -78,7 +87,7 @@ export class AddressTable {
     this.#slot = this.#slot + 1 === this.#searched.capacity ? 0 : this.#slot + 1;
     const address = this.#probe(hash);
     if (address !== 0 || this.#searched === this.#previous || this.#previous === undefined) return address;
-    return this.#firstIn(this.#previous, hash);
+    return this.#firstInPrevious(this.#previous, hash);
   }
 
   /** @param address not 0, and not yet in the table */
@@ -99,8 +108,11 @@ export class AddressTable {
     this.#move(MOVES);
   }
 
+  #firstInPrevious(previous: Generation, hash: number): number {
+    return mayContain(previous, hash) ? this.#firstIn(previous, hash) : 0;
+  }
+
   #firstIn(generation: Generation, hash: number): number {
-    if (!mayContain(generation, hash)) return 0;
     this.#searched = generation;
     this.#slot = homeOf(generation, hash);
     return this.#probe(hash);

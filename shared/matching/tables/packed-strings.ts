@@ -20,21 +20,29 @@ export class PackedStrings {
 
   /** Returns the address of the list. Each string is packed after its length, which takes two units. */
   add(strings: readonly string[]): number {
-    let packed = '';
-    for (const text of strings) packed += String.fromCharCode(text.length >>> 16, text.length & 0xffff) + text;
-    const isWide = !isNarrow(packed);
-    const heap = this.#heap;
-    const address = heap.allocate(sizeOf(packed.length, isWide));
-    heap.set(address, isWide ? packed.length | IS_WIDE : packed.length);
-    const unitsPerInteger = isWide ? 2 : 4;
-    for (let start = 0; start < packed.length; start += unitsPerInteger) {
-      let integer = 0;
-      for (let offset = start; offset < start + unitsPerInteger && offset < packed.length; offset++) {
-        integer |= packed.charCodeAt(offset) << ((offset - start) * (32 / unitsPerInteger));
-      }
-      heap.set(address + 1 + start / unitsPerInteger, integer);
-    }
+    const length = strings.reduce((sum, text) => sum + 2 + text.length, 0);
+    const isWide = !strings.every(isNarrow);
+    const address = this.#heap.allocate(sizeOf(length, isWide));
+    this.#heap.set(address, isWide ? length | IS_WIDE : length);
+    this.#write(address + 1, strings, isWide ? 16 : 8);
     return address;
+  }
+
+  /** Writes the strings unit by unit: to join them into one string first would only make garbage. */
+  #write(address: number, strings: readonly string[], bits: number): void {
+    let integer = 0;
+    let shift = 0;
+    for (const text of strings) {
+      for (let offset = -2; offset < text.length; offset++) {
+        integer |= unitAt(text, offset) << shift;
+        shift += bits;
+        if (shift < 32) continue;
+        this.#heap.set(address++, integer);
+        integer = 0;
+        shift = 0;
+      }
+    }
+    if (shift > 0) this.#heap.set(address, integer);
   }
 
   /** The string with this number, counting from 0. It must exist. */
@@ -80,7 +88,15 @@ function sizeOf(length: number, isWide: boolean): number {
   return Math.ceil((1 + Math.ceil(length / (isWide ? 2 : 4))) / STEP) * STEP;
 }
 
+/** A unit of the text, or one of the two before it, which are its length. */
+function unitAt(text: string, offset: number): number {
+  if (offset >= 0) return text.charCodeAt(offset);
+  return offset === -2 ? text.length >>> 16 : text.length & 0xffff;
+}
+
+/** Whether the text and its length fit in units of one byte. */
 function isNarrow(text: string): boolean {
-  for (let offset = 0; offset < text.length; offset++) if (text.charCodeAt(offset) > 0xff) return false;
-  return true;
+  let all = text.length;
+  for (let offset = 0; offset < text.length; offset++) all |= text.charCodeAt(offset);
+  return all < 0x100;
 }

@@ -115,7 +115,8 @@ export class FoundTerms {
       this.#heap.set(term + FOUND, index);
       this.terms.push(term);
       this.texts.push(0);
-      for (const list of [this.#starts, this.#ends]) list.extend(TEXTS.length);
+      this.#starts.extend(TEXTS.length);
+      this.#ends.extend(TEXTS.length);
     }
     const texts = this.texts.items[index] ?? 0;
     if ((texts & (1 << text)) !== 0) return;

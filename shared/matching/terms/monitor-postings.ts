@@ -2,6 +2,7 @@ import { monitorOf, TEXT_BITS } from './hits.ts';
 import type { Hits } from './hits.ts';
 import { PAGE_MASK } from '../tables/int-heap.ts';
 import type { IntHeap } from '../tables/int-heap.ts';
+import { IntList } from '../tables/int-list.ts';
 import { ALL_TEXTS, USUAL_TEXTS } from '../text/item-texts.ts';
 
 /**
@@ -33,15 +34,36 @@ const CONDITIONAL = 2;
 const BOTH = 3;
 const IS_BOTH = -1;
 
+/** The found terms, and for each the texts in which it was found. */
+type Found = Readonly<Record<'terms' | 'texts', IntList>>;
+
 /** The lists of all terms. The first integer of a term is its list. */
 export class MonitorPostings {
   readonly #heap: IntHeap;
+  /** The chunks to read for an item, and for each the index of its term among the found ones. */
+  readonly #chunks = new IntList();
+  readonly #found = new IntList();
+  /** What `readAhead` read, kept so that no compiler leaves out the reading. */
+  readBits = 0;
   readonly #moved: (monitor: number, from: number, to: number) => void;
 
   /** @param moved is told when an entry of another monitor gets another place */
   constructor(heap: IntHeap, moved: (monitor: number, from: number, to: number) => void) {
     this.#heap = heap;
     this.#moved = moved;
+  }
+
+  /**
+   * Reads where `add` will write for each of these terms. Nothing depends on it but time: here the processor waits for
+   * all of them at once, and in the longer steps of `add` for few at a time.
+   */
+  readAhead(terms: readonly number[]): void {
+    let all = 0;
+    for (const term of terms) {
+      const first = this.#heap.get(term);
+      if (first > 0) all |= this.#heap.get(first + COUNT);
+    }
+    this.readBits = all;
   }
 
   /** Adds a monitor; returns the place of its entry. @param texts a bit for each text in which the term counts */
@@ -75,50 +97,89 @@ export class MonitorPostings {
   }
 
   /**
-   * Adds the monitors for which the term counts in one of these texts to the hits; returns the number of entries read.
+   * Adds the monitors for which the found terms count to the hits; returns the number of entries read.
    *
-   * @param found the term's index in FoundTerms, or -1 if only the monitors are wanted
+   * First it lists the chunks of all terms, each beside those of the other terms. So the processor waits for the next
+   * chunks of many terms at once, and not for those of one after the other.
+   *
+   * @param withTerms whether the terms and the places of the entries are wanted as well
    */
-  collect(term: number, texts: number, hits: Hits, found: number): number {
-    const heap = this.#heap;
-    const first = heap.get(term);
-    const usual = (texts & USUAL_TEXTS) !== 0;
-    if (first <= 0 || heap.get(first + MARK) !== IS_BOTH) return usual ? this.#collect(term, texts, hits, found) : 0;
-    const conditional = this.#collect(first + CONDITIONAL, texts, hits, found);
-    return conditional + (usual ? this.#collect(first + PLAIN, texts, hits, found) : 0);
+  collect({ terms, texts }: Found, hits: Hits, withTerms: boolean): number {
+    this.#chunks.clear();
+    this.#found.clear();
+    let entries = 0;
+    const add = (list: number, found: number): void => {
+      const first = this.#heap.get(list);
+      if (first > 0) this.#addToRead(first, found);
+      else if (first < 0) {
+        hits.addOne(~first, texts.items[found] ?? 0, withTerms ? found : -1, list);
+        entries++;
+      }
+    };
+    for (let found = 0; found < terms.length; found++) {
+      const term = terms.items[found] ?? 0;
+      if (((texts.items[found] ?? 0) & USUAL_TEXTS) !== 0 || this.#hasBoth(term)) add(term, found);
+    }
+    this.#listChunks((both, found) => {
+      add(both + CONDITIONAL, found);
+      if (((texts.items[found] ?? 0) & USUAL_TEXTS) !== 0) add(both + PLAIN, found);
+    });
+    return entries + this.#readChunks(texts, hits, withTerms);
   }
 
-  #collect(list: number, texts: number, hits: Hits, found: number): number {
-    const heap = this.#heap;
-    let chunk = heap.get(list);
-    if (chunk < 0) {
-      hits.addOne(~chunk, texts, found, list);
-      return 1;
+  #addToRead(chunk: number, found: number): void {
+    this.#chunks.push(chunk);
+    this.#found.push(found);
+  }
+
+  /** Adds the chunks that follow those to read. @param split is told the records of two lists, which it replaces */
+  #listChunks(split: (both: number, found: number) => void): void {
+    for (let index = 0; index < this.#chunks.length; index++) {
+      const chunk = this.#chunks.items[index] ?? 0;
+      const found = this.#found.items[index] ?? 0;
+      const page = this.#heap.pageOf(chunk);
+      const start = chunk & PAGE_MASK;
+      const next = page[start + NEXT] ?? 0;
+      if (page[start + MARK] === IS_BOTH) {
+        this.#chunks.items[index] = 0;
+        split(chunk, found);
+      } else if (next !== 0) this.#addToRead(next, found);
     }
+  }
+
+  #readChunks(texts: IntList, hits: Hits, withTerms: boolean): number {
     let entries = 0;
-    while (chunk !== 0) {
-      const page = heap.pageOf(chunk);
+    for (let index = 0; index < this.#chunks.length; index++) {
+      const chunk = this.#chunks.items[index] ?? 0;
+      if (chunk === 0) continue;
+      const found = this.#found.items[index] ?? 0;
+      const inTexts = texts.items[found] ?? 0;
+      const page = this.#heap.pageOf(chunk);
       const start = chunk & PAGE_MASK;
       const count = (page[start + COUNT] ?? 0) & COUNT_MASK;
-      if (found < 0) hits.touchAll(page, start + CHUNK, count, texts);
+      if (!withTerms) hits.touchAll(page, start + CHUNK, count, inTexts);
       else {
-        for (let offset = 0; offset < count; offset++) {
-          hits.addOne(page[start + CHUNK + offset] ?? 0, texts, found, chunk + CHUNK + offset);
+        for (let offset = CHUNK; offset < CHUNK + count; offset++) {
+          hits.addOne(page[start + offset] ?? 0, inTexts, found, chunk + offset);
         }
       }
       entries += count;
-      chunk = page[start + NEXT] ?? 0;
     }
     return entries;
+  }
+
+  /** Whether the term has conditional entries. */
+  #hasBoth(term: number): boolean {
+    const first = this.#heap.get(term);
+    return first > 0 && this.#heap.get(first + MARK) === IS_BOTH;
   }
 
   /** The list of the term. One for conditional entries is created if there is none. */
   #list(term: number, isConditional: boolean): number {
     const heap = this.#heap;
-    const first = heap.get(term);
-    const hasBoth = first > 0 && heap.get(first + MARK) === IS_BOTH;
-    if (!isConditional) return hasBoth ? first + PLAIN : term;
-    if (hasBoth) return first + CONDITIONAL;
+    const hasBoth = this.#hasBoth(term);
+    if (!isConditional) return hasBoth ? heap.get(term) + PLAIN : term;
+    if (hasBoth) return heap.get(term) + CONDITIONAL;
     const both = heap.allocate(BOTH);
     this.#moveList(term, both + PLAIN);
     heap.set(both + MARK, IS_BOTH);

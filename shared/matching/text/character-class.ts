@@ -55,10 +55,15 @@ export function characterClass(codePoint: number): number {
     return unitClass === SURROGATE ? SYMBOL : unitClass;
   }
   const block = Math.floor(codePoint / BLOCK);
-  let classes = classesBeyondBasicPlane.get(block);
-  if (classes === undefined) {
-    classes = classesFrom(block * BLOCK, BLOCK);
-    classesBeyondBasicPlane.set(block, classes);
-  }
+  const classes = classesBeyondBasicPlane.get(block) ?? addBlock(block);
   return classes[codePoint % BLOCK] ?? SYMBOL;
 }
+
+function addBlock(block: number): Uint8Array {
+  const classes = classesFrom(block * BLOCK, BLOCK);
+  classesBeyondBasicPlane.set(block, classes);
+  return classes;
+}
+
+// The first text with an emoji should not wait until three regular expressions are compiled again.
+addBlock(0x1f);

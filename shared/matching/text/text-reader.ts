@@ -1,3 +1,4 @@
+import { UNIT_CLASS, WORD } from './character-class.ts';
 import { FoldedText } from './folded-text.ts';
 import type { FoundTerms } from '../terms/found-terms.ts';
 import { IntList } from '../tables/int-list.ts';
@@ -20,6 +21,9 @@ const ROLE_SHIFT = 24;
 
 /** Quotes and underscores around a keyword are markup, not part of it. Folding has turned ’ into '. */
 const KEYWORD_MARKUP = new Set(Array.from(' _"\'‘“”„«»「」', (character) => character.charCodeAt(0)));
+
+/** Nearly all keywords begin and end with a letter, and the table of classes answers sooner than the set. */
+const isMarkup = (unit: number): boolean => UNIT_CLASS[unit] !== WORD && KEYWORD_MARKUP.has(unit);
 
 /**
  * A text or a keyword, folded and cut into tokens. Each token has an integer, its symbol, and all tries search symbols.
@@ -73,8 +77,8 @@ export class TextReader {
     const { units } = this.#folded;
     let from = 0;
     let to = this.#folded.length;
-    while (from < to && KEYWORD_MARKUP.has(units[from] ?? 0)) from++;
-    while (from < to && KEYWORD_MARKUP.has(units[to - 1] ?? 0)) to--;
+    while (from < to && isMarkup(units[from] ?? 0)) from++;
+    while (from < to && isMarkup(units[to - 1] ?? 0)) to--;
     this.tokens.read(units, from, to);
     this.#readSymbols(addWords);
   }
@@ -166,7 +170,7 @@ export class TextReader {
     for (let token = 0; token < count; token++) {
       const kind = kinds[token];
       if (kind === WORD_TOKEN) {
-        let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);
+        let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0, addWords);
         const wordRoles = word === 0 ? 0 : words.foundRoles;
         if (addWords && word === 0)
           word = words.add(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
 
-/** All addresses that a table returns for the hash, sorted. */
+/** All addresses that a table returns for the hash, sorted, whether it is asked for an expected one or not. */
 function offered(table: AddressTable, hash: number): number[] {
   const addresses: number[] = [];
   for (let address = table.first(hash); address !== 0; address = table.next(hash)) addresses.push(address);
+  const expected: number[] = [];
+  for (let address = table.firstExpected(hash); address !== 0; address = table.next(hash)) expected.push(address);
+  expect(expected).toEqual(addresses);
   return addresses.sort((one, other) => one - other);
 }
 

@@ -19,7 +19,9 @@ class Words {
   readonly table = new WordTable(this.heap);
 
   find(word: string, padding = PADDING): number {
-    return this.table.find(HASH, ...placeIn(word, padding));
+    const found = this.table.find(HASH, ...placeIn(word, padding));
+    expect(this.table.find(HASH, ...placeIn(word, padding), true)).toBe(found);
+    return found;
   }
 
   add(word: string): number {

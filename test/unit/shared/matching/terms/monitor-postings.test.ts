@@ -19,6 +19,12 @@ interface Entry {
   isConditional: boolean;
 }
 
+function listOf(...values: number[]): IntList {
+  const list = new IntList();
+  for (const value of values) list.push(value);
+  return list;
+}
+
 /** The lists of one term, and what must be in them. */
 class Modelled {
   readonly heap = new IntHeap();
@@ -52,7 +58,8 @@ class Modelled {
   found(texts: number, withTerms: boolean): { monitors: number[]; places: number[]; steps: number } {
     const { hits } = this;
     hits.clear();
-    const steps = this.postings.collect(this.term, texts, hits, withTerms ? 0 : -1);
+    const found = { terms: listOf(this.term), texts: listOf(texts) };
+    const steps = this.postings.collect(found, hits, withTerms);
     const monitors = [...hits.monitors.items.subarray(0, hits.monitors.length)];
     const places = withTerms ? monitors.flatMap((_, index) => hits.of(index).map(({ place }) => place)) : [];
     return { monitors: sorted(monitors), places: sorted(places), steps };
@@ -122,5 +129,41 @@ describe('the postings of a term', () => {
     expect(modelled.entries[0]?.place).toBe(modelled.term);
     modelled.remove(0);
     expect(modelled.heap.get(modelled.term)).toBe(0);
+  });
+
+  test('are collected for all found terms at once, each in the texts in which it was found', () => {
+    const { heap, hits, term: plain } = new Modelled();
+    const postings = new MonitorPostings(heap, () => undefined);
+    const [both, alone, unfound] = [0, 0, 0].map(() => heap.allocate(TERM_SIZE)) as [number, number, number];
+    for (let monitor = 0; monitor < 300; monitor++) postings.add(plain, monitor, USUAL, false);
+    for (let monitor = 290; monitor < 310; monitor++) postings.add(both, monitor, USUAL, false);
+    for (let monitor = 400; monitor < 420; monitor++) postings.add(both, monitor, POST_TITLE, true);
+    postings.add(alone, 500, USUAL, false);
+    for (let monitor = 600; monitor < 603; monitor++) postings.add(unfound, monitor, USUAL, false);
+    const found = { terms: listOf(alone, both, plain), texts: listOf(BODY, BODY | POST_TITLE, TITLE) };
+    for (const withTerms of [true, false]) {
+      hits.clear();
+      expect(postings.collect(found, hits, withTerms)).toBe(300 + 20 + 20 + 1);
+      const monitors = [...hits.monitors.items.subarray(0, hits.monitors.length)];
+      const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+      expect(sorted(monitors)).toEqual([...range(0, 310), ...range(400, 420), 500]);
+      const foundOf = (monitor: number) => sorted(hits.of(monitors.indexOf(monitor)).map((hit) => hit.found));
+      if (withTerms) expect([0, 295, 305, 410, 500].map(foundOf)).toEqual([[2], [1, 2], [1], [1], [0]]);
+    }
+    hits.clear();
+    expect(postings.collect({ terms: listOf(both, alone), texts: listOf(POST_TITLE, POST_TITLE) }, hits, true)).toBe(
+      20,
+    );
+  });
+
+  test('are not changed by reading ahead', () => {
+    const modelled = new Modelled();
+    for (let monitor = 0; monitor < 20; monitor++) {
+      modelled.postings.readAhead([modelled.term]);
+      modelled.check();
+      modelled.add(monitor, USUAL, monitor % 3 === 0);
+    }
+    modelled.postings.readAhead([modelled.term, modelled.heap.allocate(TERM_SIZE)]);
+    modelled.check();
   });
 });
