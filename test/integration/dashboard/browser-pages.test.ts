@@ -58,11 +58,6 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/programs', 'Connected programs'],
   ['/account', 'Account'],
   ['/account/address', 'Change the address'],
-  ['/keys', 'API keys'],
-  ['/programs', 'Connected programs'],
-  ['/billing', 'Billing'],
-  ['/account', 'Account'],
-  ['/account/address', 'Change the address'],
   ['/nowhere', 'There is no such page'],
 ];
 
