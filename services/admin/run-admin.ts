@@ -10,78 +10,94 @@ import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './accounts/account-commands.ts';
-import { ACCOUNT_EXPORT } from './accounts/account-export.ts';
-import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './accounts/account-state-commands.ts';
-import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
-import { DELIVERIES_FAILED, DELIVERIES_PENDING } from './monitors/delivery-commands.ts';
-import { DELIVERIES_RETRY } from './monitors/delivery-retry-command.ts';
-import { COVERAGE } from './coverage-commands.ts';
-import { GAPS } from './gap-commands.ts';
-import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
-import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
-import { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } from './monitors/monitor-commands.ts';
-import { MONITOR_TEST } from './monitors/monitor-test-command.ts';
-import { ACCOUNT_SIGN_IN_LINK } from './accounts/sign-in-link-command.ts';
 import { table } from './table.ts';
-import { LEDGER_CHECK, LEDGER_CORRECT } from './ledger-commands.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
-import { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
 import { findBrokers, findPostgres } from './find-engines.ts';
-import { MIGRATE } from './migrate-command.ts';
-import { ARCHIVE_REBUILD } from './restoring/archive-rebuild-command.ts';
-import { RESTORE_FINISH } from './restoring/restore-finish-command.ts';
-import { MATCHERS_SHARE_OUT } from './matcher-commands.ts';
-import { SECRETS_RESEAL } from './secrets/secrets-reseal-command.ts';
-import { STATUS } from './status/status-command.ts';
-import { TOPICS_LIST, TOPICS_RAISE } from './topic-commands.ts';
 
-const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
-  ACCOUNT_CREATE,
-  ACCOUNT_SHOW,
-  ACCOUNT_LIST,
-  ACCOUNT_GRANT,
-  ACCOUNT_PACK,
-  ACCOUNT_REFUND,
-  ACCOUNT_FREEZE,
-  ACCOUNT_UNFREEZE,
-  ACCOUNT_DELETE,
-  ACCOUNT_EXPORT,
-  ACCOUNT_SIGN_IN_LINK,
-  KEY_CREATE,
-  KEY_LIST,
-  KEY_REVOKE,
-  GRANT_LIST,
-  GRANT_REVOKE,
-  MONITOR_LIST,
-  MONITOR_SHOW,
-  MONITOR_PAUSE,
-  MONITOR_RESUME,
-  MONITOR_TEST,
-  DELIVERIES_PENDING,
-  DELIVERIES_FAILED,
-  DELIVERIES_RETRY,
-  LEDGER_CHECK,
-  LEDGER_CORRECT,
-  SECRETS_RESEAL,
-  GAPS,
-  COVERAGE,
-];
-const KAFKA_COMMANDS: readonly KafkaCommand[] = [
-  DEAD_LETTERS_LIST,
-  DEAD_LETTERS_REPLAY,
-  DEAD_LETTERS_COUNT,
-  TOPICS_LIST,
-  TOPICS_RAISE,
-  MATCHERS_SHARE_OUT,
-];
-const ENGINES_COMMANDS: readonly EnginesCommand[] = [STATUS, MIGRATE, RESTORE_FINISH, ARCHIVE_REBUILD];
-const COMMANDS: readonly RunnableCommand[] = [
-  ...POSTGRES_COMMANDS.map(withPostgres),
-  ...KAFKA_COMMANDS.map(withKafka),
-  ...ENGINES_COMMANDS.map(withEngines),
-];
+type LoadCommands = () => Promise<readonly RunnableCommand[]>;
+
+/**
+ * By the first word of their names, in the order of the overview. Only the words that were typed are loaded: all of
+ * them take three times as long, because some need clients of the engines and the tables of matching.
+ */
+const GROUPS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands>([
+  ['account', loadAccountCommands],
+  [
+    'key',
+    async () => {
+      const { KEY_CREATE, KEY_LIST, KEY_REVOKE } = await import('./key-commands.ts');
+      return [KEY_CREATE, KEY_LIST, KEY_REVOKE].map(withPostgres);
+    },
+  ],
+  [
+    'grant',
+    async () => {
+      const { GRANT_LIST, GRANT_REVOKE } = await import('./grant-commands.ts');
+      return [GRANT_LIST, GRANT_REVOKE].map(withPostgres);
+    },
+  ],
+  [
+    'monitor',
+    async () => {
+      const { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } =
+        await import('./monitors/monitor-commands.ts');
+      const { MONITOR_TEST } = await import('./monitors/monitor-test-command.ts');
+      return [MONITOR_LIST, MONITOR_SHOW, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_TEST].map(withPostgres);
+    },
+  ],
+  [
+    'deliveries',
+    async () => {
+      const { DELIVERIES_FAILED, DELIVERIES_PENDING } = await import('./monitors/delivery-commands.ts');
+      const { DELIVERIES_RETRY } = await import('./monitors/delivery-retry-command.ts');
+      return [DELIVERIES_PENDING, DELIVERIES_FAILED, DELIVERIES_RETRY].map(withPostgres);
+    },
+  ],
+  [
+    'ledger',
+    async () => {
+      const { LEDGER_CHECK, LEDGER_CORRECT } = await import('./ledger-commands.ts');
+      return [LEDGER_CHECK, LEDGER_CORRECT].map(withPostgres);
+    },
+  ],
+  ['secrets', async () => [withPostgres((await import('./secrets/secrets-reseal-command.ts')).SECRETS_RESEAL)]],
+  ['gaps', async () => [withPostgres((await import('./gap-commands.ts')).GAPS)]],
+  ['coverage', async () => [withPostgres((await import('./coverage-commands.ts')).COVERAGE)]],
+  [
+    'dead-letters',
+    async () => {
+      const { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } = await import('./dead-letter-commands.ts');
+      return [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_COUNT].map(withKafka);
+    },
+  ],
+  [
+    'topics',
+    async () => {
+      const { TOPICS_LIST, TOPICS_RAISE } = await import('./topic-commands.ts');
+      return [TOPICS_LIST, TOPICS_RAISE].map(withKafka);
+    },
+  ],
+  ['matchers', async () => [withKafka((await import('./matcher-commands.ts')).MATCHERS_SHARE_OUT)]],
+  ['status', async () => [withEngines((await import('./status/status-command.ts')).STATUS)]],
+  ['migrate', async () => [withEngines((await import('./migrate-command.ts')).MIGRATE)]],
+  ['restore', async () => [withEngines((await import('./restoring/restore-finish-command.ts')).RESTORE_FINISH)]],
+  ['archive', async () => [withEngines((await import('./restoring/archive-rebuild-command.ts')).ARCHIVE_REBUILD)]],
+]);
+
+async function loadAccountCommands(): Promise<readonly RunnableCommand[]> {
+  const { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } = await import('./accounts/account-commands.ts');
+  const { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } = await import('./credit-commands.ts');
+  const { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } = await import('./accounts/account-state-commands.ts');
+  const { ACCOUNT_EXPORT } = await import('./accounts/account-export.ts');
+  const { ACCOUNT_SIGN_IN_LINK } = await import('./accounts/sign-in-link-command.ts');
+  const credits = [ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND];
+  const states = [ACCOUNT_FREEZE, ACCOUNT_UNFREEZE, ACCOUNT_DELETE];
+  return [ACCOUNT_CREATE, ACCOUNT_SHOW, ACCOUNT_LIST, ...credits, ...states, ACCOUNT_EXPORT, ACCOUNT_SIGN_IN_LINK].map(
+    withPostgres,
+  );
+}
+
 const COMMON_HELP = [
   '--json                 JSON lines on a terminal, too, where lists are tables',
   '--help                 print this text',
@@ -113,8 +129,8 @@ export async function runAdmin(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const command = findCommand(args);
-    if (!command) return answerWithOverview(args, terminal);
+    const command = await findCommand(args);
+    if (!command) return await answerWithOverview(args, terminal);
     const values = parseOptions(command, args.slice(words(command.name)));
     if (values.help !== undefined) {
       terminal.out(helpOf(command));
@@ -134,19 +150,21 @@ function words(name: string): number {
 }
 
 /** The longest name counts: `dead-letters purge` is no command, although `dead-letters` is one beside its others. */
-function findCommand(args: readonly string[]): RunnableCommand | undefined {
-  return COMMANDS.find(({ name }) => {
+async function findCommand(args: readonly string[]): Promise<RunnableCommand | undefined> {
+  const commands = (await GROUPS.get(args[0] ?? '')?.()) ?? [];
+  return commands.find(({ name }) => {
     if (name !== args.slice(0, words(name)).join(' ')) return false;
     const next = args[words(name)];
-    return next === undefined || next.startsWith('-') || !COMMANDS.some((other) => other.name.startsWith(`${name} `));
+    return next === undefined || next.startsWith('-') || !commands.some((other) => other.name.startsWith(`${name} `));
   });
 }
 
-function answerWithOverview(args: readonly string[], terminal: Terminal): number {
+async function answerWithOverview(args: readonly string[], terminal: Terminal): Promise<number> {
+  const commands = (await Promise.all([...GROUPS.values()].map((load) => load()))).flat();
   const overview = [
     'npm run --silent admin -- COMMAND [OPTIONS]: administers a running installation.',
     '',
-    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(21)}${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(21)}${summary}`),
     '',
     'COMMAND --help explains its options and has examples. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
   ].join('\n');
