@@ -21,9 +21,6 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
-import { ensureDemoAccount } from './api/demo-account.ts';
-import { startMatchWakeUps } from './api/live-tail/match-wake-ups.ts';
-import { startApi } from './api/start-api.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
 import { createEngineClients, prepareEngines } from './connect-engines.ts';
@@ -36,6 +33,7 @@ import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { shardOf } from './matcher-shard.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
+import { loadApi } from './load-api.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
@@ -91,6 +89,8 @@ export async function runServices(
   deps: ProcessDeps & { services: readonly ServiceName[]; announce: Announce },
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services, signal } = deps;
+  // Before anything waits for this process.
+  if (services.includes('api')) await loadApi();
   if (services.includes('matcher')) shardOf(config);
   const clients = createEngineClients(deps);
   // Where several processes share a machine, the first binds METRICS_PORT; a joining one binds a free port and logs it.
@@ -132,6 +132,7 @@ function watchDataDir(
 
 async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise<Started> {
   const { config, logger, lifecycle } = deps;
+  const { ensureDemoAccount, startMatchWakeUps, startApi } = await loadApi();
   if (config.embedded.postgres) await ensureDemoAccount(deps.pool, { dataDir: config.dataDir });
   // A separate pool: requests time out sooner than background work, which must not take their connections.
   const pool = createPool({
