@@ -3,7 +3,7 @@
  * `npm test -- --project unit` or `npm test -- test/unit/shared/runtime/config.test.ts`.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +71,11 @@ async function main(): Promise<number> {
     console.error('The test runner left no report.');
   }
   const leaks = findLeaks(logFile);
+  // What the processes of a failed test logged may be all there is to find its cause.
+  if (run.status !== 0 && existsSync(logFile)) {
+    renameSync(logFile, `${folder}.log`);
+    console.log(`The logs of all tests are kept in ${folder}.log.`);
+  }
   // A child process that ends late may still write its compile cache.
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   if (!report) {
