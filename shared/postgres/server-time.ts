@@ -11,6 +11,8 @@ export interface ServerMoment {
  * passes each check of its own time, so no more is sent to one than the statements that are under way.
  */
 const RECENT_MS = 1_000;
+/** An answer that took longer leaves too little of the deadline: a change would mostly be late, and be made again. */
+const PROMPT_MS = 500;
 /** A change that the server comes to later than this after that answer is not made. */
 const IN_TIME_MS = 1_500;
 /** A change that was in time is committed within this, or never (`transaction_timeout`). */
@@ -30,8 +32,13 @@ export class ServerTime {
   private last: ServerMoment | undefined;
   private heardAt = Number.NEGATIVE_INFINITY;
 
-  /** Answers in another order only make the deadline earlier. */
-  heard(moment: ServerMoment): void {
+  /**
+   * Answers in another order only make the deadline earlier.
+   *
+   * @param tookMs from the question to the answer that told it
+   */
+  heard(moment: ServerMoment, tookMs: number): void {
+    if (tookMs > PROMPT_MS) return;
     this.last = moment;
     this.heardAt = performance.now();
   }

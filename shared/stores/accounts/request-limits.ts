@@ -83,6 +83,7 @@ export async function admitRequests(
   time?: Pick<ServerTime, 'heard'>,
 ): Promise<(AdmittedRequest | FrozenRequest | undefined)[]> {
   const plans = [...limits.values()];
+  const askedAt = performance.now();
   const hasTokens = requests.some((request) => 'tokenHash' in request);
   const { rows } = await db.query<(AdmittedRequest | FrozenRequest) & Asked>({
     ...(hasTokens ? ADMIT_KEYS_AND_TOKENS : ADMIT_KEYS),
@@ -97,7 +98,7 @@ export async function admitRequests(
     ],
   });
   const { serverMs: ms = null, server = null } = rows[0] ?? {};
-  if (ms !== null && server !== null) time?.heard({ ms, server });
+  if (ms !== null && server !== null) time?.heard({ ms, server }, performance.now() - askedAt);
   const found = new Map(rows.map((row) => [row.number, row]));
   return requests.map((_, index) => found.get(index + 1));
 }

@@ -88,7 +88,7 @@ test('while the server answers, a charge is one statement; else it is a transact
     return statements;
   };
   expect(await run()).toEqual(['BEGIN', 'charge-together', 'COMMIT']);
-  time.heard(await heard());
+  time.heard(await heard(), 0);
   expect(await run()).toEqual(['charge-together']);
   expect(await booked(caller)).toEqual([8, 2]);
 });
@@ -124,7 +124,7 @@ test('a charge with a deadline does not depend on the clock of this machine', as
   for (const minutes of [-1, 1]) {
     const moment = await heard();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
-    time.heard(moment);
+    time.heard(moment, 0);
     statements = [];
     await charges.charge(caller, 1, REQUEST).finally(() => vi.useRealTimers());
     expect(statements).toEqual(['charge-together']);
