@@ -42,7 +42,6 @@ import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
 import { createStripeWebhookRouter } from './payments/stripe-webhook-router.ts';
-import { ServerTime } from '../../shared/postgres/server-time.ts';
 import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
 import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReadingDeps } from './reading/reading-routes.ts';
@@ -95,9 +94,8 @@ export function createApiApp(options: ApiAppDeps): Express {
   if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), fixedHeaders(helmet()), createCompression());
 
-  const serverTime = new ServerTime();
-  const admissionControl = new AdmissionControl(options.pool, options.limits, serverTime);
-  const reading = createReadingDeps({ ...options, serverTime });
+  const admissionControl = new AdmissionControl(options.pool, options.limits);
+  const reading = createReadingDeps(options);
   const monitorDeps: MonitorDeps = {
     ...options,
     siteUrl: options.forum.siteUrl,

@@ -1,5 +1,5 @@
 import type { Consumer, EachBatchPayload } from 'kafkajs';
-import { systemClock } from '../runtime/clock.ts';
+import { delay, systemClock } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { toError } from '../runtime/errors.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
@@ -27,6 +27,7 @@ export interface BatchConsumer extends Running {
 
 const LOADING = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 const MIB = 1024 * 1024;
+const RESTART_MS = 1_000;
 /**
  * Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its
  * signal.
@@ -195,13 +196,17 @@ class GroupConsumer implements BatchConsumer {
   /** kafkajs gives up on some temporary conditions, such as a missing coordinator. */
   private startAgain(reason: Error): void {
     this.logger[this.levelOfLoss()]({ err: reason }, 'the consumer lost the broker and restarts');
-    const starting = retry(() => this.start(), {
-      what: `starting the consumer of ${this.options.group}`,
-      logger: this.logger,
-      minMs: 1_000,
-      signal: this.stopping.signal,
-      isRetryable: isKafkaAway,
-    });
+    const { signal } = this.stopping;
+    const begin = () =>
+      retry(() => this.start(), {
+        what: `starting the consumer of ${this.options.group}`,
+        logger: this.logger,
+        minMs: RESTART_MS,
+        signal,
+        isRetryable: isKafkaAway,
+      });
+    // A start may succeed, and its consumer crash at once, again and again.
+    const starting = delay(RESTART_MS, signal).then(begin);
     starting.catch((error: unknown) => {
       if (!this.halted) this.end(toError(error));
     });

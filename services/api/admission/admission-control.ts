@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { ServerTime } from '../../../shared/postgres/server-time.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { findApiKey } from '../../../shared/stores/accounts/api-keys.ts';
@@ -55,12 +54,11 @@ export class AdmissionControl {
   private readonly limits: LimitsByPack;
   private readonly batcher: CallBatcher<RequestCredentials, AdmittedRequest | FrozenRequest | undefined>;
 
-  /** @param time is told the server's time with each admission */
-  constructor(db: Queryable, limits: LimitsByPack = allPlans(), time?: Pick<ServerTime, 'heard'>) {
+  constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
     this.db = db;
     this.limits = limits;
     this.batcher = new CallBatcher({
-      run: (requests) => admitRequests(db, requests, limits, time),
+      run: (requests) => admitRequests(db, requests, limits),
       isShared: isPostgresAway,
     });
   }

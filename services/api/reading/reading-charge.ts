@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { ServerTime } from '../../../shared/postgres/server-time.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -28,25 +27,18 @@ export function refuseWithoutCredits({ balance }: Caller): void {
 /**
  * Charges requests when their answers are ready. Concurrent charges share one statement and one commit.
  *
- * A server that hangs until the request times out, and the request is answered as uncharged, must not commit the charge
- * later. While the server is known to answer, the charge is one statement with a deadline in the server's own time
- * (`ServerTime`). Else it is a transaction, and the client sends COMMIT only after the server has answered the charge
- * (`idleInTransactionMs`).
+ * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
+ * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
+ * (`idleInTransactionMs`). No clock is involved.
  */
 export class ReadingCharges {
   private readonly pool: Pool;
   private readonly batcher: CallBatcher<LedgerMove<ChargeKind>, number | undefined>;
 
-  /** @param time as the admission of requests by the same pool hears it */
-  constructor(pool: Pool, time: Pick<ServerTime, 'deadline'>) {
+  constructor(pool: Pool) {
     this.pool = pool;
     this.batcher = new CallBatcher({
-      run: (moves) => {
-        const before = time.deadline();
-        return before === undefined
-          ? inTransaction(pool, (client) => chargeTogether(client, moves))
-          : chargeTogether(pool, moves, before);
-      },
+      run: (moves) => inTransaction(pool, (client) => chargeTogether(client, moves)),
       isShared: isPostgresAway,
     });
   }
@@ -58,8 +50,8 @@ export class ReadingCharges {
    */
   async charge(caller: Caller, credits: number, request: ChargedRequest): Promise<Charged> {
     const move = moveOf(caller, credits, request);
-    // A charge that fails in the batch may succeed alone: the account was locked, only a smaller charge of the batch
-    // fits into the balance, or the server was late.
+    // A charge that fails in the batch may succeed alone: the account was locked, or only a smaller charge of the batch
+    // fits into the balance.
     const balance =
       (await this.batcher.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
     if (balance === undefined) throw insufficientCredits();

@@ -2,7 +2,6 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { ServerTime } from '../../../shared/postgres/server-time.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Route } from '../http/route.ts';
@@ -35,12 +34,9 @@ export interface ReadingRouteDeps {
   forum: ForumReadingDeps;
   logger: Logger;
   metrics: Pick<Metrics, 'cacheBytes'>;
-  /** As the admission of requests hears it. */
-  serverTime: ServerTime;
 }
 
-export function createReadingDeps(options: ReadingRouteDeps): ReadingDeps {
-  const { pool, clickhouse, forum, logger, metrics, serverTime } = options;
+export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: ReadingRouteDeps): ReadingDeps {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   const hosts = forumHosts(forum.siteUrl);
@@ -49,7 +45,7 @@ export function createReadingDeps(options: ReadingRouteDeps): ReadingDeps {
     onBytes: (bytes: number): void => metrics.cacheBytes.set({ cache: name }, bytes),
   });
   return {
-    charges: new ReadingCharges(pool, serverTime),
+    charges: new ReadingCharges(pool),
     source,
     hosts,
     shareLinks: new ShareLinks({ hosts, clock }),

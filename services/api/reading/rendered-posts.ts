@@ -87,7 +87,7 @@ const PRUNED_AT_ONCE = 4;
 /** Overhead of an entry in bytes, besides its bytes and its key. */
 const ENTRY_BYTES = 1_000;
 /** With the compressed forms, which are kept as long as the bytes that they are of. */
-const COMPRESSED_TOO = 1.25;
+const COMPRESSED_TOO = 1.6;
 
 /**
  * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. The post cache decides

@@ -45,6 +45,8 @@ export interface GapRecoveryDeps {
 export class GapRecovery {
   private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>;
   private readonly deps: GapRecoveryDeps;
+  /** Whether the sweep knows the open gaps: since the first look at them. */
+  isKnown = false;
   private isRunning = false;
   private loggedAt = Number.NEGATIVE_INFINITY;
   private dueAt = Number.NEGATIVE_INFINITY;
@@ -66,6 +68,7 @@ export class GapRecovery {
     return {
       run: async (signal) => {
         await this.look(now, signal);
+        this.isKnown = true;
         this.dueAt = now + EVERY_MS;
         this.isRunning = false;
       },

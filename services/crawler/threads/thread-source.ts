@@ -77,6 +77,7 @@ export class ThreadSource implements CrawlSource {
     if (!this.activity.isLoaded) return { waitMs: IDLE_MS };
     const recovering = this.recovery.next(now);
     if (recovering !== undefined) return engineCall(recovering, this.deps.clock);
+    if (!this.recovery.isKnown) return { waitMs: IDLE_MS };
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading(now) ?? { waitMs: this.waitMs(now) };
   }
 

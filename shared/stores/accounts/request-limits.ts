@@ -1,6 +1,5 @@
 import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import type { ServerTime } from '../../postgres/server-time.ts';
 
 /** The credential of a request: an API key or an access token. */
 export type RequestCredentials =
@@ -53,15 +52,6 @@ export interface AdmittedRequest {
   dayLeftMs: number;
 }
 
-/** Columns that are not for the caller. */
-interface Asked {
-  /** Position in the call, from 1. */
-  number: number;
-  /** As in ServerMoment; null where the server knows no limit for a transaction (before PostgreSQL 17). */
-  serverMs: number | null;
-  server: number | null;
-}
-
 /**
  * Looks up the keys and tokens of requests and takes the rate slot and the daily slot of each, in one statement. Limits
  * are exact across processes, because an account's row is locked before it is read. A key or token that is unknown,
@@ -72,7 +62,6 @@ interface Asked {
  * moments are free again.
  *
  * @param limits the limits of each pack, by its price
- * @param time is told the server's time
  * @returns for each request, in order, its account and limits, or that the account is frozen; undefined when its key or
  * token is not valid
  */
@@ -80,12 +69,10 @@ export async function admitRequests(
   db: Queryable,
   requests: readonly RequestCredentials[],
   limits: ReadonlyMap<number, RequestLimits>,
-  time?: Pick<ServerTime, 'heard'>,
 ): Promise<(AdmittedRequest | FrozenRequest | undefined)[]> {
   const plans = [...limits.values()];
-  const askedAt = performance.now();
   const hasTokens = requests.some((request) => 'tokenHash' in request);
-  const { rows } = await db.query<(AdmittedRequest | FrozenRequest) & Asked>({
+  const { rows } = await db.query<(AdmittedRequest | FrozenRequest) & { number: number }>({
     ...(hasTokens ? ADMIT_KEYS_AND_TOKENS : ADMIT_KEYS),
     values: [
       requests.map((request) => ('keyId' in request ? request.keyId : null)),
@@ -97,8 +84,6 @@ export async function admitRequests(
       ...(hasTokens ? [requests.map((request) => ('keyId' in request ? null : request.audience))] : []),
     ],
   });
-  const { serverMs: ms = null, server = null } = rows[0] ?? {};
-  if (ms !== null && server !== null) time?.heard({ ms, server }, performance.now() - askedAt);
   const found = new Map(rows.map((row) => [row.number, row]));
   return requests.map((_, index) => found.get(index + 1));
 }
@@ -197,24 +182,18 @@ const ANSWER = `
   SELECT number, status, key_id AS "keyId", key_hash AS "keyHash", scopes, account_id AS "accountId", balance, known.pack,
     granted.taken, whole_in_ms AS "wholeInMs", granted.day::text, day_used AS "dayUsed",
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS "dayLeftMs",
-    row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal, server_ms AS "serverMs", server
-  FROM opening, known
+    row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal
+  FROM async_commit, known
   LEFT JOIN granted USING (account_id)
   WHERE granted.account_id IS NOT NULL OR status = 'frozen'`;
 
-const OPENING = `
-  opening AS MATERIALIZED (
-    SELECT set_config('synchronous_commit', 'off', true),
-      CASE WHEN current_setting('server_version_num')::integer >= 170000
-        THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS server_ms,
-      (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint AS server
-  )`;
+const ASYNC_COMMIT = `async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;
 
 /** Requests of /v1, which takes keys alone. */
 const ADMIT_KEYS = {
   name: 'admit-keys',
   text: `
-  WITH ${OPENING}, asked AS (
+  WITH ${ASYNC_COMMIT}, asked AS (
     SELECT * FROM unnest((SELECT $1::text[]), (SELECT $2::bytea[])) WITH ORDINALITY AS asked (key_id, key_hash, number)
   ), known AS MATERIALIZED (${FIND_KEYS}
   ), ${GRANT}${ANSWER}`,
@@ -223,7 +202,7 @@ const ADMIT_KEYS = {
 const ADMIT_KEYS_AND_TOKENS = {
   name: 'admit-keys-and-tokens',
   text: `
-  WITH ${OPENING}, asked AS (
+  WITH ${ASYNC_COMMIT}, asked AS (
     SELECT * FROM unnest((SELECT $1::text[]), (SELECT $2::bytea[]), (SELECT $7::text[]))
       WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
   ), known AS MATERIALIZED (${FIND_KEYS}

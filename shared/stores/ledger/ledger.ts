@@ -1,6 +1,4 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { COMMIT_WITHIN_MS } from '../../postgres/server-time.ts';
-import type { ServerMoment } from '../../postgres/server-time.ts';
 
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read' | 'sql';
 export type CreditKind = 'grant' | 'pack';
@@ -55,49 +53,10 @@ function requestColumns({ request }: LedgerMove<string>): (string | null)[] {
   return [request?.requestId ?? null, request?.route ?? null, request?.keyId ?? null];
 }
 
-// Accounts are locked in the order of their ids. Postgres reads an account that changed since the statement began
-// again after locking it. Between the look at the clock and the commit nothing is waited for but the disk. The limit is
-// set to 0 first: one that already runs would stay in force. Subqueries read the arrays, so that one plan serves all.
-const CHARGE_TOGETHER = `
-  WITH asked AS (
-    SELECT *
-    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::text[]))
-      WITH ORDINALITY AS asked (account_id, kind, credits, reference, request_id, route, key_id, number)
-  ), due AS (
-    SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
-  ), in_time AS MATERIALIZED (
-    SELECT CASE WHEN $8::bigint IS NOT NULL
-      THEN set_config('transaction_timeout', '0', true) || set_config('transaction_timeout', $10::text, true) END AS limits
-    WHERE $8::bigint IS NULL
-      OR (extract(epoch FROM clock_timestamp()) * 1000 < $8::bigint
-        AND (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint = $9::bigint)
-  ), locked AS MATERIALIZED (
-    SELECT id FROM accounts
-    WHERE id IN (SELECT account_id FROM due) AND status = 'active' AND EXISTS (SELECT FROM in_time)
-    ORDER BY id FOR UPDATE SKIP LOCKED
-  ), charged AS (
-    UPDATE accounts SET balance = accounts.balance - due.credits
-    FROM due JOIN locked ON locked.id = due.account_id
-    WHERE accounts.id = due.account_id AND accounts.balance >= due.credits
-    RETURNING accounts.id, accounts.balance
-  )
-  INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id, created_at)
-  SELECT asked.account_id, asked.kind, -asked.credits,
-    charged.balance + coalesce(sum(asked.credits) OVER (
-      PARTITION BY asked.account_id ORDER BY asked.number ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-    ), 0),
-    asked.reference, asked.request_id, asked.route, asked.key_id, (SELECT service_now())
-  FROM asked JOIN charged ON charged.id = asked.account_id
-  ORDER BY asked.number
-  RETURNING account_id AS "accountId", kind, reference, balance_after AS "balanceAfter"`;
-
 /**
  * Charges many moves in one statement that never waits for another transaction. Accounts that others have locked, and
  * accounts whose balance does not cover all of their moves here, stay unchanged.
  *
- * @param before nothing is charged when the server is another one, or its clock has passed this; what is charged is
- * committed within COMMIT_WITHIN_MS or never. For a statement that is a transaction of its own, from PostgreSQL 17 on.
- * Default: no condition
  * @returns for each move, in order, the balance afterwards, as if the moves were charged one by one; undefined when it
  * was not charged: call `charge` to find out whether it can be
  * @throws a unique violation when one of them was charged before; none of them is charged then
@@ -105,11 +64,36 @@ const CHARGE_TOGETHER = `
 export async function chargeTogether(
   db: Queryable,
   moves: readonly LedgerMove<ChargeKind>[],
-  before?: ServerMoment,
 ): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ reference: string; kind: string; accountId: string; balanceAfter: number }>({
     name: 'charge-together',
-    text: CHARGE_TOGETHER,
+    // Accounts are locked in the order of their ids. Postgres reads an account that changed since the statement began
+    // again after locking it.
+    text: `WITH asked AS (
+             SELECT *
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+               WITH ORDINALITY AS asked (account_id, kind, credits, reference, request_id, route, key_id, number)
+           ), due AS (
+             SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
+           ), locked AS MATERIALIZED (
+             SELECT id FROM accounts
+             WHERE id = ANY ($1) AND status = 'active'
+             ORDER BY id FOR UPDATE SKIP LOCKED
+           ), charged AS (
+             UPDATE accounts SET balance = accounts.balance - due.credits
+             FROM due JOIN locked ON locked.id = due.account_id
+             WHERE accounts.id = due.account_id AND accounts.balance >= due.credits
+             RETURNING accounts.id, accounts.balance
+           )
+           INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
+           SELECT asked.account_id, asked.kind, -asked.credits,
+             charged.balance + coalesce(sum(asked.credits) OVER (
+               PARTITION BY asked.account_id ORDER BY asked.number ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+             ), 0),
+             asked.reference, asked.request_id, asked.route, asked.key_id
+           FROM asked JOIN charged ON charged.id = asked.account_id
+           ORDER BY asked.number
+           RETURNING account_id AS "accountId", kind, reference, balance_after AS "balanceAfter"`,
     values: [
       moves.map(({ accountId }) => accountId),
       moves.map(({ kind }) => kind),
@@ -118,9 +102,6 @@ export async function chargeTogether(
       moves.map(({ request }) => request?.requestId ?? null),
       moves.map(({ request }) => request?.route ?? null),
       moves.map(({ request }) => request?.keyId ?? null),
-      before?.ms ?? null,
-      before?.server ?? null,
-      String(COMMIT_WITHIN_MS),
     ],
   });
   const balances = new Map(rows.map((row) => [`${row.accountId} ${row.kind} ${row.reference}`, row.balanceAfter]));

@@ -9,7 +9,6 @@ import helmet from 'helmet';
 import { createReadingDeps, readingRoutes } from '../../../services/api/reading/reading-routes.ts';
 import { createRequestLog } from '../../../services/api/http/request-log.ts';
 import { createRouter } from '../../../services/api/http/route.ts';
-import { ServerTime } from '../../../shared/postgres/server-time.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
@@ -48,7 +47,6 @@ async function serve({ postgresUrl, accounts, comments }: AccountsJob): Promise<
   const clickhouse = createClickhouse('http://127.0.0.1:9', 'none');
   const service = createReadingDeps({
     ...{ pool: db.pool, clickhouse, forum, logger: silentLogger(), metrics: createMetrics() },
-    serverTime: new ServerTime(),
   });
   const free = { charge: nothing, chargeCovered: nothing };
   const app = express();

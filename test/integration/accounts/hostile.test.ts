@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmissionMiddleware } from '../../../services/api/admission/admission-middleware.ts';
 import { ClientGone } from '../../../services/api/http/api-error.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { ServerTime } from '../../../shared/postgres/server-time.ts';
 import { AdmissionControl } from '../../../services/api/admission/admission-control.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
@@ -73,7 +72,7 @@ test.each(['/v1/FORUM/search?q=x', '/v1/Forum/subreddits', '/V1/foruM/user?name=
 );
 
 test('an account frozen during a read does not get the read for free', async () => {
-  const charges = new ReadingCharges(db.pool, new ServerTime());
+  const charges = new ReadingCharges(db.pool);
   const { accountId } = await api.account({ credits: 2 });
   const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };
   const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };

@@ -4,7 +4,6 @@ import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { ServerTime } from '../../../shared/postgres/server-time.ts';
 import type { Caller } from '../../../services/api/admission/authentication.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -79,7 +78,7 @@ test('a repeated move refuses the whole statement and moves nothing', async () =
 
 test('a locked account delays nobody else; its own charge waits and then succeeds', async () => {
   const [locked, free] = [await account(5), await account(5)];
-  const charges = new ReadingCharges(db.pool, new ServerTime());
+  const charges = new ReadingCharges(db.pool);
   let waiting: Promise<{ balance: number }> | undefined;
   await inTransaction(db.pool, async (client) => {
     await lockAccount(client, locked);
@@ -94,7 +93,7 @@ test('a locked account delays nobody else; its own charge waits and then succeed
 test('two processes, 500 concurrent charges on a balance of 100: exactly 100 succeed, and each balance is returned once', async () => {
   const accountId = await account(100);
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
-  const processes = [new ReadingCharges(db.pool, new ServerTime()), new ReadingCharges(other, new ServerTime())];
+  const processes = [new ReadingCharges(db.pool), new ReadingCharges(other)];
   const outcomes = await Promise.allSettled(
     Array.from({ length: 500 }, (_, at) => processes[at % 2]!.charge(callerOf(accountId), 1, REQUEST)),
   );
@@ -109,7 +108,7 @@ test('two processes, 500 concurrent charges on a balance of 100: exactly 100 suc
 
 test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
-  const charges = new ReadingCharges(db.pool, new ServerTime());
+  const charges = new ReadingCharges(db.pool);
   expect(await charges.chargeCovered(callerOf(accountId), 3, REQUEST)).toEqual({ credits: 3, balance: 2 });
   expect(await charges.chargeCovered(callerOf(accountId), 16, REQUEST)).toEqual({ credits: 2, balance: 0 });
   await expect(charges.chargeCovered(callerOf(accountId), 16, REQUEST)).rejects.toMatchObject({
@@ -118,7 +117,7 @@ test('an expensive read is charged as far as the balance covers it, and at least
 });
 
 test('a charge does not depend on the difference between the clocks of this machine and of Postgres', async () => {
-  const charges = new ReadingCharges(db.pool, new ServerTime());
+  const charges = new ReadingCharges(db.pool);
   const accountId = await account(9);
   try {
     for (const [minutes, balance] of [

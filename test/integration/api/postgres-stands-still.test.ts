@@ -4,9 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
-import { AdmissionControl } from '../../../services/api/admission/admission-control.ts';
-import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { ServerTime } from '../../../shared/postgres/server-time.ts';
 import { createPool, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
@@ -171,25 +168,4 @@ test('a transaction whose COMMIT reached a stopped server is not committed later
     return rowCount === 0;
   });
   expect((await db.pool.query('SELECT FROM doubts')).rowCount).toBe(0);
-});
-
-test('a charge with a deadline that reached a stopped server is not made later', async () => {
-  const { apiKey, accountId } = await api.account({ credits: 100 });
-  const before = await booked(accountId);
-  const time = new ServerTime();
-  await new AdmissionControl(pool, undefined, time).admit({ authorization: `Bearer ${apiKey}` });
-  const caller = { keyId: 'k', accountId, scopes: ['forum:read'], balance: 100, pack: 0 };
-  const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
-  expect(time.deadline()).toBeDefined();
-  const error = await whileStill(() =>
-    new ReadingCharges(pool, time).charge(caller, 1, request).catch((failure: unknown) => failure),
-  );
-  expect(awayEngine(error)).toBe('postgres');
-  await eventually('nothing is under way', async () => {
-    const { rowCount } = await db.pool.query(
-      `SELECT FROM pg_stat_activity WHERE application_name = 'still' AND state <> 'idle'`,
-    );
-    return rowCount === 0;
-  });
-  expect(await booked(accountId)).toEqual(before);
 });
