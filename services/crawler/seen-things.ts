@@ -2,7 +2,7 @@ import { NumberSet } from '../../shared/cache/number-tables.ts';
 
 /** Kind and id, as the forum writes them: up to ten digits to base 36, the first of which is not 0. */
 const USUAL_NAME = /^t[13]_(?:0|[1-9a-z][0-9a-z]{0,9})$/;
-/** Of unusual names; there are none so far. */
+/** Of other names, such as bare ids: they are strings on the heap. */
 const MOST_UNUSUAL = 1_000;
 
 /**
