@@ -26,6 +26,10 @@ export class ThreadForum {
   isLeftOut: (postId: string) => boolean = () => false;
   /** How the forum refuses a thread. */
   refusal: (postId: string) => UpstreamError | undefined = () => undefined;
+  /** Whether the database that holds the gaps refuses to answer. */
+  isDatabaseAway = false;
+  /** Calls of /api/info. */
+  checks = 0;
   /** Threads that were read. */
   readonly read = new Set<string>();
   readonly failures: unknown[] = [];
@@ -49,7 +53,10 @@ export class ThreadForum {
       clickhouse: {
         query: (request: Query) => this.archived(request),
       } as unknown as ClickHouseClient,
-      db: { query: (text: string, values: unknown[]) => this.stored(text, values) } as unknown as Queryable,
+      db: {
+        query: (text: string, values: unknown[]) =>
+          this.isDatabaseAway ? Promise.reject(new Error('away')) : this.stored(text, values),
+      } as unknown as Queryable,
       isArchiveReady: () => true,
       metrics: this.metrics,
       logger: silentLogger(),
@@ -99,6 +106,7 @@ export class ThreadForum {
 
   private answer(path: string, params: Record<string, string>): Promise<unknown> {
     if (path === '/api/info') {
+      this.checks += 1;
       const asked = params.id!.split(',').map((name) => name.slice(3));
       return Promise.resolve(listing(asked.filter((id) => !this.isLeftOut(id)).map((id) => this.post(id))));
     }

@@ -95,6 +95,16 @@ describe('after a restart', () => {
     expect([await forum.followed(), forum.outcome]).toEqual([0, 'filled']);
   });
 
+  test('nothing is checked before the open gaps are known', async () => {
+    const forum = new ThreadForum(30);
+    forum.isDatabaseAway = true;
+    await forum.run(3);
+    expect([forum.checks, forum.outcome]).toEqual([0, undefined]);
+    forum.isDatabaseAway = false;
+    await forum.run(6);
+    expect([forum.checks > 0, forum.outcome]).toEqual([true, 'filled']);
+  });
+
   test('a source whose archive has not answered yet does not ask all the time whether there is something to do', () => {
     const { source } = new ThreadForum(1);
     expect(source.next(START)).toHaveProperty('fetch');
