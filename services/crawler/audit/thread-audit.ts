@@ -133,8 +133,10 @@ export class ThreadAudit {
   /** The thread to read completely; it must come back in `learnReading` or `readingFailed`. */
   nextReading(now: number, callsPerSecond: number): Candidate | undefined {
     this.advance(now, callsPerSecond);
-    if (this.phase !== 'reading' || this.readings.read >= this.mostReadings(callsPerSecond)) return undefined;
-    return this.readings.take();
+    // Past its deadline the window only waits for the readings in flight: with one more begun before each end, it would
+    // never be over.
+    if (this.phase !== 'reading' || now > this.deadline) return undefined;
+    return this.readings.read < this.mostReadings(callsPerSecond) ? this.readings.take() : undefined;
   }
 
   learnReading(postId: string, count: AuditCount): void {

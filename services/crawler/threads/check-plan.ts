@@ -1,4 +1,6 @@
 import { expectedRate, meanComments } from './expected-comments.ts';
+import { coveredSince, mayConcern } from './missed-times.ts';
+import type { WorkedOnTime } from './missed-times.ts';
 import type { TrackedPosts } from './tracked-posts.ts';
 
 /** The default for the interval between two checks of a post while the budget allows it for every post. */
@@ -9,7 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 const QUIET_PER_HOUR = 0.02;
 /** No post is followed longer without new activity. */
 export const LONGEST_AGE_MS = 3 * DAY_MS;
-/** While the budget is short, a post is checked for a gap only if it can be expected to have had this in it. */
+/** Comments that a post is expected to have had in a gap; see isLikely. */
 const LEAST_IN_GAP = 0.02;
 const WEIGH_TURNS = 4;
 const YOUNG_MS = 2 * 3_600_000;
@@ -18,25 +20,6 @@ const LARGEST_FACTOR = 1e9;
 const PRIOR_COMMENTS = 50;
 const FIRST_MISSED_SHARE = 0.05;
 const LEAST_MISSED_SHARE = 0.005;
-
-/** A time in which a source may have missed comments; all in milliseconds since 1970. */
-export interface MissedTime {
-  afterAt: number;
-  beforeAt: number;
-  /** Posts that were checked later than this, and than the end, have been checked for it. */
-  openedAt: number;
-  /** The communities it concerns, as `communityKey`; default: all. */
-  communities?: ReadonlySet<number> | undefined;
-}
-
-/** A missed time that is worked on. */
-export interface WorkedOnTime extends MissedTime {
-  /**
-   * By slot, 1 for a post that some plan found unchecked since. What was checked before it could be expected to have
-   * had comments in that time does not wait for a reading: posts that become busy later would keep a gap open.
-   */
-  waited: Uint8Array;
-}
 
 export interface Plan {
   /** Slots to check now, the most urgent first. */
@@ -99,11 +82,12 @@ export class CheckPlan {
   }
 
   /**
-   * Drops what is old and quiet, and while there are too many posts, those with the least to find.
+   * Drops what is old and quiet, unless a gap waits for its check, and while there are too many posts, those with the
+   * least to find.
    *
    * @returns how many of them had a deficit
    */
-  drop(now: number): number {
+  drop(now: number, gaps: readonly WorkedOnTime[]): number {
     const { posts } = this;
     let waiting = 0;
     const crowded = posts.size > 0.95 * posts.capacity ? this.leastRates(now, posts.size - 0.85 * posts.capacity) : 0;
@@ -113,7 +97,8 @@ export class CheckPlan {
       if (age <= DAY_MS && crowded === 0) continue;
       const rate = this.missedRate(slot, now);
       const isQuiet = rate * 3_600 < QUIET_PER_HOUR * this.missedShare(slot) && posts.deficit[slot] === 0;
-      if (rate >= crowded && (age <= DAY_MS || !isQuiet) && age <= LONGEST_AGE_MS) continue;
+      const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isOwed(slot, gap, rate));
+      if (rate >= crowded && isKept && age <= LONGEST_AGE_MS) continue;
       if (posts.deficit[slot]! > 0) waiting += 1;
       posts.remove(slot);
     }
@@ -216,6 +201,7 @@ export class CheckPlan {
       this.urgencies[slot] = this.weights[slot]!;
       count += 1;
     }
+    for (const gap of gaps) gap.isNew = false;
     unread.sort((a, b) => a.since - b.since || posts.deficit[b.slot]! - posts.deficit[a.slot]!);
     const owed = count === 0 ? [] : this.largest(Number.MIN_VALUE, count, most);
     return { owed, unread: unread.map(({ slot }) => slot), waiting };
@@ -228,30 +214,35 @@ export class CheckPlan {
     waiting: number[],
   ): { isUnchecked: boolean; unreadSince: number } {
     const { posts } = this;
-    const createdAt = posts.createdAt[slot]!;
-    const completeAt = posts.completeAt[slot]!;
-    const community = posts.community[slot]!;
-    let perSecond: number | undefined;
     let isUnchecked = false;
     let unreadSince = Infinity;
     for (let index = 0; index < gaps.length; index++) {
-      const { afterAt, beforeAt, openedAt, communities, waited } = gaps[index]!;
-      // The end is later than the opening when the source has extended the gap.
-      const since = Math.max(openedAt, beforeAt);
-      if (completeAt > since || createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
-      if (communities !== undefined && community !== 0 && !communities.has(community)) continue;
-      if (posts.checkedAt[slot]! > since) {
-        if (posts.deficit[slot] === 0 || waited[slot] === 0) continue;
-        unreadSince = Math.min(unreadSince, since);
-      } else {
-        perSecond ??= this.weights[slot]! ** 2 / this.missedShare(slot);
-        if (!this.isAmple && (perSecond * (beforeAt - afterAt)) / 1000 < LEAST_IN_GAP) continue;
-        isUnchecked = true;
-        waited[slot] = 1;
+      const gap = gaps[index]!;
+      if (!mayConcern(posts, slot, gap)) continue;
+      const since = coveredSince(gap);
+      const isChecked = posts.checkedAt[slot]! > since;
+      if (!isChecked || gap.isNew) {
+        if (this.isLikely(gap, this.weights[slot]! ** 2 / this.missedShare(slot))) gap.waited[slot] = 1;
+        else if (!isChecked) continue;
       }
+      if (isChecked && (posts.deficit[slot] === 0 || gap.waited[slot] === 0)) continue;
+      if (isChecked) unreadSince = Math.min(unreadSince, since);
+      else isUnchecked = true;
       waiting[index]! += 1;
     }
     return { isUnchecked, unreadSince };
+  }
+
+  /** Whether the gap waits for a check of the post, which is expected to have `rate` missed comments a second. */
+  private isOwed(slot: number, gap: WorkedOnTime, rate: number): boolean {
+    const { posts } = this;
+    if (posts.checkedAt[slot]! > coveredSince(gap) || !mayConcern(posts, slot, gap)) return false;
+    return this.isLikely(gap, rate / this.missedShare(slot));
+  }
+
+  /** While the budget is short, a post is checked for a gap only if it can be expected to have had comments in it. */
+  private isLikely({ afterAt, beforeAt }: WorkedOnTime, perSecond: number): boolean {
+    return this.isAmple || (perSecond * (beforeAt - afterAt)) / 1000 >= LEAST_IN_GAP;
   }
 
   /** The rate below which about `count` posts lie, from a sample. */

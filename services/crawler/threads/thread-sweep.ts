@@ -1,7 +1,7 @@
 import { ArchiveKnowledge } from './archive-knowledge.ts';
 import { CheckPlan } from './check-plan.ts';
-import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { CheckTurns } from './check-turns.ts';
+import type { MissedTime, WorkedOnTime } from './missed-times.ts';
 import { FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs } from './reading-queue.ts';
 import type { CheckedPost, CommentActivity, ReadingFailure, ReadThread } from './sweep-findings.ts';
 import type { NewPost } from './tracked-posts.ts';
@@ -99,8 +99,8 @@ export class ThreadSweep {
     const planned = new Set(gaps.filter(isPlanned).map(({ id }) => id));
     if (planned.size < gaps.length) this.plannedAt = Number.NEGATIVE_INFINITY;
     this.gaps = gaps.map((gap) => {
-      const waited = planned.has(gap.id) ? known.get(gap.id)?.waited : undefined;
-      return { ...gap, waited: waited ?? new Uint8Array(this.posts.capacity) };
+      const before = planned.has(gap.id) ? known.get(gap.id) : undefined;
+      return { ...gap, waited: before?.waited ?? new Uint8Array(this.posts.capacity), isNew: before?.isNew ?? true };
     });
     this.waitingFor = new Map([...this.waitingFor].filter(([id]) => planned.has(id)));
   }
@@ -246,7 +246,7 @@ export class ThreadSweep {
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
     if (now < this.nextPlanAt) return;
-    this.waitingPosts -= this.plan.drop(now);
+    this.waitingPosts -= this.plan.drop(now, this.gaps);
     this.planMs = Math.min(
       LONGEST_PLAN_MS,
       Math.max(SHORTEST_PLAN_MS, (this.posts.size / POSTS_PER_PLAN_SECOND) * 1_000),

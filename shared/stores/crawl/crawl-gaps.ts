@@ -207,11 +207,15 @@ export interface GapClosing {
   outcome: GapOutcome;
 }
 
-/** Closes the open gaps of a source that end before the given things; those that are closed stay as they are. */
+/**
+ * Closes the open gaps of a source that end before the given things; those that are closed stay as they are. A gap that
+ * was joined from several ends with its last part, which says nothing of the others: it is given up.
+ */
 export async function closeGapsBefore(db: Queryable, source: string, closings: readonly GapClosing[]): Promise<void> {
   await db.query(
     `UPDATE crawl_gaps AS c
-        SET found = greatest(c.found, closing.found), outcome = closing.outcome, filled_at = service_now()
+        SET found = greatest(c.found, closing.found), filled_at = service_now(),
+            outcome = CASE WHEN c.reason = 'joined' THEN 'given_up' ELSE closing.outcome END
        FROM unnest($2::text[], $3::bigint[], $4::text[]) AS closing (before_thing, found, outcome)
       WHERE c.source = $1 AND c.before_thing = closing.before_thing AND c.filled_at IS NULL`,
     [

@@ -129,6 +129,14 @@ test('gaps of ids are not joined, so that their source can close each', async ()
   expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual([['t1_5', 't1_9']]);
 });
 
+test('a gap that was joined from several is given up when its last part is caught up', async () => {
+  const joined = gap(1, 5, { source: 'post-ids', reason: 'joined' });
+  await openGaps(db.pool, [joined]);
+  await closeGapsBefore(db.pool, 'post-ids', [{ beforeThing: joined.beforeThing!, found: 3, outcome: 'filled' }]);
+  const [closed] = await listGaps(db.pool, { from: 0, to: (await now()) + 10, limit: 10 });
+  expect(closed).toMatchObject({ found: 3, outcome: 'given_up' });
+});
+
 test('gaps are read and given up by the beginning of their source, and those of others stay', async () => {
   await openGaps(db.pool, [gap(1, 2), gap(6, 9, { source: 'post-ids' })]);
   expect(boundsOf(await readOpenGaps(db.pool, { limit: 1, sourcePrefix: 'listings:' }))).toEqual([['t1_1', 't1_2']]);

@@ -201,6 +201,19 @@ describe('what goes wrong', () => {
     expect(audit.takeFinished(3 * MINUTE, 1)?.samples).toHaveLength(1);
   });
 
+  test('no reading begins after the time for them, also while others are still under way', () => {
+    const audit = new ThreadAudit({ seed: 1, stepsMs: [MINUTE] }, 0, 0);
+    for (let post = 0; post < 10; post++) audit.offer(`p${post}`, SECOND);
+    const { postIds } = audit.nextCheck(MINUTE, 1)!;
+    audit.learnChecks(postIds.map((postId) => ({ postId, comments: 4 })));
+    const first = audit.nextReading(90 * SECOND, 1)!;
+    const second = audit.nextReading(119 * SECOND, 1)!;
+    audit.learnReading(first.postId, { seen: 4, total: 4 });
+    expect(audit.nextReading(121 * SECOND, 1)).toBeUndefined();
+    audit.learnReading(second.postId, { seen: 4, total: 4 });
+    expect(audit.takeFinished(122 * SECOND, 1)).toMatchObject({ start: 0, end: MINUTE });
+  });
+
   test('what could not be checked or read in time lowers the probabilities of the rest', () => {
     const audit = new ThreadAudit({ seed: 1, stepsMs: [HOUR] }, 0, 0);
     for (let post = 0; post < 1_000; post++) audit.offer(`p${post}`, SECOND);

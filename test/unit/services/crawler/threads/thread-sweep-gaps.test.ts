@@ -70,6 +70,41 @@ describe('a gap', () => {
     expect(sweep.waitingForGap(7)).toBe(0);
   });
 
+  test('waits for the reading of a post that was checked between its opening and the first plan with it', () => {
+    const sweep = new ThreadSweep();
+    sweep.add({ postId: 'a', createdAt: DAY - HOUR, comments: 0 });
+    expect(sweep.nextCheck(gap.openedAt + SECOND, 1)).toEqual(['a']);
+    sweep.learnChecks(gap.openedAt + SECOND, [{ postId: 'a', comments: 3, archived: 0 }]);
+    sweep.setGaps([gap]);
+    sweep.nextCheck(gap.openedAt + 10 * SECOND, 1);
+    expect(sweep.waitingForGap(7)).toBe(1);
+    expect(sweep.nextReading(gap.openedAt + 10 * SECOND)?.postId).toBe('a');
+    sweep.learnReading('a', { readAt: gap.openedAt + 11 * SECOND, comments: 3, known: 3, found: 3, unread: 0 });
+    sweep.nextCheck(gap.openedAt + 20 * SECOND, 1);
+    expect(sweep.waitingForGap(7)).toBe(0);
+  });
+
+  test.each([
+    ['ample', 1],
+    ['short', 0.001],
+  ])('of an outage of 30 hours keeps quiet posts of its begin until they are checked (%s budget)', (_, calls) => {
+    const sweep = new ThreadSweep();
+    const now = DAY + 30 * HOUR;
+    const long = { id: 9, afterAt: DAY, beforeAt: now - MINUTE, openedAt: now - MINUTE };
+    for (let post = 0; post < 100; post++) sweep.add({ postId: `p${post}`, createdAt: DAY + post * SECOND });
+    sweep.setGaps([long]);
+    const checked = sweep.nextCheck(now, calls) ?? [];
+    expect(checked).toHaveLength(100);
+    expect(sweep.waitingForGap(9)).toBe(100);
+    sweep.learnChecks(
+      now,
+      checked.map((postId) => ({ postId, comments: 0, archived: 0 })),
+    );
+    sweep.nextCheck(now + 2 * MINUTE, calls);
+    expect(sweep.waitingForGap(9)).toBe(0);
+    expect(sweep.size).toBe(0);
+  });
+
   test('gets every second reading while larger deficits wait, the older gap first', () => {
     const sweep = new ThreadSweep();
     const young = { id: 8, afterAt: DAY + HOUR, beforeAt: DAY + 2 * HOUR, openedAt: DAY + 2 * HOUR };
