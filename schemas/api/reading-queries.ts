@@ -138,7 +138,7 @@ export const searchQuery = z.strictObject({
   ...page,
 });
 export const commentSearchQuery = z.strictObject({
-  q: searchText(500).describe('Words and `"quoted phrases"`, all of which must occur.'),
+  q: searchText(500).describe('Words and `"quoted phrases"`, all of which must occur; at least one letter or digit.'),
   sub: sub.optional().describe('Only comments in this community, with or without `r/`.'),
   sort: z
     .enum(['relevance', 'new', 'top'])

@@ -181,6 +181,7 @@ interface Exchange {
 
 function createSession(options: McpDeps, { request, response, first }: Exchange): ToolSession {
   let pending = first;
+  let used = 0;
   return {
     logger: options.logger,
     requestId: String(response.getHeader('X-Request-Id')),
@@ -190,7 +191,9 @@ function createSession(options: McpDeps, { request, response, first }: Exchange)
       return admission;
     },
     returnDailySlot: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
-    charged(balance) {
+    charged({ credits, balance }) {
+      used += credits;
+      response.setHeader('X-Credits-Used', String(used));
       setCreditsRemaining(response, balance);
     },
     refuseAbandoned: () => {

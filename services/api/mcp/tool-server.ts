@@ -16,8 +16,8 @@ export interface ToolSession {
   admit(): Promise<Admission>;
   /** Returns the daily slot of a call that failed on our side. Never throws. */
   returnDailySlot(admission: Admission): Promise<void>;
-  /** Called after a tool call was charged. */
-  charged(balance: number): void;
+  /** Called after a tool call was charged, with its cost and what is left. */
+  charged(charged: { credits: number; balance: number }): void;
   /** @throws ClientGone when the client has disconnected */
   refuseAbandoned: () => void;
   requestId: string;
@@ -69,7 +69,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     requireScope(caller, tool.scope);
     const { requestId, refuseAbandoned } = session;
     const answer = await tool.call({ caller, requestId, args, refuseAbandoned });
-    if (answer.charged) session.charged(answer.charged.balance);
+    if (answer.charged) session.charged(answer.charged);
     return resultOf(answer, caller.balance);
   } catch (error) {
     const refusal = toApiError(error);

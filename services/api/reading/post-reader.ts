@@ -88,16 +88,17 @@ export class PostReader {
       const request = { ...source.threadCalls(abandoned), postId, max };
       const expanded = await expandComments(loaded, post.author, request);
       this.logProblems(postId, expanded);
+      if (expanded.failure && isAsLong(expanded.loaded, loaded)) return value;
       const larger = { post, loaded: expanded.loaded };
       this.reads.put(postId, larger, fetchedAtMs);
       return larger;
     };
     const more = await this.expansions.run(`${postId} ${max}`, expand, signal);
-    return { ...more, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL', fetchedAtMs };
+    return { ...more, tier: tier === 'MISS' || more.loaded === loaded ? tier : 'PARTIAL', fetchedAtMs };
   }
 
   /**
-   * Reads a comment of a post with its direct replies and `context` levels above it.
+   * Reads a comment of a post with its direct replies and `context` levels above it, as far as `max` has room for them.
    *
    * @throws UpstreamError not_found when the post has no such comment
    */
@@ -105,9 +106,13 @@ export class PostReader {
     source: ForumSource,
     { postId, commentId, context, max, signal }: ThreadRequest & { commentId: string; context: number },
   ): Promise<PostRead> {
+    // The comment itself goes before its ancestors.
+    const levels = Math.min(context, Math.max(0, max - 1));
     const fetch = async (abandoned: AbortSignal) => {
       const request = { ...source.threadCalls(abandoned), postId, max };
-      return this.toLoadedPost(source, await readAroundComment(commentId, context, request));
+      const read = this.toLoadedPost(source, await readAroundComment(commentId, levels, request));
+      const isReply = read.loaded.comments[0]?.parent_id.startsWith('t1_') === true;
+      return levels < context && isReply ? { ...read, loaded: { ...read.loaded, lacksAncestors: true } } : read;
     };
     const key = `${postId} ${commentId} ${context} ${max}`;
     const { value, tier, fetchedAtMs } = await this.reads.read(key, fetch, signal);
@@ -129,6 +134,11 @@ export class PostReader {
       );
     }
   }
+}
+
+/** Whether nothing was added since. */
+function isAsLong(one: LoadedComments, other: LoadedComments): boolean {
+  return one.comments.length === other.comments.length && one.missing.length === other.missing.length;
 }
 
 /** The form on disk. A change of it must raise the format of the disk cache, or old entries are misread. */

@@ -112,9 +112,7 @@ async function readPost(
 ): Promise<{ read: PostRead; commentId: string | undefined }> {
   const { postId, commentId: pasted } = await resolvePost(deps, parsedQuery);
   const commentId = parsedQuery.comment ?? pasted;
-  const { max_comments: max } = parsedQuery;
-  // The comment itself goes before its ancestors.
-  const context = Math.min(parsedQuery.context, Math.max(0, max - 1));
+  const { max_comments: max, context } = parsedQuery;
   const read =
     commentId === undefined
       ? await deps.posts.read(deps.source, { postId, max, signal })

@@ -5,7 +5,7 @@ import { searchComments, termsOf } from './comment-search.ts';
 import type { InTurn } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
-import { isDenial } from './reading-failure.ts';
+import { isExplainedDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { Reading, ReadingDeps } from './reading-deps.ts';
 
@@ -63,12 +63,12 @@ async function search(deps: ReadingDeps, query: ReturnType<typeof queries.search
   return withSubreddit(sub ?? null, await page);
 }
 
-/** An unknown or inaccessible community has no results. */
+/** An unknown or inaccessible community has no results; a refusal without a reason may be one of all our calls. */
 async function emptyWhereDenied<T>(fetched: Promise<Page<T>>): Promise<Page<T>> {
   try {
     return await fetched;
   } catch (error) {
-    if (isDenial(error)) return { entries: [], after: null };
+    if (isExplainedDenial(error)) return { entries: [], after: null };
     throw error;
   }
 }

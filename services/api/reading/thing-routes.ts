@@ -11,6 +11,7 @@ import type { ReadingDeps } from './reading-deps.ts';
 import { ACCEPTED_REFERENCES, parsePostReference, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
+const THINGS = { subject: 'list of things', refusal: 'upstream_error' } as const;
 
 /** Each share link costs up to three forum calls before the call that reads its target. */
 const MAX_SHARE_LINKS = 5;
@@ -34,7 +35,7 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
     readingRoute(deps, {
       path: '/v1/forum/things',
       query: queries.thingsQuery,
-      errorPolicy: POST,
+      errorPolicy: THINGS,
       check: ({ ids }) => parseReferences(deps, ids),
       read: async ({ ids }, requestDeps) => ({ body: await readThings(requestDeps, ids), tier: 'MISS' }),
     }),

@@ -11,7 +11,8 @@ export interface Thing {
   data: Record<string, unknown>;
 }
 
-export const SITE = 'https://forum.example';
+/** As the real site's API writes links to itself, whatever the address of this one. */
+export const SITE = 'https://www.reddit.com';
 const SCORE_GROWTH_MS = 3 * 3_600_000;
 
 /** Scores approach their final value as the item ages. */
@@ -95,7 +96,7 @@ export function renderPost(world: World, k: number, now: number, nested = false)
     ...textFields(post, removal, editedAt(post.lifecycle, createdAt, now)),
     created: Math.floor(timeline.createdAt(k) / 1000),
     created_utc: Math.floor(timeline.createdAt(k) / 1000),
-    domain: isSelf ? `self.${post.community.name}` : 'forum.example',
+    domain: isSelf ? `self.${post.community.name}` : 'reddit.com',
     url: post.form === 'gallery' ? `${SITE}/gallery/${timeline.idOf(k)}` : SITE + permalink,
     permalink,
     is_self: isSelf,

@@ -237,12 +237,12 @@ test('tells a frozen account so, whatever it sends, and nobody without its secre
   }
 });
 
-test('the headers of a call show what is left after its charge', async () => {
+test('the headers of a call show its cost and what is left after it', async () => {
   account = await limited.account({ pack: 9, credits: 100 });
   const args = { name: 'metals', keywords: ['rust'] };
   const made = await send({ to: limited, body: rpc('tools/call', { name: 'create_monitor', arguments: args }) });
   expect(made.body.result?._meta).toEqual({ credits_used: 10, credits_remaining: 90 });
-  expect(made.headers.get('x-credits-remaining')).toBe('90');
+  expect([made.headers.get('x-credits-used'), made.headers.get('x-credits-remaining')]).toEqual(['10', '90']);
   expect(made.headers.get('ratelimit-policy')).toBe('"burst";q=10;w=2');
   expect(made.headers.get('ratelimit')).toMatch(/^"burst";r=9;t=1$/);
   expect(made.headers.get('cache-control')).toBe('no-store');

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { postListing } from '../../../schemas/api/forum-resources.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -143,6 +144,27 @@ describe('a post', () => {
   });
 });
 
+test('around a comment, has_more says whether a larger max_comments shows more of those above it', async () => {
+  const { body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
+  const leaf = flat(body.post.comments).find(({ depth, replies }) => depth >= 2 && replies.length === 0)!;
+  const around = async (query: string) =>
+    (await read(`id=${large.id}&comment=${leaf.id}&${query}`, postResponse)).body.meta;
+  expect(await around('context=8&max_comments=2')).toMatchObject({ comments_returned: 2, has_more: true });
+  expect(await around('context=1&max_comments=2')).toMatchObject({ comments_returned: 2, has_more: false });
+  expect(await around('context=8&max_comments=200')).toMatchObject({ has_more: false });
+});
+
+test('its own address leads to it', async () => {
+  const path = '/v1/forum/subreddit?sub=coffee&limit=100';
+  const { items } = postListing.parse((await api.call(reader.apiKey, 'GET', path)).body);
+  const self = items.filter(({ is_self: isSelf }) => isSelf);
+  expect(self.length).toBeGreaterThan(3);
+  for (const { id, url } of self.slice(0, 3)) {
+    const found = await read(`url=${encodeURIComponent(url)}&max_comments=0`, postResponse);
+    expect(found.body.post.id).toBe(id);
+  }
+});
+
 describe('the cache', () => {
   test('answers from memory, fetches only missing comments, and expires', async () => {
     const tier = async (max: number) =>
@@ -151,6 +173,13 @@ describe('the cache', () => {
     expect([await tier(1_000), await tier(1_000)]).toEqual(['PARTIAL', 'L1_TINYLFU']);
     forum.simulator.clock += 700_000;
     expect(await tier(100)).toBe('MISS');
+  });
+
+  test('is what the tier names while the missing comments cannot be fetched', async () => {
+    await read(`id=${large.id}&max_comments=30`, postResponse);
+    await forum.fault({ kind: '5xx', seconds: 36_000 });
+    const { meta } = (await read(`id=${large.id}&max_comments=1500`, postResponse)).body;
+    expect(meta).toMatchObject({ cache: 'L1_TINYLFU', has_more: true });
   });
 
   test('replaces the forum for an hour while it is unavailable', async () => {

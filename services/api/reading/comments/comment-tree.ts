@@ -12,6 +12,8 @@ export interface LoadedComments {
   stubs: readonly MoreStub[];
   /** Comments that were requested and not returned. Their parent ids give their replies a position in the tree. */
   missing: readonly MissingComment[];
+  /** Whether comments above the one that was asked for were left out because the limit has no room for them. */
+  lacksAncestors?: boolean;
 }
 
 export interface MissingComment {
@@ -52,7 +54,8 @@ export function buildCommentTree(loaded: LoadedComments, limit: number): Comment
     if (siblings) siblings.push(comment);
     else levels.set(above, [comment]);
   }
-  const tree: CommentTree = { comments: [], returned: 0, hasMore: order.size > limit || loaded.stubs.length > 0 };
+  const hasMore = order.size > limit || loaded.stubs.length > 0 || loaded.lacksAncestors === true;
+  const tree: CommentTree = { comments: [], returned: 0, hasMore };
   const queue: { children: readonly Comment[]; into: Comment[]; depth: number }[] = [];
   const enqueue = (id: string | undefined, into: Comment[], depth: number): void => {
     const children = levels.get(id);

@@ -4,8 +4,6 @@ import { inPageOrder } from './comment-tree.ts';
 
 /** Length of most_upvoted. */
 const MAX_UPVOTED = 10;
-/** Maximum length of controversial. */
-const MAX_CONTROVERSIAL = 25;
 
 const AUTOMATIC_MODERATOR = 'automoderator';
 const DELETED_AUTHOR = '[deleted]';
@@ -16,7 +14,7 @@ const DELETED_AUTHOR = '[deleted]';
  * - author_followups: all comments of the original poster, in page order;
  * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator, and deleted or removed
  *   comments;
- * - controversial: at most 25 comments with the forum's flag or a negative score, without the original poster; the most
+ * - controversial: all comments with the forum's flag or a negative score, without the original poster; the most
  *   negative first, and flagged ones before others of the same score.
  */
 export function buildDiscussionGraph(
@@ -36,10 +34,7 @@ export function buildDiscussionGraph(
       .sort((a, b) => b.score - a.score)
       .slice(0, MAX_UPVOTED)
       .map(withoutReplies),
-    controversial: disputed
-      .sort((a, b) => a.score - b.score || b.controversy - a.controversy)
-      .slice(0, MAX_CONTROVERSIAL)
-      .map(withoutReplies),
+    controversial: disputed.sort((a, b) => a.score - b.score || b.controversy - a.controversy).map(withoutReplies),
     total_analyzed: all.length,
   };
 }

@@ -88,10 +88,10 @@ describe('buildDiscussionGraph', () => {
     expect(ids(graphOf(comments).controversial)).toBe('c e b f d');
   });
 
-  test('lists at most 25 controversial comments', () => {
-    const comments = Array.from({ length: 40 }, (_, index) => top(`c${index}`, { score: index - 40 }));
+  test('lists every controversial comment', () => {
+    const comments = Array.from({ length: 400 }, (_, index) => top(`c${index}`, { score: index - 400 }));
     const { controversial } = graphOf(comments);
-    expect([controversial.length, controversial[0]?.id, controversial[24]?.id]).toEqual([25, 'c0', 'c24']);
+    expect([controversial.length, controversial[0]?.id, controversial[399]?.id]).toEqual([400, 'c0', 'c399']);
   });
 
   test('does not modify the tree', () => {
