@@ -17,9 +17,10 @@ const matchPosition = z.object({
  */
 export const candidate = z.object({
   v: z.literal(1),
-  monitor_id: z.string(),
+  /** Printable ASCII: PostgreSQL refuses a zero byte. */
+  monitor_id: z.string().regex(/^[!-~]{1,64}$/),
   /** Version of the rule that matched. */
-  monitor_version: z.number().int().min(1),
+  monitor_version: z.number().int().min(1).max(2_147_483_646),
   /** Keywords as the user wrote them, in the monitor's order, each once. */
   matched_terms: z.array(z.string()).min(1),
   /** The first occurrence of each matched term, in the order of the terms. Older messages do not have this field. */

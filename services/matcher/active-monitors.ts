@@ -33,14 +33,14 @@ export class ActiveMonitors {
    *
    * A monitor that was not active here (created or resumed) needs a scan from its active_since. One that was active in
    * version v needs a scan from the start of version v + 1: earlier items were matched against the rule of their time.
-   * A version older than the present one is ignored, because a comparison may read a row before a notification does.
+   * A version older than the present one counts: after a fail-over that lost a change, the recorder refuses candidates
+   * of the newer one.
    *
    * @returns the append time (milliseconds, clock tolerance not yet subtracted) from which recent items must be scanned
    *   again for this monitor; undefined when nothing changed
    */
   set(monitor: MonitorRule): number | undefined {
     const previous = this.index.get(monitor.id);
-    if (previous && previous.version > monitor.version) return undefined;
     const active: ActiveMonitor = {
       version: monitor.version,
       activeSinceMs: monitor.activeSinceMs,

@@ -8,14 +8,15 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 
 const ECHO_INTERVAL_MS = 2_000;
 const LOST_AFTER_MS = 5_000;
-/** Timeout of a statement: on a frozen connection it would never end. */
-const RESPONSE_TIMEOUT_MS = 3_000;
+/** Timeout of a statement, and of the first echo: on a frozen connection it would never end. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 /** A new connection takes three answers, and more with TLS; a server that is slow gives each only after seconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 
 export interface ChangeListenerDeps {
   postgresUrl: string;
   logger: Logger;
+  /** Milliseconds since any moment, by a clock that is never set. */
   clock: Clock;
   /** A monitor's state or rule changed. */
   onChange: (monitorId: string) => void;
@@ -28,12 +29,13 @@ export interface ChangeListenerDeps {
 /**
  * Listens for changed monitors (Postgres LISTEN) on its own connection and verifies that the connection works.
  *
- * Every 2 s the listener notifies itself on the same channel. Postgres delivers notifications in commit order, so the
- * echo confirms that every change committed before it was sent has arrived. When the last confirmed time is more than 5
- * s ago, the listener reports `onLost`.
+ * Every 2 s the listener notifies itself on the same channel, or once the last echo has come: a server that takes
+ * longer for each answer is slow, and its connection works. Postgres delivers notifications in commit order, so the
+ * echo confirms that every change committed before it was sent has arrived. When the last echo came more than 5 s ago,
+ * the listener reports `onLost`: a change then waits for no longer than 5 s and one answer, far less than the ring.
  *
  * A connection is unverified until its first echo, which is reported as `onConnected`. This also applies after an
- * interruption too short for `onLost`. A connection without an echo for 5 s is replaced.
+ * interruption too short for `onLost`. A verified connection without an echo for 5 s is replaced.
  *
  * After: `MonitorChanges` reads the announced monitors. A crash misses notifications; the next start loads all
  * monitors.
@@ -42,12 +44,14 @@ export class ChangeListener implements Running {
   private readonly options: ChangeListenerDeps;
   /** Connects to the primary among the servers. */
   private readonly Client: typeof pg.Client;
-  private readonly echoPrefix = `echo:${randomUUID()}:`;
+  private readonly echo = `echo:${randomUUID()}`;
   private client: pg.Client | undefined;
   private connecting: pg.Client | undefined;
   private connectedAtMs = 0;
-  /** Every change committed before this time (this process's clock, milliseconds) has arrived. */
-  private confirmedUntilMs: number;
+  /** When the last echo came; at first, when this was made. */
+  private echoedAtMs: number;
+  /** When the echo was sent that has not come yet. */
+  private askedAtMs: number | undefined;
   private isVerified = false;
   private isLost = true;
   private timer: NodeJS.Timeout | undefined;
@@ -56,7 +60,7 @@ export class ChangeListener implements Running {
   constructor(options: ChangeListenerDeps) {
     this.options = options;
     this.Client = new PostgresServers(options.postgresUrl).clientClass();
-    this.confirmedUntilMs = options.clock();
+    this.echoedAtMs = options.clock();
   }
 
   /** Starts listening; `onConnected` follows with the first echo. */
@@ -80,13 +84,13 @@ export class ChangeListener implements Running {
 
   private tick(): void {
     const now = this.options.clock();
-    if (now - this.confirmedUntilMs > LOST_AFTER_MS) {
-      // A new connection gets the full 5 s for its first echo.
-      if (this.client && now - this.connectedAtMs > LOST_AFTER_MS) this.discard(this.client);
+    if (now - this.echoedAtMs > LOST_AFTER_MS) {
+      if (this.client && (this.isVerified || now - this.connectedAtMs > RESPONSE_TIMEOUT_MS)) this.discard(this.client);
       this.reportLost();
     }
-    if (this.client) this.sendEcho(this.client);
-    else if (!this.connecting) void this.connect();
+    if (this.client === undefined) {
+      if (!this.connecting) void this.connect();
+    } else if (this.askedAtMs === undefined) this.sendEcho(this.client);
   }
 
   private reportLost(): void {
@@ -127,6 +131,7 @@ export class ChangeListener implements Running {
       await client.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
       if (this.stopped) return;
       this.client = client;
+      this.askedAtMs = undefined;
       this.connectedAtMs = this.options.clock();
       this.sendEcho(client);
     } catch (error) {
@@ -137,17 +142,23 @@ export class ChangeListener implements Running {
     }
   }
 
-  /** Errors are ignored: a missing echo is detected by time. */
+  /** Errors are ignored: a missing echo is detected by time. One that came late is followed by another at once. */
   private sendEcho(client: pg.Client): void {
-    const echo = this.echoPrefix + String(this.options.clock());
-    client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, echo]).catch(() => undefined);
+    const askedAt = this.options.clock();
+    this.askedAtMs = askedAt;
+    const ended = (): void => {
+      if (this.client !== client || this.askedAtMs !== askedAt) return;
+      this.askedAtMs = undefined;
+      if (this.options.clock() - askedAt >= ECHO_INTERVAL_MS) this.sendEcho(client);
+    };
+    client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, this.echo]).then(ended, ended);
   }
 
   private onNotification(client: pg.Client, payload: string): void {
     if (!payload.startsWith('echo:')) this.options.onChange(payload);
-    else if (payload.startsWith(this.echoPrefix) && client === this.client) {
-      this.confirmedUntilMs = Math.max(this.confirmedUntilMs, Number(payload.slice(this.echoPrefix.length)));
-      if (this.isVerified || this.options.clock() - this.confirmedUntilMs > LOST_AFTER_MS) return;
+    else if (payload === this.echo && client === this.client) {
+      this.echoedAtMs = this.options.clock();
+      if (this.isVerified) return;
       this.isVerified = true;
       this.isLost = false;
       this.options.onConnected();

@@ -7,7 +7,6 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
@@ -37,7 +36,7 @@ export interface MatcherDeps {
   logger: Logger;
   fatal: (error: Error) => void;
   tracing?: Tracing | undefined;
-  /** Clock of the change listener; default: the system clock. */
+  /** Clock of the change listener, in milliseconds; default: a monotonic one. */
   clock?: Clock;
 }
 
@@ -100,7 +99,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
   const listener = new ChangeListener({
     postgresUrl: deps.postgresUrl,
     logger,
-    clock: deps.clock ?? systemClock,
+    clock: deps.clock ?? (() => performance.now()),
     onChange: (id) => {
       changes.markChanged(id);
     },

@@ -3,6 +3,7 @@ import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
 import { endOrphanedFetchers } from './end-orphaned-fetchers.ts';
+import { heartbeatAfterClockStep } from './heartbeat-after-clock-step.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
 
@@ -38,6 +39,7 @@ export function createKafka(options: {
   logger: Logger;
 }): KafkaConnection {
   endOrphanedFetchers();
+  heartbeatAfterClockStep();
   const { security = NO_SECURITY } = options;
   const client = new kafkajs.Kafka({
     ...parseBrokers(options.brokers, security.mechanism),

@@ -5,6 +5,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import {
+  keepDigestMail,
   leaseDigestMails,
   readMonitorNames,
   retryDigestMail,
@@ -21,6 +22,8 @@ import { shareOut } from './share-out.ts';
 const MAILS_AT_ONCE = 10;
 /** Longer than a mail may take, and the statements around it. */
 const LEASE_SECONDS = 60;
+/** The lease is prolonged where the statements before the mail took longer than this: PostgreSQL may be slow. */
+const KEEP_AFTER_MS = 5_000;
 /** While a mail waits, further matches of the account wait for the next one. */
 const EXPIRY_SECONDS = 3 * 24 * 3_600;
 /** Matches that a mail lists, of all its monitors together. */
@@ -33,6 +36,8 @@ export interface DigestMailingDeps {
   dashboardUrl: string;
   metrics: Metrics;
   logger: Logger;
+  /** Milliseconds; default: a monotonic clock. */
+  monotonic?: () => number;
 }
 
 /**
@@ -65,7 +70,8 @@ async function mailDigest(deps: DigestMailingDeps, mail: LeasedDigestMail): Prom
   // The demo account has no address that mail can be sent to.
   const to = mail.email === undefined ? undefined : parseEmailAddress(mail.email)?.address;
   if (to === undefined) return settle(deps, mail, 'unwanted');
-  const digests = await readDigests(deps.pool, mail);
+  const digests = await readDigests(deps, mail);
+  if (digests === 'lost') return;
   if (digests.length === 0) return settle(deps, mail, 'unwanted');
   try {
     await mailer.send(digestMail(digests, { to, madeAt: mail.createdAt, dashboardUrl }));
@@ -80,8 +86,12 @@ async function mailDigest(deps: DigestMailingDeps, mail: LeasedDigestMail): Prom
   await settle(deps, mail, 'sent');
 }
 
-/** Without those of monitors that are deleted meanwhile. */
-async function readDigests(pool: Pool, { sections }: LeasedDigestMail): Promise<DigestOfMonitor[]> {
+/** Without those of monitors that are deleted meanwhile. `lost`: another process mails them. */
+async function readDigests(
+  { pool, monotonic = () => performance.now() }: DigestMailingDeps,
+  { sections, leaseToken }: LeasedDigestMail,
+): Promise<DigestOfMonitor[] | 'lost'> {
+  let keptAt = monotonic();
   const names = await readMonitorNames(
     pool,
     sections.map(({ monitorId }) => monitorId),
@@ -95,12 +105,19 @@ async function readDigests(pool: Pool, { sections }: LeasedDigestMail): Promise<
   for (const [index, section] of kept.entries()) {
     const matches = await readDigestMatches(pool, section, shares[index]!);
     digests.push({ ...section, name: names.get(section.monitorId)!, matches });
+    const now = monotonic();
+    if (now - keptAt < KEEP_AFTER_MS) continue;
+    keptAt = now;
+    if (!(await keepDigestMail(pool, leaseToken, LEASE_SECONDS))) return 'lost';
   }
   return digests;
 }
 
 async function settle(deps: DigestMailingDeps, mail: LeasedDigestMail, outcome: DigestMailOutcome): Promise<void> {
-  await settleDigestMail(deps.pool, mail.leaseToken, outcome);
+  if (!(await settleDigestMail(deps.pool, mail.leaseToken, outcome))) {
+    deps.logger.warn({ account_id: mail.accountId, outcome }, 'a digest was settled after its lease');
+    return;
+  }
   deps.metrics.notices.inc({ kind: 'digest', outcome });
   deps.logger.info({ account_id: mail.accountId, outcome }, 'a digest is settled');
 }

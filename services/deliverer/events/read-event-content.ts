@@ -9,8 +9,8 @@ import type { ClaimedEvent, StoredDigest } from '../../../shared/stores/events/e
 const MAX_MATCHES = 100;
 /** Matches are added until the body has about this size. A text has at most 40,000 characters. */
 const MAX_BYTES = 1_000_000;
-/** So that little more than that is ever read. */
-const READ_AT_ONCE = 20;
+/** Their length tells how many more fit, so that little more than that is ever read, in two statements as a rule. */
+const READ_FIRST = 20;
 
 /** What an event says: the matches of a digest are read as they are now. */
 export async function readEventContent(db: Queryable, event: ClaimedEvent): Promise<EventContent> {
@@ -22,16 +22,19 @@ async function readDigest(db: Queryable, monitorId: string, stored: StoredDigest
   const { period, until, count, url } = stored;
   const matches: MonitorMatch[] = [];
   let { after } = stored;
+  let atOnce = READ_FIRST;
   for (let bytes = 0; bytes < MAX_BYTES && matches.length < MAX_MATCHES;) {
-    const page = await readDigestMatches(db, { monitorId, after, until }, READ_AT_ONCE);
+    const page = await readDigestMatches(db, { monitorId, after, until }, atOnce);
     for (const row of page) {
       const match = matchResource(monitorId, row);
       bytes += Buffer.byteLength(JSON.stringify(match));
       if (bytes > MAX_BYTES && matches.length > 0) break;
       matches.push(match);
     }
-    if (page.length < READ_AT_ONCE) break;
+    if (page.length < atOnce) break;
     after = page.at(-1)!.seq;
+    const fit = Math.ceil(((MAX_BYTES - bytes) * matches.length) / bytes);
+    atOnce = Math.min(MAX_MATCHES - matches.length, fit);
   }
   return { interval: period, count, matches, more: Math.max(0, count - matches.length), url };
 }

@@ -76,6 +76,16 @@ export async function leaseDigestMails(
   return rows.map((row) => ({ ...row, email: row.email ?? undefined }));
 }
 
+/** Prolongs the lease of a mail. Returns false when it was lost: another process has the mail. */
+export async function keepDigestMail(db: Queryable, leaseToken: string, leaseSeconds: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE digest_mails SET next_attempt_at = service_now() + make_interval(secs => $2)
+     WHERE lease_token = $1 AND outcome IS NULL`,
+    [leaseToken, leaseSeconds],
+  );
+  return rowCount === 1;
+}
+
 /** Ends a mail, and forgets what it said. Returns false when its lease was lost. */
 export async function settleDigestMail(
   db: Queryable,

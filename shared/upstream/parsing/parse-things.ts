@@ -33,6 +33,12 @@ export interface ParsedListing {
   after: string | undefined;
 }
 
+/**
+ * All texts of a thing together. The forum's own limits are far below. JSON takes at most 6 bytes for a character, so
+ * that a candidate with the thing fits into a record of 4 MiB.
+ */
+const MAX_CHARACTERS = 400_000;
+
 const node = z.object({ kind: z.string(), data: z.unknown() });
 const listing = z.object({
   kind: z.literal('Listing'),
@@ -50,15 +56,11 @@ export function parseThing(value: unknown, path: string): ParsedThing {
   const { kind, data } = shell.data;
   if (kind === 't3') {
     const post = postData.safeParse(data);
-    return post.success
-      ? { outcome: 'thing', thing: { kind, data: post.data } }
-      : faultOf(post.error, joinPath(path, 'data'));
+    return post.success ? sized({ kind, data: post.data }, path) : faultOf(post.error, joinPath(path, 'data'));
   }
   if (kind === 't1') {
     const comment = commentData.safeParse(data);
-    return comment.success
-      ? { outcome: 'thing', thing: { kind, data: comment.data } }
-      : faultOf(comment.error, joinPath(path, 'data'));
+    return comment.success ? sized({ kind, data: comment.data }, path) : faultOf(comment.error, joinPath(path, 'data'));
   }
   return { outcome: 'unknown_kind', kind };
 }
@@ -91,6 +93,14 @@ export function parseListing(value: unknown): ParsedListing {
     else result.unknownKinds.set(entry.kind, (result.unknownKinds.get(entry.kind) ?? 0) + 1);
   }
   return result;
+}
+
+function sized(thing: Thing, path: string): ParsedThing {
+  let characters = 0;
+  for (const value of Object.values(thing.data)) if (typeof value === 'string') characters += value.length;
+  if (characters <= MAX_CHARACTERS) return { outcome: 'thing', thing };
+  const message = `has ${characters} characters; at most ${MAX_CHARACTERS} are taken`;
+  return { outcome: 'fault', fault: { path: joinPath(path, 'data'), message } };
 }
 
 function faultOf(error: z.ZodError, path: string): ParsedThing {

@@ -175,6 +175,32 @@ test('while the mail server is away one mail waits, and later matches go into th
   expect(listed(1)).toEqual([...second, ...third]);
 });
 
+test('a mail whose lease ends while a slow database is read is sent by the process that has it then', async () => {
+  const { monitorIds } = await noticedAccount(db, { monitors: 2 });
+  for (const id of monitorIds) {
+    await setDigest(id, 'hourly');
+    await recordMatches(db.pool, id, 1);
+  }
+  await db.freeze('1 hour');
+  await biller.make();
+  let now = 0;
+  const query = async (statement: { name?: string }, ...values: unknown[]): Promise<unknown> => {
+    const answer: unknown = await (db.pool.query as (...given: unknown[]) => Promise<unknown>)(statement, ...values);
+    if (statement.name === 'digests-read-matches' && now === 0) {
+      now = 61_000;
+      await db.freeze('61 seconds');
+      await biller.mail();
+    }
+    return answer;
+  };
+  const slow = new Proxy(db.pool, {
+    get: (pool, property): unknown => (property === 'query' ? query : Reflect.get(pool, property, pool)),
+  });
+  await digestRounds(slow, smtpMailer(smtp.url), () => now).mail();
+  expect(now).toBe(61_000);
+  expect(smtp.received).toHaveLength(1);
+});
+
 test('processes that make digests while matches are recorded lose none and repeat none', async () => {
   const { accountId, monitorIds } = await noticedAccount(db, { monitors: 2 });
   for (const id of monitorIds) await setDigest(id, 'hourly');

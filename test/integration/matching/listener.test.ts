@@ -11,6 +11,7 @@ let proxy: TcpProxy;
 let listener: ChangeListener;
 let events: string[];
 let now: number;
+let clock: () => number;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -20,10 +21,11 @@ beforeEach(async () => {
   proxy = await TcpProxy.start(db.url);
   events = [];
   now = 1_000_000;
+  clock = () => now;
   listener = new ChangeListener({
     postgresUrl: proxy.url,
     logger: silentLogger(),
-    clock: () => now,
+    clock: () => clock(),
     onChange: (id) => void events.push(id),
     onLost: () => void events.push('lost'),
     onConnected: () => void events.push('connected'),
@@ -119,6 +121,24 @@ test('connects to a server that takes more than a second for each answer', async
   proxy.delayAnswers(1_100);
   listener.start();
   await expectEvents('connected');
+});
+
+test('does not take a server for lost that takes three seconds for each answer', { timeout: 40_000 }, async () => {
+  const started = performance.now();
+  const other = await db.pool.connect();
+  let echoes = 0;
+  other.on('notification', () => (echoes += 1));
+  await other.query('LISTEN monitor_changed');
+  try {
+    clock = () => performance.now() - started;
+    listener.start();
+    await expectEvents('connected');
+    proxy.delayAnswers(3_000);
+    await eventually('six echoes', () => echoes >= 7, 25_000);
+    expect(events).toEqual(['connected']);
+  } finally {
+    other.release(true);
+  }
 });
 
 test('after a long silence a new connection has 5 s for its first echo on a slow network', async () => {

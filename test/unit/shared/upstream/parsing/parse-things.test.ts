@@ -38,6 +38,19 @@ describe('a listing', () => {
     expect(parsed.faults.map(({ path }) => path)).toEqual(['data.children.0.data.created_utc', 'data.children.2.kind']);
   });
 
+  test('takes a thing with more text than a record can hold for one of unknown shape', () => {
+    const text = 'x'.repeat(250_000);
+    const parsed = parseListing(
+      listing([
+        { kind: 't3', data: { ...POST, title: text, selftext: text } },
+        { kind: 't3', data: { ...POST, selftext: text } },
+      ]),
+    );
+    expect(parsed.things).toHaveLength(1);
+    expect(parsed.faults.map(({ path }) => path)).toEqual(['data.children.0.data']);
+    expect(parsed.faults[0]?.message).toContain('at most 400000');
+  });
+
   test.each([
     ['an error object', { message: 'Forbidden', error: 403 }, 'kind'],
     ['children that are not an array', { kind: 'Listing', data: { children: {} } }, 'data.children'],
