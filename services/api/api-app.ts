@@ -57,6 +57,7 @@ import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
 import type { SqlEngine } from '../../shared/stores/sql/run-sql.ts';
+import { refuseWithoutHost } from './http/connection-errors.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
@@ -93,6 +94,7 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), fixedHeaders(helmet()), createCompression());
+  app.use(refuseWithoutHost);
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);

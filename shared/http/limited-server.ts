@@ -23,6 +23,8 @@ export interface ServerLimits extends UnsentLimits {
   keepAliveMs: number;
   /** Time without a byte in either direction. A route may set another value on its response. */
   idleMs: number;
+  /** False: the listener gets requests of HTTP/1.1 without a Host and must refuse them. */
+  requireHost: boolean;
   /** Interval of the checks for `headersMs`, `requestMs` and `sendMs`. */
   checkMs: number;
 }
@@ -39,6 +41,7 @@ const DEFAULT_LIMITS: ServerLimits = {
   unsentBytes: 256 * 1024 * 1024,
   sendMs: 120_000,
   checkMs: 5_000,
+  requireHost: true,
 };
 
 /**
@@ -56,6 +59,8 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.checkMs,
       maxHeaderSize: limits.headBytes,
+      // Node's own answer to a request without a Host has no body.
+      requireHostHeader: limits.requireHost,
     },
     (request, response) => {
       unsent.watch(response);

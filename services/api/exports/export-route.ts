@@ -92,14 +92,14 @@ function holderOf({ keyId, sessionId }: Caller): LiveTailHolder {
   throw new Error('an export was asked for without a key or a session');
 }
 
-/** @throws ApiError rate_limited, daily_limit_reached, service_unavailable */
+/** @throws ApiError rate_limited, service_unavailable */
 async function openExport({ pool, slots, timing }: Exporting, asked: Export): Promise<AnswerStream> {
   const release = slots.take(asked.accountId);
   try {
     const retryAfter = await takeUse(pool, { name: `export:${asked.accountId}`, ...EXPORTS });
     if (retryAfter > 0) {
       const message = `Matches can be exported ${EXPORTS.maxUses} times in 24 hours.`;
-      throw new ApiError('daily_limit_reached', message, { retryAfter });
+      throw new ApiError('rate_limited', message, { retryAfter });
     }
     const range = await readSeqRange(pool, asked.monitorId, { since: asked.from, until: asked.to });
     const batches = readMatchesOf(pool, asked, range);

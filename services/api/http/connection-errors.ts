@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { RequestHandler } from 'express';
 import { ApiError } from './api-error.ts';
 
 /** The query and the headers together; enough for a hundred long URLs to look up. */
@@ -31,7 +32,28 @@ export function answerConnectionErrors(server: Server): void {
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   });
+  // Of HTTP/1.1 only `100-continue` is known.
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const refusal = new ApiError('invalid_request', 'Expect: must be 100-continue, or absent.');
+    const body = Buffer.from(JSON.stringify(refusal.envelope));
+    response.writeHead(refusal.status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': body.length,
+      'X-Request-Id': randomUUID(),
+      'Cache-Control': 'no-store',
+      Connection: 'close',
+    });
+    response.end(body);
+  });
 }
+
+/** HTTP/1.1 requires the header. @throws ApiError invalid_request */
+export const refuseWithoutHost: RequestHandler = (request, _response, next) => {
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    throw new ApiError('invalid_request', 'Host: is required.');
+  }
+  next();
+};
 
 /** What Node.js reports about input that it cannot parse. */
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };

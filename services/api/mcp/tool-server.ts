@@ -79,7 +79,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
     if (admission !== undefined && costsNoSlot(told.status)) await session.returnDailySlot(admission);
-    return errorResult(told.envelope);
+    return errorResult(told.envelope, admission?.caller.balance);
   }
 }
 
@@ -94,14 +94,20 @@ function resultOf({ structured, text, charged }: ToolAnswer, balance: number): C
 /**
  * Without a structured answer: clients validate one against the tool's output schema, also when `isError` is set, and
  * would report a schema mismatch instead of the message. Programs find the error object in `_meta`.
+ *
+ * @param balance of the account, if it is known
  */
-function errorResult(envelope: ErrorEnvelope): CallToolResult {
+function errorResult(envelope: ErrorEnvelope, balance: number | undefined): CallToolResult {
   const { code, message, retry_after: retryAfter } = envelope.error;
   const again = retryAfter === undefined ? '' : ` Try again in ${retryAfter} s.`;
   return {
     isError: true,
     content: [{ type: 'text', text: `${code}: ${message}${again}` }],
-    _meta: { credits_used: 0, error: { ...envelope.error } },
+    _meta: {
+      credits_used: 0,
+      ...(balance !== undefined && { credits_remaining: balance }),
+      error: { ...envelope.error },
+    },
   };
 }
 

@@ -59,7 +59,7 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
         id,
         partId,
         query: route.method === 'get' ? queryOf(named) : {},
-        body: route.readsBody === true ? named : undefined,
+        body: route.readsBody === true ? bodyOf(route, named) : undefined,
         idempotencyKey: undefined,
         lastEventId: undefined,
         type: 'application/json',
@@ -92,9 +92,18 @@ function takeIds(
   return { id, partId, named };
 }
 
+/** Null arguments count as absent, except in a change, where null clears a setting. */
+function bodyOf({ method }: Route, named: Record<string, unknown>): Record<string, unknown> {
+  return method === 'patch' ? named : withoutNulls(named);
+}
+
+export function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** Queries are text, arguments are JSON. A null argument counts as absent. */
 export function queryOf(args: Record<string, unknown>): Record<string, string> {
-  const named = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+  const named = Object.entries(withoutNulls(args));
   return Object.fromEntries(named.map(([name, value]) => [name, queryText(name, value)]));
 }
 

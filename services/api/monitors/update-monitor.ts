@@ -6,6 +6,8 @@ import { validateTermCount } from '../../../shared/matching/validate-refinements
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { skipUndeliverable } from '../../../shared/stores/deliveries/deliveries.ts';
+import { skipUndeliverableEvents } from '../../../shared/stores/events/event-deliveries.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
@@ -136,9 +138,16 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
   const version = isNewRule ? current.version + 1 : current.version;
   await updateMonitorSettings(db, current.id, { ...settings, version });
   if (settings.webhookUrl !== current.webhookUrl) await clearMonitorHealth(db, current.id);
+  if (settings.webhookUrl === null && current.webhookUrl !== null) await skipWaiting(db, current.id);
   if (!isNewRule) return;
   await insertMonitorVersion(db, current.id, version, ruleOf(settings));
   await announceMonitorChange(db, current.id);
+}
+
+/** What waits for a webhook that is removed is skipped at once: one that is added later gets what comes from then on. */
+async function skipWaiting(db: Queryable, id: string): Promise<void> {
+  while (await skipUndeliverable(db, id));
+  await skipUndeliverableEvents(db, id);
 }
 
 /** @throws ApiError rate_limited */

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
+import { ApiError } from '../http/api-error.ts';
 import { networksOf } from '../signup/client-network.ts';
 import { sendPage } from '../pages/page.ts';
 import { errorPage } from './pages.ts';
@@ -18,7 +19,7 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> =
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', maxUses: 500, seconds: HOUR };
 
-/** Limits unauthenticated requests, exactly over all processes. Refuses with 429 in OAuth's error format. */
+/** Limits unauthenticated requests, exactly over all processes. Refuses with 429: in OAuth's error format, except for links. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
     const retryAfter = await take(pool, kind, request.ip);
@@ -26,9 +27,11 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
       next();
       return;
     }
+    const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
+    // A page of ours, not a part of OAuth.
+    if (kind === 'link') throw new ApiError('rate_limited', error_description, { retryAfter });
     response.set({ 'Retry-After': String(retryAfter), 'Cache-Control': 'no-store' });
     response.status(429);
-    const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
     if (request.accepts(['json', 'html']) === 'html') sendPage(response, errorPage(error_description));
     else response.json({ error: 'temporarily_unavailable', error_description });
   };

@@ -99,7 +99,7 @@ async function inTurn({ pool, logger }: SqlDeps, engine: SqlEngine, call: Call, 
   if (turn === 'busy') throw turnTaken();
   if (turn === 'used_up') {
     const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
-    throw new ApiError('daily_limit_reached', message, { retryAfter: secondsUntilTomorrow() });
+    throw new ApiError('rate_limited', message, { retryAfter: secondsUntilTomorrow() });
   }
   // The turn ends by itself when this fails, and an answer that was paid for must not fail with it.
   const endTurn = (failedMs: number): Promise<void> =>

@@ -38,6 +38,18 @@ test('input that is not HTTP gets the envelope, and the connection is closed', a
   });
 });
 
+test.each([
+  ['Host', 'Accept: */*\r\n'],
+  ['Expect', 'Host: localhost\r\nExpect: foo\r\n'],
+])('a request that breaks the rules of HTTP for %s gets the envelope too', async (name, headers) => {
+  const answer = await send(`GET /v1/account HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+  expect(answer.status).toBe('HTTP/1.1 400 Bad Request');
+  expect(answer.headers).toMatch(/^X-Request-Id: \S+$/m);
+  expect(answer.body).toMatchObject({
+    error: { code: 'invalid_request', message: expect.stringContaining(`${name}: `) as string, retryable: false },
+  });
+});
+
 test.each(['/v1/forum/search?q=rust lang', '/v1/forum/search?q=咖啡', '/v1/forum/post?url=https://forum.example/ä b'])(
   'a URL that is not percent-encoded is told so: %s',
   async (target) => {

@@ -59,6 +59,21 @@ test('a monitor without a webhook, and one without a match, have nothing to show
   expect((await shown(hooked.id)).delivery).toEqual({ state: 'ok', ...nothing });
 });
 
+test('what waits for a webhook is skipped when it is removed, and one that is added later does not get it', async () => {
+  const port = await freePort();
+  const { id } = await api.monitor(owner.apiKey, { webhook_url: `http://127.0.0.1:${port}/` });
+  await bench.addMatches(id, 1);
+  await startDeliverer();
+  await afterAttempts(id, 1);
+  const change = (url: string) =>
+    api.call(owner.apiKey, 'PATCH', `/v1/monitors/${id}`, { webhook_url: url === '' ? null : url });
+  expect((await change('')).status).toBe(200);
+  expect((await shown(id)).delivery.pending).toBe(0);
+  expect((await change(`http://127.0.0.1:${port}/other`)).status).toBe(200);
+  const { body } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches`);
+  expect(body.items).toMatchObject([{ delivery_status: 'skipped' }]);
+});
+
 test('a dead endpoint is retrying after its first failure, failing after ten minutes, and ok after a success', async () => {
   const port = await freePort();
   const { id } = await api.monitor(owner.apiKey, { webhook_url: `http://127.0.0.1:${port}/` });

@@ -185,7 +185,7 @@ describe('limits', () => {
       expect((await exported('format=csv', owner.apiKey, times % 2 === 0 ? id : other)).status).toBe(200);
     }
     const refused = await exported('format=ndjson');
-    expect([refused.status, refused.body.error]).toMatchObject([429, { code: 'daily_limit_reached', retryable: true }]);
+    expect([refused.status, refused.body.error]).toMatchObject([429, { code: 'rate_limited', retryable: true }]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
     const stranger = await api.account();
     const { id: theirs } = await api.monitor(stranger.apiKey);

@@ -80,7 +80,7 @@ test('a statement that the engine cannot interrupt keeps its turn and its place,
   statements.thaw();
   await eventually('both have ended', async () => (await turnsTaken()) === 0);
   expect((await ask(third.apiKey)).status).toBe(200);
-  expect(refusal(await ask(owner.apiKey))).toEqual([429, 'daily_limit_reached']);
+  expect(refusal(await ask(owner.apiKey))).toEqual([429, 'rate_limited']);
   expect(await balance()).toBe(before);
 });
 

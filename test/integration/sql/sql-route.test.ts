@@ -51,7 +51,7 @@ test('refused and failed statements are free, and their time is counted', async 
 test('failed statements may take a minute a day', async () => {
   await bench.db.pool.query('UPDATE sql_statements SET failed_ms = 60000');
   const refused = await bench.sql('SELECT 1');
-  expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([429, 'daily_limit_reached']);
+  expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   await bench.db.setShift('25 hours');
   expect((await bench.sql('SELECT 1')).status).toBe(200);
