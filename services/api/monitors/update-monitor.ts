@@ -144,7 +144,7 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
   await announceMonitorChange(db, current.id);
 }
 
-/** What waits for a webhook that is removed is skipped at once: one that is added later gets what comes from then on. */
+/** What waits for a webhook that is removed is skipped at once: one that is added later gets only what comes then. */
 async function skipWaiting(db: Queryable, id: string): Promise<void> {
   while (await skipUndeliverable(db, id));
   await skipUndeliverableEvents(db, id);

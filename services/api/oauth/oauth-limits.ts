@@ -19,7 +19,7 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> =
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', maxUses: 500, seconds: HOUR };
 
-/** Limits unauthenticated requests, exactly over all processes. Refuses with 429: in OAuth's error format, except for links. */
+/** Limits unauthenticated requests, exactly over all processes. Refuses with 429, in OAuth's format but for links. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
     const retryAfter = await take(pool, kind, request.ip);
