@@ -59,6 +59,8 @@ export class MonitorChanges implements Running {
   private readonly updates = new CoalescedJob(() => this.applyAllChanged());
   private readonly comparisons = new CoalescedJob(() => this.compareAll());
   private readonly stopping = new AbortController();
+  /** The comparison that finds what was not announced while nobody listened. */
+  private afterSilence: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: MonitorChangesDeps) {
@@ -94,15 +96,23 @@ export class MonitorChanges implements Running {
    * stopped before.
    */
   compare(): Promise<void> {
-    return new Promise((resolve) => {
-      this.comparisons.run().then(resolve, (error: unknown) => {
-        this.fail(error);
-      });
-    });
+    return this.orFail(this.comparisons.run());
+  }
+
+  /** As `compare`, after a time in which changes were not announced: `settled` waits for it. */
+  compareAfterSilence(): Promise<void> {
+    const comparison = this.comparisons.run();
+    this.afterSilence = comparison;
+    const ended = (): void => {
+      if (this.afterSilence === comparison) this.afterSilence = undefined;
+    };
+    comparison.then(ended, ended);
+    return this.orFail(comparison);
   }
 
   /**
-   * Resolves when every change received before this call is applied, scanned and published.
+   * Resolves when every change received before this call is applied, scanned and published, and what was not announced
+   * is found.
    *
    * Must be awaited before each offset commit: after a commit, the next owner of the partition does not scan again for
    * changes more than 30 s older than it. The wait also stops the intake of items, so the items that must be scanned
@@ -112,8 +122,9 @@ export class MonitorChanges implements Running {
    * @throws when stopped before; the offset must not be committed either
    */
   async settled(signal: AbortSignal): Promise<void> {
+    if (this.afterSilence) await untilAborted(this.afterSilence, signal);
     const { whenIdle } = this.updates;
-    if (whenIdle) await untilAborted(whenIdle, signal);
+    if (whenIdle && !signal.aborted) await untilAborted(whenIdle, signal);
     if (!signal.aborted) this.stopping.signal.throwIfAborted();
   }
 
@@ -126,6 +137,14 @@ export class MonitorChanges implements Running {
   private get retryDeps(): RetryDeps {
     const { signal } = this.stopping;
     return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
+  }
+
+  private orFail(comparison: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      comparison.then(resolve, (error: unknown) => {
+        this.fail(error);
+      });
+    });
   }
 
   /** A failed update leaves outdated rules in memory, so no offset may be committed from now on. */

@@ -87,7 +87,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
   let connectionCount = 0;
   const compareAndResume = async (): Promise<void> => {
     const connection = ++connectionCount;
-    await changes.compare();
+    await changes.compareAfterSilence();
     // The comparison does not count when its connection was lost meanwhile or replaced by another one.
     if (connection !== connectionCount || !listener.isConnected()) return;
     isPaused = false;
