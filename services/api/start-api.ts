@@ -39,7 +39,11 @@ export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl, dashboardUrl, maxConnections, drainMs = 0 } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
   const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl, dashboardUrl });
-  const server = createLimitedServer(app, { connections: maxConnections, headBytes: REQUEST_HEAD_BYTES, requireHost: false });
+  const server = createLimitedServer(app, {
+    connections: maxConnections,
+    headBytes: REQUEST_HEAD_BYTES,
+    requireHost: false,
+  });
   answerConnectionErrors(server);
   const draining = closeConnectionsWhenDraining(server);
   await listen(server, port, host);

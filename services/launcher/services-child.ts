@@ -16,9 +16,9 @@ export const NODE_ARGUMENTS = [
 
 /**
  * glibc's malloc keeps a heap for each thread, up to eight for each core, and what one of them frees no other uses: in
- * two hours of `bench -- soak` such rests grew to a third of the services' memory. After freeing a buffer of up to 32 MB
- * it also takes later ones of that size from its heap, which a small rest behind them keeps from shrinking: with a fixed
- * threshold, in bytes, they are mapped by themselves and given back.
+ * two hours of `bench -- soak` such rests grew to a third of the services' memory. After freeing a buffer of up to 32
+ * MB it also takes later ones of that size from its heap, which a small rest behind them keeps from shrinking: with a
+ * fixed threshold, in bytes, they are mapped by themselves and given back.
  */
 export const MEMORY_ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',

@@ -33,7 +33,8 @@ export const forumNotes: Record<string, Record<string, string>> = {
   },
   DiscussionGraph: {
     author_followups: 'Comments by the author of the post. Comments in this graph have no replies.',
-    most_upvoted: 'The ten highest scores, without the author of the post, the automatic moderator and deleted comments.',
+    most_upvoted:
+      'The ten highest scores, without the author of the post, the automatic moderator and deleted comments.',
     controversial: 'Marked as controversial or with a negative score, without the author of the post.',
     total_analyzed: 'The number of comments that were considered.',
   },
