@@ -167,11 +167,11 @@ test('the passwords survive restarts, only their owner can read them, and no arg
   }
 });
 
-test('the caches and merges of the engine are as engine.xml says', async () => {
+test('the caches, threads and merges of the engine are as engine.xml says', async () => {
   const file = new URL('../../../services/launcher/engines/clickhouse/engine.xml', import.meta.url);
   const wanted = [...readFileSync(file, 'utf8').matchAll(/<(\w+)>(\d+)</g)].map(([, name, value]) => [name, value]);
   expect(wanted.length).toBeGreaterThan(7);
-  const query = `SELECT name, value FROM system.server_settings WHERE changed AND name LIKE '%cache_size'
+  const query = `SELECT name, value FROM system.server_settings WHERE changed AND match(name, 'cache_size$|pool')
     UNION ALL SELECT name, value FROM system.merge_tree_settings WHERE changed`;
   const client = createClient({ url: engines.urls.clickhouse, log: { level: ClickHouseLogLevel.OFF } });
   const rows = await client.query({ query, format: 'JSONCompactEachRow' });
