@@ -21,6 +21,7 @@ import { createFeedRouter } from './feeds/feed-router.ts';
 import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
 import { createCompression } from './http/compress-answers.ts';
+import { refuseWithoutHost } from './http/connection-errors.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
 import type { Readiness } from './http/health-router.ts';
@@ -57,7 +58,6 @@ import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
 import type { SqlEngine } from '../../shared/stores/sql/run-sql.ts';
-import { refuseWithoutHost } from './http/connection-errors.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {

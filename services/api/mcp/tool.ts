@@ -97,7 +97,7 @@ function bodyOf({ method }: Route, named: Record<string, unknown>): Record<strin
   return method === 'patch' ? named : withoutNulls(named);
 }
 
-export function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
+function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
 }
 
