@@ -91,7 +91,7 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
   const retrying = () => ({ logger, signal, outage: new OutageLog({ work: 'start', logger, metrics }) });
   const preparePostgres = async (): Promise<SecretKeys> => {
     const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresAway };
-    await retry(() => migratePostgres(postgresUrl, logger), untilBack);
+    await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilBack);
     await retry(() => checkCommits(clients), untilBack);
     const keys = await retry(() => secretKeys(pool, config), untilBack);
     await retry(() => checkKeys(pool, keys, logger), untilBack);

@@ -9,6 +9,11 @@ const PROBE_MS = 2_500;
 /** How long all parts must have been ready, without a break, before the start is over. */
 const SETTLED_MS = 250;
 /**
+ * How long a start waits for its optional parts once the required ones are ready: ClickHouse may answer and yet refuse
+ * the archiver's tables, with a full disk for example.
+ */
+const OPTIONAL_WITHIN_MS = 10_000;
+/**
  * A service that was ready counts as ready for this long without being so: its consumer group shares its partitions
  * anew whenever a process joins or leaves, which is no reason to take the API out of rotation.
  */
@@ -81,15 +86,21 @@ export class Readiness {
     this.isStopping = true;
   }
 
-  /** The answer of /readyz: no until everything has started, and then without the short lapses of services. */
-  async answer(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
+  /**
+   * The answer of /readyz: no until everything has started, and then without the short lapses of services.
+   *
+   * @param excluded parts that are named, and do not count
+   */
+  async answer(excluded: ReadonlySet<string> = new Set()): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const { parts } = await this.check();
     const now = this.monotonic();
     for (const service of this.services.keys()) {
       if (parts[service] === true) this.missingSince.delete(service);
       else if (this.wereReady.has(service)) parts[service] = this.isLapse(service, now);
     }
-    const ready = Object.entries(parts).every(([part, isReady]) => isReady || this.optional.has(part));
+    const ready = Object.entries(parts).every(
+      ([part, isReady]) => isReady || this.optional.has(part) || excluded.has(part),
+    );
     return { ready: ready && this.isAnnounced && !this.isStopping, parts };
   }
 
@@ -101,15 +112,21 @@ export class Readiness {
 
   /**
    * Waits until all parts have been ready for SETTLED_MS: a consumer may lose its first assignment at once. Waits for
-   * the optional parts too, unless ClickHouse is away. Resolves early when the signal aborts.
+   * the optional parts too, unless ClickHouse is away, but only OPTIONAL_WITHIN_MS longer than for the others. Resolves
+   * early when the signal aborts.
    */
   async untilReady(signal: AbortSignal): Promise<void> {
-    let readySince: number | undefined;
+    // When the required parts, and all parts, were first found ready, without a break since.
+    let workingSince: number | undefined;
+    let completeSince: number | undefined;
     while (!signal.aborted) {
       const { ready, parts } = await this.check();
+      const now = this.monotonic();
       const isComplete = ready && (parts.clickhouse === false || Object.values(parts).every(Boolean));
-      readySince = isComplete ? (readySince ?? this.monotonic()) : undefined;
-      if (readySince !== undefined && this.monotonic() - readySince >= SETTLED_MS) return;
+      workingSince = ready ? (workingSince ?? now) : undefined;
+      completeSince = isComplete ? (completeSince ?? now) : undefined;
+      if (completeSince !== undefined && now - completeSince >= SETTLED_MS) return;
+      if (workingSince !== undefined && now - workingSince >= OPTIONAL_WITHIN_MS) return;
       await delay(50, signal);
     }
   }

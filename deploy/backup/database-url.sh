@@ -8,3 +8,5 @@ if [[ $url =~ ^([a-z]+://[^:@/?]*):([^@/?]*)@(.*)$ ]]; then
   PGPASSWORD=$(printf '%b' "${password//%/\\x}")
   export PGPASSWORD
 fi
+# Of several hosts, the one that takes writes: after a fail-over the first may be a standby that lags behind.
+export PGTARGETSESSIONATTRS=primary

@@ -8,6 +8,9 @@ process.stdout.on('error', (error) => {
   process.exit(0);
 });
 
+// As the first process of a container it would not be ended by the signal.
+process.once('SIGTERM', () => process.exit(143));
+
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
   isTerminal: process.stdout.isTTY,
   out: (line) => console.log(line),

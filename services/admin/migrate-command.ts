@@ -4,7 +4,7 @@ import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { ensureTopics, TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
 import { awayEngine } from '../../shared/outages/away-engine.ts';
-import { migratePostgres } from '../../shared/postgres/migrate-postgres.ts';
+import { migratePostgres, MigrationUnderWay } from '../../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
@@ -40,7 +40,8 @@ async function* migrate(config: Config, report: Report, waitS: number): AsyncIte
   const clickhouseUrl = findClickhouse(config);
   const brokers = findBrokers(config);
   const waiting = waitUntil(performance.now() + waitS * 1_000, report);
-  await waiting('Postgres', () => migratePostgres(postgresUrl, createLogger('silent')));
+  const signal = AbortSignal.timeout(waitS * 1_000);
+  await waiting('Postgres', () => migrateDatabase(postgresUrl, signal));
   yield { engine: 'postgres', status: 'up to date' };
   await waiting(
     'Kafka',
@@ -67,6 +68,14 @@ function waitUntil(deadline: number, report: Report): Waiting {
     });
     report(`${what}: up to date`);
   };
+}
+
+async function migrateDatabase(postgresUrl: string, signal: AbortSignal): Promise<void> {
+  try {
+    await migratePostgres(postgresUrl, createLogger('silent'), { signal });
+  } catch (error) {
+    throw error instanceof MigrationUnderWay ? new AdminError(`${error.message} Try again, or set --wait.`) : error;
+  }
 }
 
 async function createTopics(config: Config, brokers: readonly string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickhouseServers } from '../../shared/clickhouse/clickhouse-client.ts';
+import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
@@ -128,7 +129,9 @@ function clickhouseRefusal(error: unknown): string | undefined {
 
 function kafkaRefusal(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
-    if (/SASL/i.test(`${e.name} ${e.message}`)) return 'Kafka refuses the user or the password';
+    if (/SASL/i.test(`${e.name} ${e.message}`)) {
+      return isKafkaAway(error) ? undefined : 'Kafka refuses the user or the password';
+    }
   }
   return undefined;
 }

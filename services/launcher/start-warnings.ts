@@ -10,8 +10,12 @@ export function startWarnings(config: Config): string[] {
   return [...settingWarnings(config), ...clearTextWarnings(config), ...secretWarnings(config)];
 }
 
-function settingWarnings({ webhooks, http, secretKey, secretKeyPrevious, postgresUrl, payments }: Config): string[] {
+function settingWarnings(config: Config): string[] {
+  const { webhooks, http, secretKey, secretKeyPrevious, postgresUrl, payments, mail } = config;
   const warnings: string[] = [];
+  if (mail.smtpUrl === undefined && isFar(new URL(http.baseUrl).hostname)) {
+    warnings.push('SMTP_URL is unset: nobody gets a code to sign up with. Mails are files in DATA_DIR/outbox.');
+  }
   if (webhooks.allowPrivate) {
     warnings.push(
       'WEBHOOK_ALLOW_PRIVATE=1: any account can make this machine send requests to private addresses. Use it for development and tests only.',

@@ -71,8 +71,11 @@ function marked(client: ClickHouseClient, cluster: string | undefined): ClickHou
 /** The argument of a call to the client, as a cluster needs it. */
 function forCluster(method: string | symbol, argument: unknown, cluster: string): unknown {
   if (method === 'command') {
-    const command = argument as { query: string };
-    return { ...command, query: onCluster(command.query, cluster) };
+    const command = argument as { query: string; clickhouse_settings?: object };
+    const query = onCluster(command.query, cluster);
+    // A replica that is away executes it later; without the setting the statement would wait for it.
+    const settings = { ...command.clickhouse_settings, distributed_ddl_output_mode: 'none_only_active' };
+    return query === command.query ? command : { ...command, query, clickhouse_settings: settings };
   }
   if (method !== 'insert') return argument;
   const insert = argument as { values: unknown; clickhouse_settings?: object };

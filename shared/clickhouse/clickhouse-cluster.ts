@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** Statements that define something, with the name that `ON CLUSTER` follows. Mutations replicate by themselves. */
 const DEFINITION =
-  /^((?:CREATE (?:TABLE|DATABASE|MATERIALIZED VIEW) IF NOT EXISTS|CREATE OR REPLACE VIEW|ALTER TABLE) \w+)(?! DELETE\b)/;
+  /^((?:CREATE (?:TABLE|DATABASE|MATERIALIZED VIEW) IF NOT EXISTS|CREATE OR REPLACE VIEW|ALTER TABLE) \w+\b)(?! DELETE\b)/;
 const ENGINE = /\bENGINE = (?=(?:Replacing)?MergeTree\b)/;
 
 /**

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool, PoolClient } from '../postgres/pool.ts';
 import { delay } from '../runtime/clock.ts';
+import { errorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClickHouseClient } from './clickhouse-client.ts';
 
@@ -9,6 +10,8 @@ const MIGRATIONS = join(import.meta.dirname, '../../schemas/clickhouse');
 /** Key of the advisory lock in Postgres: an arbitrary number that must never change. */
 const LOCK = 7_104_226_091;
 const RETRY_LOCK_MS = 200;
+/** ClickHouse's number of that error. */
+const UNKNOWN_TABLE = '60';
 
 /**
  * Migrates ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no
@@ -44,12 +47,7 @@ async function tryLock(connection: PoolClient): Promise<boolean> {
 }
 
 async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promise<void> {
-  await clickhouse.command({
-    query: `CREATE TABLE IF NOT EXISTS schema_migrations (name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-            ENGINE = MergeTree ORDER BY name`,
-  });
-  const result = await clickhouse.query({ query: 'SELECT name FROM schema_migrations', format: 'JSONEachRow' });
-  const applied = new Set((await result.json<{ name: string }>()).map(({ name }) => name));
+  const applied = await appliedFiles(clickhouse);
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
   for (const file of files.sort()) {
     if (applied.has(file)) continue;
@@ -57,6 +55,27 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
     await clickhouse.insert({ table: 'schema_migrations', values: [{ name: file }], format: 'JSONEachRow' });
     logger.info({ file }, 'ClickHouse migrated');
   }
+}
+
+/**
+ * Defines nothing where nothing is missing: on a cluster a definition waits for each replica, and a start must not wait
+ * for one that is away.
+ */
+async function appliedFiles(clickhouse: ClickHouseClient): Promise<Set<string>> {
+  const read = async () => {
+    const result = await clickhouse.query({ query: 'SELECT name FROM schema_migrations', format: 'JSONEachRow' });
+    return new Set((await result.json<{ name: string }>()).map(({ name }) => name));
+  };
+  try {
+    return await read();
+  } catch (error) {
+    if (errorCode(error) !== UNKNOWN_TABLE) throw error;
+  }
+  await clickhouse.command({
+    query: `CREATE TABLE IF NOT EXISTS schema_migrations (name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+            ENGINE = MergeTree ORDER BY name`,
+  });
+  return read();
 }
 
 /** Splits a file into statements. Each ends with a semicolon at the end of a line. Comments are on separate lines. */

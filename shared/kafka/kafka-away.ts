@@ -67,6 +67,13 @@ const AWAY_NAMES = new Set([
   'KafkaJSTopicMetadataNotLoaded',
 ]);
 
+/**
+ * kafkajs turns whatever ends an authentication into the same error, without a cause: also a broker that goes away in
+ * the middle of it. These are the texts of its connection, which no answer of a broker has.
+ */
+const LOST_WHILE_AUTHENTICATING =
+  /failed: (?:Closed connection|Connection (?:error|timeout|closed)|Not connected|Request .* timed out$)/;
+
 /** What kafkajs wraps the error of its last attempt in. */
 const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExceeded']);
 
@@ -82,6 +89,7 @@ export function isKafkaAway(error: unknown): boolean {
   // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error. What is not worth a
   // retry at once is wrapped as well, for instance that no broker is left to ask for the group's coordinator.
   if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
+  if (error.name === 'KafkaJSSASLAuthenticationError') return LOST_WHILE_AUTHENTICATING.test(error.message);
   return AWAY_NAMES.has(error.name);
 }
 

@@ -1,76 +1,135 @@
 import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
+import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate';
+import pg from 'pg';
 import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { SERVER_OPTIONS } from './pool.ts';
+import { isPostgresAway, sqlState } from './postgres-away.ts';
 import { findPrimary } from './postgres-servers.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.url));
 
 /**
- * A migration waits at most this long for a table lock, because all later statements on the table queue behind it. It
- * is tried again later.
+ * A migration waits at most this long for a table that is in use, because all later statements on the table queue
+ * behind it: less than the 4 s after which a request gives up (REQUEST_LIMITS).
  */
-const LOCK_TIMEOUT_MS = 10_000;
-const LOCK_RETRY_MS = 200;
+const TABLE_LOCK_MS = 1_000;
+/** Statements have this long on a table that was in use before it is tried again. */
+const PAUSE_MS = 10_000;
+const TURN_RETRY_MS = 200;
+const SAY_AGAIN_MS = 60_000;
 const CONNECT_MS = 10_000;
-/** The error message of the runner while another process has its lock. */
-const LOCKED = 'Another migration is already running';
+/** The server ends a migration whose process has gone away between two statements, and releases its locks. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/** Another process is migrating, and has not come to an end in time. */
+export class MigrationUnderWay extends Error {
+  override name = 'MigrationUnderWay';
+}
+
+export interface MigrationOptions {
+  /** The folder of the files; by default the installation's own. */
+  folder?: string;
+  /** Ends the wait for another process that migrates. */
+  signal?: AbortSignal;
+  /** How long a table that was in use is left alone, in milliseconds; default 10,000. */
+  pauseMs?: number;
+}
 
 /**
  * Migrates the database to the newest schema: numbered files, forward only, under an advisory lock that other starting
  * processes wait for. Each file is one transaction, so applied files stay applied. A `.js` file may call
  * `pgm.noTransaction()` for CREATE INDEX CONCURRENTLY, which SQL files cannot contain; it must be repeatable.
  *
- * @param folder the folder of the files; by default the installation's own
- * @throws an error for which isPostgresAway is true when a table lock is not free in time; call it again then
+ * @throws an error for which isPostgresAway is true when a table is not free in time, after the pause, during which no
+ *   other process tries either; call it again then
+ * @throws MigrationUnderWay when `signal` is aborted while another process migrates
  */
-export async function migratePostgres(url: string, logger: Logger, folder: string = MIGRATIONS): Promise<void> {
-  while (!(await applyMissing(url, logger, folder))) await delay(LOCK_RETRY_MS);
-}
-
-/**
- * @returns false while another process migrates. The caller polls, because a session that waits for the lock would
- * block CREATE INDEX CONCURRENTLY.
- */
-async function applyMissing(url: string, logger: Logger, folder: string): Promise<boolean> {
+export async function migratePostgres(url: string, logger: Logger, options: MigrationOptions = {}): Promise<void> {
+  const { folder = MIGRATIONS, pauseMs = PAUSE_MS, signal } = options;
+  const client = await connect(url);
   try {
-    await runMissing(url, logger, folder);
-    return true;
+    await takeTurn(client, logger, signal);
+    await runMissing(client, logger, folder);
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith(LOCKED)) return false;
+    if (sqlState(error) === '55P03') await delay(pauseMs, signal);
     throw error;
+  } finally {
+    // Ending the session releases the advisory lock in every case.
+    await client.end().catch(() => undefined);
   }
 }
 
-async function runMissing(url: string, logger: Logger, folder: string): Promise<void> {
-  const primary = await findPrimary(url, CONNECT_MS);
-  await runner({
-    databaseUrl: {
-      connectionString: primary,
-      application_name: 'forum-monitor migrations',
-      lock_timeout: LOCK_TIMEOUT_MS,
-      connectionTimeoutMillis: CONNECT_MS,
-      keepAlive: true,
-    },
-    dir: `${folder}/*.{sql,js}`,
-    useGlob: true,
-    direction: 'up',
-    migrationsTable: 'schema_migrations',
-    singleTransaction: false,
-    advisoryLockMode: 'fail',
-    checkOrder: true,
-    logger: {
-      debug: () => undefined,
-      info: (message: string) => {
-        logger.debug(message);
-      },
-      // The runner warns on each attempt that it did not get the lock.
-      warn: (message: string) => {
-        logger.debug(message);
-      },
-      error: (message: string) => {
-        logger.error(message);
-      },
-    },
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: await findPrimary(url, CONNECT_MS),
+    application_name: 'forum-monitor migrations',
+    lock_timeout: TABLE_LOCK_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    options: SERVER_OPTIONS,
   });
+  // A statement fails when the connection is lost; without a listener the event would end the process too.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Polls, because a session that waits for the lock would block CREATE INDEX CONCURRENTLY. */
+async function takeTurn(client: pg.Client, logger: Logger, signal: AbortSignal | undefined): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    if (tries > 0 && signal?.aborted) {
+      throw new MigrationUnderWay('Another process is migrating Postgres, and has not ended yet.');
+    }
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      PG_MIGRATE_LOCK_ID,
+    ]);
+    if (rows[0]?.taken === true) return;
+    if (tries > 0 && tries % (SAY_AGAIN_MS / TURN_RETRY_MS) === 0) {
+      logger.info('another process is migrating Postgres; waiting for it');
+    }
+    await delay(TURN_RETRY_MS, signal);
+  }
+}
+
+async function runMissing(client: pg.Client, logger: Logger, folder: string): Promise<void> {
+  try {
+    await runner({
+      dbClient: client,
+      noLock: true,
+      dir: `${folder}/*.{sql,js}`,
+      useGlob: true,
+      direction: 'up',
+      migrationsTable: 'schema_migrations',
+      singleTransaction: false,
+      checkOrder: true,
+      logger: {
+        debug: () => undefined,
+        info: (message: string) => {
+          logger.debug(message);
+        },
+        warn: (message: string) => {
+          logger.debug(message);
+        },
+        error: (message: string) => {
+          logger.error(message);
+        },
+      },
+    });
+  } catch (error) {
+    throw await lossBehind(client, error);
+  }
+}
+
+/**
+ * Returns the loss of the connection behind an error of the runner, which hands on some errors of the server as a text
+ * only, or the error itself.
+ */
+async function lossBehind(client: pg.Client, error: unknown): Promise<unknown> {
+  if (sqlState(error) !== undefined) return error;
+  return client.query('ROLLBACK').then(
+    () => error,
+    (loss: unknown) => (isPostgresAway(loss) ? loss : error),
+  );
 }

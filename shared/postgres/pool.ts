@@ -56,6 +56,9 @@ export const REQUEST_LIMITS: SessionLimits = {
   idleInTransactionMs: 4_500,
 };
 
+/** Options of each session. The server notices a vanished client soon, and releases its session and its locks. */
+export const SERVER_OPTIONS =
+  '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
 /** TCP keep-alive: idle time before the first probe. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -81,8 +84,7 @@ export function createPool(options: PoolDeps): Pool {
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 30_000,
-    // The server notices a vanished client soon, and releases its session and its locks.
-    options: '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3',
+    options: SERVER_OPTIONS,
     types: INT8_AS_NUMBERS,
   });
   // When a connection in use is lost, its query fails. Without a listener the error event would end the process too.
@@ -110,13 +112,33 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
   try {
     await client.query('BEGIN');
     const result = await work(client);
-    await client.query('COMMIT');
+    await commit(client);
     return result;
   } catch (error) {
     broken = await rollBack(client, error);
     throw error;
   } finally {
     client.release(broken);
+  }
+}
+
+/** Errors of commits that the server may have carried out. */
+const unknownOutcomes = new WeakSet<Error>();
+
+/**
+ * Whether a transaction failed in its last step without an answer of the server, so that it may have been committed, or
+ * is committed later: a commit that waits for a standby or for the disk is not ended by any limit of the server.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof Error && unknownOutcomes.has(error);
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  try {
+    await client.query('COMMIT');
+  } catch (error) {
+    if (error instanceof Error && isPostgresAway(error) && sqlState(error) === undefined) unknownOutcomes.add(error);
+    throw error;
   }
 }
 

@@ -23,10 +23,16 @@ export interface Endpoints {
 
 const FILE = 'endpoints.json';
 
+/** What the file holds besides: whether the pid is still that of the process that wrote it. */
+interface Written extends Endpoints {
+  startedAt?: string | undefined;
+}
+
 /** Replaces the file atomically. Only its owner may read it, because the URLs contain passwords. */
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
   const path = join(dataDir, FILE);
-  writeFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`, { mode: 0o600 });
+  const written: Written = { ...endpoints, startedAt: identifyProcess(endpoints.pid)?.startedAt };
+  writeFileSync(`${path}.new`, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
@@ -36,13 +42,16 @@ export function removeEndpoints(dataDir: string): void {
 
 /** The endpoints of the installation that runs on this data directory; undefined when none runs. */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
-  let endpoints: Endpoints;
+  let written: Written;
   try {
-    endpoints = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8')) as Endpoints;
+    written = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8')) as Written;
   } catch {
     return undefined;
   }
-  return typeof endpoints.pid === 'number' && identifyProcess(endpoints.pid) !== undefined ? endpoints : undefined;
+  const { startedAt, ...endpoints } = written;
+  const owner = typeof endpoints.pid === 'number' ? identifyProcess(endpoints.pid) : undefined;
+  // After a crash of the machine the pid may be another process's.
+  return owner !== undefined && (startedAt ?? owner.startedAt) === owner.startedAt ? endpoints : undefined;
 }
 
 /** The broker list of a kafka:// URL in the form of KAFKA_BROKERS: [user:password@]host:port. */

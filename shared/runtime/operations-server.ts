@@ -10,8 +10,8 @@ const CONNECTIONS = 100;
 
 const JSON_TYPE = 'application/json';
 
-/** Whether the process works, and each of its parts. */
-type Ready = () => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
+/** Whether the process works, without regard to the excluded parts, and each of its parts. */
+type Ready = (excluded: ReadonlySet<string>) => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
 
 interface Answer {
   status: number;
@@ -26,8 +26,10 @@ export interface OperationsServer extends Running {
 
 /**
  * Serves GET /metrics in Prometheus' text format, and for whatever runs this process GET /healthz (it is alive) and
- * GET /readyz (200 while its services work, else 503; names the parts). None of them names an account or holds a
- * secret, but the metrics tell how busy the service is: by default they listen on loopback.
+ * GET /readyz (200 while its services work, else 503; names the parts). `/readyz?exclude=postgres&exclude=kafka` does
+ * not count these parts, for a load balancer: the API's own answer while an engine is away is better than none. None of
+ * them names an account or holds a secret, but the metrics tell how busy the service is: by default they listen on
+ * loopback.
  *
  * @param address port 0: a free port
  * @param ready what /readyz answers
@@ -38,22 +40,23 @@ export async function startOperationsServer(
   { host, port }: { host: string; port: number },
   ready: Ready,
 ): Promise<OperationsServer> {
-  const answers: Record<string, () => Promise<Answer>> = {
+  const answers: Record<string, (query: URLSearchParams) => Promise<Answer>> = {
     '/metrics': sharedResult(
       async () => ({ status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
       0,
     ),
     '/healthz': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' }),
-    '/readyz': sharedResult(async () => readyAnswer(await ready()), 0),
+    '/readyz': async (query) => readyAnswer(await ready(new Set(query.getAll('exclude')))),
   };
   const server = createLimitedServer(
     (request, response) => {
-      const answer = answers[request.url?.split('?')[0] ?? ''];
+      const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+      const answer = answers[path];
       if (answer === undefined) {
         response.writeHead(404).end();
         return;
       }
-      answer().then(
+      answer(new URLSearchParams(query)).then(
         ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
         () => response.writeHead(500).end(),
       );

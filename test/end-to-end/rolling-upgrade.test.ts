@@ -174,7 +174,7 @@ async function migrateToNextRelease(): Promise<void> {
     writeFileSync(join(next, `${9_001 + index}_${name}.sql`), column);
   }
   for (const [file, text] of Object.entries(NEXT_RELEASE)) writeFileSync(join(next, file), text);
-  await migratePostgres(running.endpoints().postgres, silentLogger(), next);
+  await migratePostgres(running.endpoints().postgres, silentLogger(), { folder: next });
   const clickhouse = createClient({ url: running.endpoints().clickhouse });
   const tables = await clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
+import { isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import { ApiError, ClientGone, engineAway } from './api-error.ts';
 
 /** Every request fails while an engine is unreachable, so one line a minute covers them all. */
@@ -47,9 +48,15 @@ export function toApiError(error: unknown): ApiError | undefined {
   return error instanceof ApiError ? error : (frameworkError(error) ?? outageError(error));
 }
 
-/** The engine is expected back, and nothing was done. */
+/** The engine is expected back. Nothing was done, unless the commit itself got no answer. */
 function outageError(error: unknown): ApiError | undefined {
   if (awayEngine(error) === undefined) return undefined;
+  if (isOutcomeUnknown(error)) {
+    return engineAway(
+      'The service cannot answer for the moment, nor tell whether the request took effect. ' +
+        'GET /v1/account/ledger lists what was charged, by request.',
+    );
+  }
   return engineAway('The service cannot answer for the moment. Nothing was charged.');
 }
 

@@ -29,7 +29,8 @@ export function refuseWithoutCredits({ balance }: Caller): void {
  *
  * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
  * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
- * (`idleInTransactionMs`). No clock is involved.
+ * (`idleInTransactionMs`). Only a COMMIT that the server has begun can outlast the request: it waits for a standby or
+ * for its disk without a limit. The answer says that the outcome is unknown then (`isOutcomeUnknown`).
  */
 export class ReadingCharges {
   private readonly pool: Pool;

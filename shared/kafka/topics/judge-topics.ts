@@ -16,7 +16,7 @@ export interface TopicFault {
   topic: string;
   /** What it is and what it should be, as a sentence without its subject. */
   fault: string;
-  /** The arguments after the name of one of Kafka's own tools. */
+  /** A command of Kafka's own tools. */
   command: string;
   /** Whether a start is refused: otherwise records would be lost, misjudged or unreadable. */
   isFatal: boolean;
@@ -30,6 +30,9 @@ interface Judge {
   isFatal: boolean;
 }
 
+/** The option without which Kafka's tools do nothing. */
+const SERVER = '--bootstrap-server HOST:PORT';
+
 /**
  * What is wrong with an existing topic of a cluster.
  *
@@ -42,7 +45,7 @@ export function judgeTopic(wanted: TopicSettings, found: FoundTopic, replication
     faults.push({
       topic,
       fault: `has partitions with ${found.replicas} of ${replication} replicas (KAFKA_REPLICATION)`,
-      command: 'kafka-reassign-partitions.sh --reassignment-json-file FILE --execute',
+      command: `kafka-reassign-partitions.sh ${SERVER} --reassignment-json-file FILE --execute`,
       isFatal: true,
     });
   }
@@ -54,7 +57,9 @@ export function judgeTopic(wanted: TopicSettings, found: FoundTopic, replication
     faults.push({
       topic,
       fault: `has ${setting}=${found.config.get(setting) ?? '(none)'}, not ${value}: ${why}`,
-      command: `kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config ${setting}=${value}`,
+      command:
+        `kafka-configs.sh ${SERVER} --alter --entity-type topics --entity-name ${topic} ` +
+        `--add-config ${setting}=${value}`,
       isFatal,
     });
   }
@@ -105,6 +110,13 @@ function judgesOf(wanted: TopicSettings, found: FoundTopic, replication: number 
       wanted: String(wanted.retentionMs),
       isRight: (value) => Number(value) < 0 || Number(value) >= wanted.retentionMs,
       why: 'records could expire before they are read',
+      isFatal: false,
+    },
+    {
+      setting: 'retention.bytes',
+      wanted: String(wanted.retentionBytes ?? -1),
+      isRight: (value) => Number(value) < 0 || Number(value) >= (wanted.retentionBytes ?? Infinity),
+      why: 'records could be deleted before they are read, when there are many',
       isFatal: false,
     },
   ];

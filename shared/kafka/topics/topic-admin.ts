@@ -95,8 +95,8 @@ function refuseOtherCounts(found: ReadonlyMap<string, FoundTopic>, wanted: reado
   if (faults.length > 0) {
     throw new TopicsDiffer(
       `These topics do not have the declared number of partitions:\n${faults.join('\n')}\n` +
-        'Records of one key would lose their order. Stop the producers, wait until every group has lag 0, and change the count; ' +
-        'or name the counts in KAFKA_PARTITIONS; or set another KAFKA_TOPIC_PREFIX.',
+        'Records of one key would lose their order. Stop all services and raise the count with `admin topics raise`, which ' +
+        'waits until every group has lag 0; or name the counts in KAFKA_PARTITIONS; or set another KAFKA_TOPIC_PREFIX.',
     );
   }
 }

@@ -15,6 +15,8 @@ interface Sample {
   /** Megabytes, shared pages counted once for each of the processes that share them. */
   resident: number;
   handles: number;
+  /** Seconds of processor time since the first sample. */
+  seconds: number;
 }
 
 /** Linux counts processor time in hundredths of a second. */
@@ -28,29 +30,34 @@ export class Resources {
   readonly #seen = new Map<number, number>();
   readonly #begun = performance.now();
 
-  /** Takes a sample of these process trees. `kinds` names the processes that their command does not. */
-  take(roots: readonly number[], kinds: ReadonlyMap<number, string>): void {
+  /**
+   * Takes a sample of these process trees, and of this process alone as `self` where that is given. `kinds` names the
+   * processes that their command does not.
+   */
+  take(roots: readonly number[], kinds: ReadonlyMap<number, string>, self?: string): void {
     const at = (performance.now() - this.#begun) / 60_000;
     const sums = new Map<string, Sample>();
-    for (const root of roots) {
-      for (const process of processTree(root)) {
-        const used = usedBy(process.pid);
-        if (used === undefined) continue;
-        const kind = kinds.get(process.pid) ?? kindOf(process);
-        // What a process used before it was first seen is its start.
-        const spent = used.seconds - (this.#seen.get(process.pid) ?? used.seconds);
-        this.#seen.set(process.pid, used.seconds);
-        this.#seconds.set(kind, (this.#seconds.get(kind) ?? 0) + spent);
-        const sum = sums.get(kind) ?? { at, memory: 0, shared: 0, files: 0, resident: 0, handles: 0 };
-        sums.set(kind, {
-          at,
-          memory: sum.memory + used.memory,
-          shared: sum.shared + used.shared,
-          files: sum.files + used.files,
-          resident: sum.resident + used.resident,
-          handles: sum.handles + used.handles,
-        });
-      }
+    const processes = roots.flatMap((root) => processTree(root));
+    const named = processes.map((of) => [of.pid, kinds.get(of.pid) ?? kindOf(of)] as const);
+    if (self !== undefined) named.push([process.pid, self]);
+    for (const [pid, kind] of named) {
+      const used = usedBy(pid);
+      if (used === undefined) continue;
+      // What a process used before it was first seen is its start.
+      const spent = used.seconds - (this.#seen.get(pid) ?? used.seconds);
+      this.#seen.set(pid, used.seconds);
+      const seconds = (this.#seconds.get(kind) ?? 0) + spent;
+      this.#seconds.set(kind, seconds);
+      const sum = sums.get(kind) ?? { at, memory: 0, shared: 0, files: 0, resident: 0, handles: 0 };
+      sums.set(kind, {
+        at,
+        memory: sum.memory + used.memory,
+        shared: sum.shared + used.shared,
+        files: sum.files + used.files,
+        resident: sum.resident + used.resident,
+        handles: sum.handles + used.handles,
+        seconds,
+      });
     }
     for (const [kind, sample] of sums) this.#samples.set(kind, [...(this.#samples.get(kind) ?? []), sample]);
   }
@@ -74,9 +81,10 @@ export class Resources {
   }
 
   /**
-   * By kind: cores used from the first sample on; memory, the mean of the first and of the last five minutes after
-   * `settled` minutes, its slope an hour with the standard error, the slope of its second half alone (what only fills
-   * up flattens) and of its shared pages and pages of files, and its mean in each tenth; file handles likewise.
+   * By kind: cores used from the first sample on, and in each tenth; memory, the mean of the first and of the last
+   * five minutes after `settled` minutes, its slope an hour with the standard error, the slope of its second half alone
+   * (what only fills up flattens) and of its shared pages and pages of files, and its mean in each tenth; file handles
+   * likewise.
    */
   growth(settled: number): object[] {
     return [...this.#samples].map(([kind, all]) => {
@@ -89,7 +97,8 @@ export class Resources {
       const tenth = (index: number) => all.filter(({ at }) => Math.min(9, Math.floor((at / last) * 10)) === index);
       return {
         process: kind,
-        cores: round(((this.#seconds.get(kind) ?? 0) / (last * 60)) * 1_000) / 1_000,
+        cores: hundredths((this.#seconds.get(kind) ?? 0) / (last * 60)),
+        cores_tenths: Array.from({ length: 10 }, (_, index) => hundredths(coresUsed(tenth(index)))),
         mb_first: mean(samples.filter(({ at }) => at < settled + 5)),
         mb_last: mean(samples.filter(({ at }) => at > last - 5)),
         mb_most: round(Math.max(...all.map(({ memory }) => memory))),
@@ -110,6 +119,17 @@ export class Resources {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** Cores used between the first and the last of these samples. */
+function coresUsed(samples: readonly Sample[]): number {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined || last.at === first.at) return 0;
+  return (last.seconds - first.seconds) / (60 * (last.at - first.at));
 }
 
 /** The slope of the least-squares line through these points, and its standard error: "1.2 ± 0.3". */
@@ -135,7 +155,7 @@ function kindOf({ command }: Process): string {
 }
 
 /** Megabytes, open handles, seconds of processor time; undefined when the process has ended. */
-function usedBy(pid: number): (Omit<Sample, 'at'> & { seconds: number }) | undefined {
+function usedBy(pid: number): Omit<Sample, 'at'> | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [user, system] = stat

@@ -145,7 +145,7 @@ async function run(report: Report, soak: Soak): Promise<void> {
 async function sample({ installation, second }: Soak, resources: Resources, stores: Stores, signal: AbortSignal) {
   for (let turn = 0; !signal.aborted; turn++) {
     const kinds = new Map([...second].map(([service, process]) => [process.pid!, `second ${service}`]));
-    resources.take([installation.pid, ...kinds.keys()], kinds);
+    resources.take([installation.pid, ...kinds.keys()], kinds, 'the benchmark itself');
     if (turn % 6 === 0) console.error(`${new Date().toISOString()} ${await stores.sample()}`);
     await wait(SAMPLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -169,3 +169,32 @@ test('a transaction whose COMMIT reached a stopped server is not committed later
   });
   expect((await db.pool.query('SELECT FROM doubts')).rowCount).toBe(0);
 });
+
+test('where a commit waits for a standby that is away, the answer says that the outcome is unknown, and the ledger tells', async () => {
+  const account = await api.account({ credits: 100 });
+  const settings = (names: string) => [
+    `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,
+    'SELECT pg_reload_conf()',
+  ];
+  const apply = async (names: string) => {
+    for (const statement of settings(names)) await db.pool.query(statement);
+    await eventually('the setting is in force', async () => {
+      const { rows } = await db.pool.query<{ names: string }>('SHOW synchronous_standby_names');
+      return Object.values(rows[0]!)[0] === names;
+    });
+  };
+  await apply('nobody');
+  const reply = await api.call(account.apiKey, 'GET', '/v1/forum/subreddits?limit=3').finally(() => apply(''));
+  expect(reply.status).toBe(503);
+  expect(reply.body.error).toMatchObject({
+    code: 'internal_error',
+    message: expect.stringContaining('nor tell whether the request took effect') as string,
+    retryable: true,
+  });
+  await eventually('the commit is over', async () => {
+    const { rowCount } = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
+    return rowCount === 0;
+  });
+  const { body } = await api.call(account.apiKey, 'GET', '/v1/account/ledger');
+  expect(body.items).toMatchObject([{ amount: -1, balance_after: 99 }, { amount: 100 }]);
+});

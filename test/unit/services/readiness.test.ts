@@ -44,6 +44,35 @@ test('the start is not over while a part comes and goes', async () => {
   expect(checks).toBeGreaterThanOrEqual(3 + 3);
 });
 
+test('the start does not wait for ever for an archiver whose tables ClickHouse refuses', async () => {
+  const { up, time, readiness, add } = stage(['api', 'archiver']);
+  add('api');
+  up.archiver = false;
+  readiness.add('archiver', () => {
+    time.now += 1_000;
+    return up.archiver;
+  });
+  await readiness.untilReady(AbortSignal.timeout(10_000));
+  expect(time.now).toBeGreaterThanOrEqual(10_000);
+  expect(time.now).toBeLessThan(15_000);
+});
+
+test('excluded parts are named and do not count', async () => {
+  const { up, readiness, add } = stage(['api']);
+  add('api');
+  const excluded = new Set(['postgres', 'kafka']);
+  up.postgres = up.kafka = false;
+  // A process that starts is not ready, whatever is excluded.
+  expect((await readiness.answer(excluded)).ready).toBe(false);
+  readiness.markAnnounced();
+  expect(await readiness.answer(excluded)).toMatchObject({ ready: true, parts: { postgres: false, kafka: false } });
+  expect((await readiness.answer(new Set(['kafka']))).ready).toBe(false);
+  up.api = false;
+  expect((await readiness.answer()).ready).toBe(false);
+  readiness.markStopping();
+  expect((await readiness.answer(excluded)).ready).toBe(false);
+});
+
 test('a short lapse of a service is not shown, a long one and that of an engine are', async () => {
   const { up, time, readiness, add } = stage();
   add('api');

@@ -57,6 +57,22 @@ test.each([
   [kafkajsError('KafkaJSNonRetriableError', 'misused'), false],
   [kafkajsError('KafkaJSNotImplemented', 'Snappy'), false],
   [kafkajsError('KafkaJSSASLAuthenticationError', 'wrong password'), false],
+  [kafkajsError('KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed: Closed connection'), true],
+  [kafkajsError('KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed: Connection timeout'), true],
+  [
+    kafkajsError(
+      'KafkaJSSASLAuthenticationError',
+      'SASL SCRAM SHA512 authentication failed: Request SaslAuthenticate(key: 36, version: 0) timed out',
+    ),
+    true,
+  ],
+  [
+    kafkajsError(
+      'KafkaJSSASLAuthenticationError',
+      'SASL SCRAM SHA512 authentication failed: Authentication failed during authentication due to invalid credentials',
+    ),
+    false,
+  ],
   [kafkajsError('KafkaJSServerDoesNotSupportApiKey', 'old', {}), false],
 ])('%s means that Kafka is away: %s', (error, away) => {
   expect(isKafkaAway(error)).toBe(away);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -12,6 +12,10 @@ test('endpoints.json is read while its process is running, and ignored once it h
   const endpoints = { ...addresses, embedded: [] };
   writeEndpoints(dataDir, { pid: process.pid, ...endpoints });
   expect(readEndpoints(dataDir)).toEqual({ pid: process.pid, ...endpoints });
+  // The pid of the owner was given to another process after a crash of the machine.
+  const file = join(dataDir, 'endpoints.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/("startedAt": ")[^"]*/, '$1before'));
+  expect(readEndpoints(dataDir)).toBeUndefined();
   writeEndpoints(dataDir, { pid: 2 ** 30, ...endpoints });
   expect(readEndpoints(dataDir)).toBeUndefined();
 });

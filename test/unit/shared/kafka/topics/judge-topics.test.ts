@@ -35,12 +35,14 @@ describe('judgeTopic', () => {
     ['max.message.bytes', '1048588', 'max.message.bytes=4194304', true],
     ['min.insync.replicas', '1', 'min.insync.replicas=2', true],
     ['retention.ms', '3600000', `retention.ms=${7 * 86_400_000}`, false],
+    ['retention.bytes', '1073741824', 'retention.bytes=-1', false],
   ])('%s=%s is mended by %s', (setting, value, mended, isFatal) => {
     const faults = judgeTopic(WANTED!, created(3, { [setting]: value }), 3);
     expect(faults).toMatchObject([{ topic: 'p.monitor.matches', isFatal }]);
     expect(faults[0]!.fault).toContain(`has ${setting}=${value}, not `);
     expect(faults[0]!.command).toBe(
-      `kafka-configs.sh --alter --entity-type topics --entity-name p.monitor.matches --add-config ${mended}`,
+      'kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics --entity-name p.monitor.matches ' +
+        `--add-config ${mended}`,
     );
   });
 
