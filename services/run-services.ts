@@ -97,9 +97,7 @@ export async function runServices(
   const { metricsHost: host, metricsPort: port = 0 } = config.http;
   const readiness = new Readiness({ ...clients, services });
   // Before the engines answer: whatever runs this process sees that it is alive and what it waits for.
-  const operations = await startOperationsServer(clients.metrics, { host, port }, (excluded) =>
-    readiness.answer(excluded),
-  );
+  const operations = await startOperationsServer(clients.metrics, { host, port }, readiness);
   lifecycle.add('metrics', operations);
   deps.logger.info({ services, metrics: operations.url }, 'starting');
   const engines = await prepareEngines(clients);

@@ -10,8 +10,15 @@ const CONNECTIONS = 100;
 
 const JSON_TYPE = 'application/json';
 
-/** Whether the process works, without regard to the excluded parts, and each of its parts. */
-type Ready = (excluded: ReadonlySet<string>) => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
+interface ReadyAnswer {
+  ready: boolean;
+  parts: Record<string, boolean>;
+}
+
+interface Readiness {
+  /** Whether the process works, without regard to the excluded parts, and each of its parts. */
+  answer(excluded: ReadonlySet<string>): Promise<ReadyAnswer>;
+}
 
 interface Answer {
   status: number;
@@ -32,13 +39,13 @@ export interface OperationsServer extends Running {
  * loopback.
  *
  * @param address port 0: a free port
- * @param ready what /readyz answers
+ * @param readiness what /readyz answers
  * @throws ConfigError when the address cannot be listened on
  */
 export async function startOperationsServer(
   metrics: Metrics,
   { host, port }: { host: string; port: number },
-  ready: Ready,
+  readiness: Readiness,
 ): Promise<OperationsServer> {
   const answers: Record<string, (query: URLSearchParams) => Promise<Answer>> = {
     '/metrics': sharedResult(
@@ -46,7 +53,7 @@ export async function startOperationsServer(
       0,
     ),
     '/healthz': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' }),
-    '/readyz': async (query) => readyAnswer(await ready(new Set(query.getAll('exclude')))),
+    '/readyz': async (query) => readyAnswer(await readiness.answer(new Set(query.getAll('exclude')))),
   };
   const server = createLimitedServer(
     (request, response) => {
@@ -80,7 +87,7 @@ export async function startOperationsServer(
   };
 }
 
-function readyAnswer({ ready, parts }: Awaited<ReturnType<Ready>>): Answer {
+function readyAnswer({ ready, parts }: ReadyAnswer): Answer {
   return { status: ready ? 200 : 503, type: JSON_TYPE, body: JSON.stringify({ ready, parts }) };
 }
 
