@@ -1,23 +1,24 @@
 import type { Request } from 'express';
 import Provider, { errors } from 'oidc-provider';
-import type { Adapter, AdapterFactory } from 'oidc-provider';
+import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
-import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import type { FoundRecord, SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 /** How long a used code is kept, so that a second use revokes what the first one issued. */
 const USED_CODE_SECONDS = 3_600;
 
 /**
  * The provider's storage. The database's clock decides about expiry. A code or refresh token is consumed in one
- * statement: when two requests bring the same one at the same time, the second is refused and revokes what the first
- * got.
+ * statement. When two requests bring the same code at the same time, the second is refused and revokes what the first
+ * got. When they bring the same refresh token, the second is told to come again: it may repeat a request that is slow.
  */
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
     if (model === 'Session') return NOTHING;
-    return reportingOutages(model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model));
+    if (model === 'Client') return reportingOutages(clientAdapter(records, findDocument));
+    return reportingOutages(model === 'RefreshToken' ? refreshTokenAdapter(records) : recordAdapter(records, model));
   };
 }
 
@@ -51,8 +52,8 @@ function reportingOutages(adapter: Adapter): Adapter {
   });
 }
 
-function temporarilyUnavailable(): Error {
-  const error = new errors.TemporarilyUnavailable('the service cannot answer for the moment');
+function temporarilyUnavailable(reason = 'the service cannot answer for the moment'): Error {
+  const error = new errors.TemporarilyUnavailable(reason);
   return Object.assign(error, { statusCode: 503, status: 503 });
 }
 
@@ -83,15 +84,7 @@ function recordAdapter(records: SealedRecords, model: string): Adapter {
     },
     async find(id) {
       const found = await records.find(model, id);
-      if (found === undefined) return undefined;
-      const now = Math.floor(Date.now() / 1000);
-      return {
-        ...found.payload,
-        jti: id,
-        // By this process's clock, which the provider compares with.
-        exp: now + found.secondsLeft,
-        ...(found.consumed ? { consumed: now } : {}),
-      };
+      return found && payloadOf(id, found);
     },
     async consume(id) {
       if (await records.consume(model, id, USED_CODE_SECONDS)) return;
@@ -101,5 +94,39 @@ function recordAdapter(records: SealedRecords, model: string): Adapter {
     },
     destroy: (id) => records.delete(model, id),
     revokeByGrantId: (grantId) => records.revokeGrant(grantId),
+  };
+}
+
+/**
+ * A refresh token whose successor nobody used may be used again: its answer may have been lost, or could not be stored.
+ * It is consumed as this request found it, so that a request that was overtaken does not replace what the other got.
+ */
+function refreshTokenAdapter(records: SealedRecords): Adapter {
+  const model = 'RefreshToken';
+  const seen = new WeakMap<object, string | null>();
+  return {
+    ...recordAdapter(records, model),
+    async find(id) {
+      const found = await records.find(model, id);
+      if (found === undefined) return undefined;
+      if (Provider.ctx) seen.set(Provider.ctx, found.consumedAt);
+      return payloadOf(id, found);
+    },
+    async consume(id) {
+      const seenAt = (Provider.ctx && seen.get(Provider.ctx)) ?? null;
+      if (await records.consumeRefreshToken(id, seenAt)) return;
+      throw temporarilyUnavailable('another request with this refresh token is being answered');
+    },
+  };
+}
+
+function payloadOf(id: string, found: FoundRecord): AdapterPayload {
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    ...found.payload,
+    jti: id,
+    // By this process's clock, which the provider compares with.
+    exp: now + found.secondsLeft,
+    ...(found.consumed ? { consumed: now } : {}),
   };
 }

@@ -15,7 +15,10 @@ export interface NewOAuthRecord {
 
 export interface StoredOAuthRecord {
   payload: Buffer;
+  /** Whether another use is a reuse: of a code any, of a refresh token one after a later token of its grant was used. */
   consumed: boolean;
+  /** When it was last used, to the microsecond; null before. */
+  consumedAt: string | null;
   /** Seconds since it was written. `secondsLeft`: seconds until it expires, rounded up. */
   age: number;
   secondsLeft: number;
@@ -43,25 +46,32 @@ export async function putOAuthRecord(db: Queryable, record: NewOAuthRecord): Pro
   );
 }
 
-/** Finds a record that has not expired. */
+/**
+ * Finds a record that has not expired. The refresh token that was used last may be used again: its answer may have been
+ * lost, or could not be stored.
+ */
 export async function findOAuthRecord(
   db: Queryable,
   model: string,
   idHash: Uint8Array,
 ): Promise<StoredOAuthRecord | undefined> {
   const { rows } = await db.query<StoredOAuthRecord>(
-    `SELECT payload, consumed_at IS NOT NULL AS consumed,
-       floor(extract(epoch FROM service_now() - written_at))::integer AS age,
-       ceil(extract(epoch FROM expires_at - service_now()))::integer AS "secondsLeft"
-     FROM oauth_records
-     WHERE id_hash = $1 AND model = $2 AND expires_at > (SELECT service_now())`,
+    `SELECT r.payload, r.consumed_at::text AS "consumedAt",
+       r.consumed_at IS NOT NULL AND (r.model <> 'RefreshToken' OR EXISTS (
+         SELECT FROM oauth_records later
+         WHERE later.grant_hash = r.grant_hash AND later.model = 'RefreshToken' AND later.consumed_at > r.consumed_at
+       )) AS consumed,
+       floor(extract(epoch FROM service_now() - r.written_at))::integer AS age,
+       ceil(extract(epoch FROM r.expires_at - service_now()))::integer AS "secondsLeft"
+     FROM oauth_records r
+     WHERE r.id_hash = $1 AND r.model = $2 AND r.expires_at > (SELECT service_now())`,
     [idHash, model],
   );
   return rows[0];
 }
 
 /**
- * Marks a code or a refresh token as used. Of concurrent callers exactly one succeeds. The record is kept for at least
+ * Marks a code or a proof as used. Of concurrent callers exactly one succeeds. The record is kept for at least
  * `keptSeconds`, so that a second use is detected.
  *
  * @returns false when it was used before, has expired or does not exist
@@ -77,6 +87,44 @@ export async function consumeOAuthRecord(
      SET consumed_at = service_now(), expires_at = greatest(expires_at, service_now() + make_interval(secs => $3))
      WHERE id_hash = $1 AND model = $2 AND consumed_at IS NULL AND expires_at > (SELECT service_now())`,
     [idHash, model, keptSeconds],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Marks a refresh token as the one of its grant that was used last. All that were issued by now and not used count as
+ * used before it: whoever has one of them shares the grant with somebody else. The times only order the uses, so each
+ * is later than the ones before, also by another server's clock.
+ *
+ * @param seen consumedAt when the token was found; of concurrent callers that found the same exactly one succeeds
+ * @returns false when it was used since, has expired or does not exist
+ */
+export async function consumeRefreshToken(db: Queryable, idHash: Uint8Array, seen: string | null): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `WITH locked AS MATERIALIZED (
+       SELECT id_hash FROM oauth_records
+       WHERE model = 'RefreshToken' AND (id_hash = $1 OR (
+         consumed_at IS NULL AND grant_hash = (SELECT grant_hash FROM oauth_records WHERE id_hash = $1)
+       ))
+       ORDER BY id_hash
+       FOR UPDATE
+     ), used AS (
+       UPDATE oauth_records r
+       SET consumed_at = greatest(service_now(), (
+         SELECT max(other.consumed_at) + interval '1 millisecond' FROM oauth_records other
+         WHERE other.grant_hash = r.grant_hash AND other.model = 'RefreshToken'
+       ))
+       FROM locked
+       WHERE r.id_hash = locked.id_hash AND r.id_hash = $1 AND r.consumed_at IS NOT DISTINCT FROM $2::timestamptz
+         AND r.expires_at > (SELECT service_now())
+       RETURNING r.id_hash
+     ), replaced AS (
+       UPDATE oauth_records r SET consumed_at = '-infinity'
+       FROM locked, used
+       WHERE r.id_hash = locked.id_hash AND r.id_hash <> used.id_hash
+     )
+     SELECT FROM used`,
+    [idHash, seen],
   );
   return rowCount === 1;
 }

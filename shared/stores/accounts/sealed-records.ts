@@ -3,6 +3,7 @@ import type { SecretBox } from '../../domain/secret-box.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import {
   consumeOAuthRecord,
+  consumeRefreshToken,
   deleteOAuthRecord,
   findOAuthRecord,
   isAllowedOAuthClient,
@@ -20,7 +21,9 @@ export interface NewRecord {
 
 export interface FoundRecord {
   payload: Record<string, unknown>;
+  /** As in StoredOAuthRecord. */
   consumed: boolean;
+  consumedAt: string | null;
   /** Seconds since it was written. `secondsLeft`: seconds until it expires. */
   age: number;
   secondsLeft: number;
@@ -60,7 +63,7 @@ export class SealedRecords {
     const found = await findOAuthRecord(this.db, model, idHash);
     if (found === undefined) return undefined;
     const payload = this.unseal(model, idHash, found.payload);
-    return payload && { payload, consumed: found.consumed, age: found.age, secondsLeft: found.secondsLeft };
+    return payload && { ...found, payload };
   }
 
   /** Returns undefined when it was sealed with another secret key. Its holder must then sign in or register again. */
@@ -75,6 +78,11 @@ export class SealedRecords {
   /** Marks a record as used; see consumeOAuthRecord. Returns false when it was used before. */
   consume(model: string, id: string, keptSeconds: number): Promise<boolean> {
     return consumeOAuthRecord(this.db, model, hashOAuthId(id), keptSeconds);
+  }
+
+  /** Marks a refresh token as used; see consumeRefreshToken. Returns false when it was used since it was found. */
+  consumeRefreshToken(id: string, seen: string | null): Promise<boolean> {
+    return consumeRefreshToken(this.db, hashOAuthId(id), seen);
   }
 
   delete(model: string, id: string): Promise<void> {
