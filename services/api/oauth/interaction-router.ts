@@ -5,6 +5,7 @@ import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { newProgramMail } from '../notices/new-program-mail.ts';
 import type { NewProgram } from '../notices/new-program-mail.ts';
 import { sendNotice } from '../notices/send-notice.ts';
@@ -22,10 +23,10 @@ import type { AskingClient } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { signedInPage } from './sign-in-link.ts';
+import { signedInAccount, signedInPage } from './sign-in-link.ts';
 import type { SignedInBrowsers } from './sign-in-link.ts';
 import { signInProblem } from '../sign-in/sign-in-problem.ts';
-import type { SignIn } from '../sign-in/sign-in.ts';
+import type { SignedInAccount, SignIn } from '../sign-in/sign-in.ts';
 
 const PATH = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;
@@ -45,7 +46,8 @@ export interface InteractionDeps {
 /** What the pages store for a sign-in under way, apart from what the provider needs at the end. */
 const signInState = z.object({
   code: z.object({ token: z.string(), email: z.string() }).optional(),
-  login: z.object({ accountId: z.string() }).optional(),
+  // Without an address, as the release before stored it, it proves nothing any more.
+  login: signedInAccount.optional().catch(undefined),
 });
 type SignInState = z.output<typeof signInState>;
 
@@ -75,7 +77,7 @@ export function createInteractionRouter(deps: InteractionDeps): Router {
   const steps: Record<string, (step: Step) => Promise<void>> = {
     address: takeAddress,
     code: takeCode,
-    again: askAgain,
+    again: (step) => proceed(step, {}),
     decision: takeDecision,
   };
   router.get(page, trustIssuer(oauth.baseUrl), withStep(deps, showPage));
@@ -136,12 +138,12 @@ function withStep(deps: InteractionDeps, handle: (step: Step) => Promise<void>):
 
 async function showPage(begun: Step): Promise<void> {
   const step = await withLinkedBrowser(begun);
-  const { oauth, response, interaction, state, pageUrl } = step;
+  const { response, interaction, state, pageUrl } = step;
   const client = await askingClient(step);
   if (state.login) {
-    const account = await findAccount(oauth.pool, state.login.accountId);
+    if ((await findOwner(step, state.login)) === undefined) return;
     const words = scopesOf(interaction).map((scope) => SCOPES.get(scope)!);
-    send(response, 200, consentPage(pageUrl, client, account?.email ?? '', words));
+    send(response, 200, consentPage(pageUrl, client, state.login.email, words));
   } else if (state.code) send(response, 200, codePage(pageUrl, state.code.email));
   else send(response, 200, addressPage(pageUrl, client));
 }
@@ -149,9 +151,9 @@ async function showPage(begun: Step): Promise<void> {
 /** A browser that a link signed in needs no code, whichever program started the sign-in. */
 async function withLinkedBrowser(step: Step): Promise<Step> {
   if (step.state.login || step.request.method !== 'GET') return step;
-  const accountId = await step.browsers.take(step.request, step.response);
-  if (accountId === undefined) return step;
-  const state: SignInState = { login: { accountId } };
+  const login = await step.browsers.take(step.request, step.response);
+  if (login === undefined) return step;
+  const state: SignInState = { login };
   await saveState(step, state);
   return { ...step, state };
 }
@@ -174,7 +176,7 @@ async function takeCode(step: Step): Promise<void> {
   const { request, response, pageUrl, signIn, state } = step;
   if (!state.code) return proceed(step, state);
   const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''));
-  if (verdict.outcome === 'signed in') return proceed(step, { login: { accountId: verdict.accountId } });
+  if (verdict.outcome === 'signed in') return proceed(step, { login: signedInAccount.parse(verdict) });
   const problem = signInProblem(verdict);
   if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
     send(response, 400, codePage(pageUrl, state.code.email, problem));
@@ -184,37 +186,43 @@ async function takeCode(step: Step): Promise<void> {
   send(response, 400, addressPage(pageUrl, await askingClient(step), problem));
 }
 
-async function askAgain(step: Step): Promise<void> {
-  await proceed(step, {});
-}
-
 async function takeDecision(step: Step): Promise<void> {
   const { request, response, provider, state } = step;
   const decision = field(request, 'decision');
   if (!state.login || (decision !== 'allow' && decision !== 'deny')) return proceed(step, state);
-  if (decision === 'allow') return allow(step, state.login.accountId);
+  if (decision === 'allow') return allow(step, state.login);
   const denied = { error: 'access_denied', error_description: 'The person who was asked denied it.' };
   await provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
 }
 
-async function allow(step: Step, accountId: string): Promise<void> {
-  const { provider, records, request, response, interaction, oauth, pageUrl } = step;
-  const account = await findAccount(oauth.pool, accountId);
-  if (account?.status !== 'active') {
-    await saveState(step, {});
-    send(response, 400, addressPage(pageUrl, await askingClient(step), signInProblem({ outcome: 'frozen' })));
-    return;
-  }
-  await takeGrant(step, accountId);
+async function allow(step: Step, login: SignedInAccount): Promise<void> {
+  const { provider, records, request, response, interaction, oauth } = step;
+  await takeGrant(step, login.accountId);
   const clientId = String(interaction.params.client_id);
-  const grant = new provider.Grant({ accountId, clientId });
+  const grant = new provider.Grant({ accountId: login.accountId, clientId });
   grant.addResourceScope(resourceOf(oauth.baseUrl), scopesOf(interaction).join(' '));
   const grantId = await grant.save();
+  // After the grant is stored: whoever changes the address later sees it among the account's programs.
+  const account = await findOwner(step, login);
+  if (account === undefined) return records.revokeGrant(grantId);
   await records.allowClient(clientId, GRANT_SECONDS);
   const program = await newProgramOf(step);
   await sendNotice(oauth, newProgramMail(account.email, program, oauth.dashboardUrl), 'a program was connected');
-  const result = { login: { accountId, remember: false }, consent: { grantId } };
+  const result = { login: { ...login, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
+
+/**
+ * Finds the account that signed in. When it is closed or has another address by now, the sign-in begins again: whoever
+ * reads the mailbox of the earlier address must not go on with it.
+ */
+async function findOwner(step: Step, { accountId, email }: SignedInAccount): Promise<StoredAccount | undefined> {
+  const account = await findAccount(step.oauth.pool, accountId);
+  if (account?.status === 'active' && account.email === email) return account;
+  const problem = signInProblem({ outcome: account?.status === 'active' ? 'expired' : 'frozen' });
+  await saveState(step, {});
+  send(step.response, 400, addressPage(step.pageUrl, await askingClient(step), problem));
+  return undefined;
 }
 
 /** @throws ApiError rate_limited: a decision can be sent again and again until its redirect is followed */

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { cookieOf } from '../signup/cookies.ts';
@@ -10,18 +11,21 @@ import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';
 import { signInProblem } from '../sign-in/sign-in-problem.ts';
-import type { SignIn } from '../sign-in/sign-in.ts';
+import type { SignedInAccount, SignIn } from '../sign-in/sign-in.ts';
 
 const COOKIE = 'oauth_signed_in';
 const MODEL = 'SignedIn';
 const PROOF_LENGTH = 52;
 
+/** Who signed in, as it is stored until they decide. */
+export const signedInAccount = z.object({ accountId: z.string(), email: z.string() });
+
 /** Browsers that a link signed in. */
 export interface SignedInBrowsers {
   /** Signs a browser in for its next authorisation: once, and for ten minutes. */
-  remember(response: Response, accountId: string): Promise<void>;
-  /** Consumes the browser's sign-in. @returns the account; undefined when the browser is not signed in */
-  take(request: Request, response: Response): Promise<string | undefined>;
+  remember(response: Response, who: SignedInAccount): Promise<void>;
+  /** Consumes the browser's sign-in. @returns undefined when the browser is not signed in */
+  take(request: Request, response: Response): Promise<SignedInAccount | undefined>;
   /** Whether the browser has a sign-in cookie; the cookie is not checked. */
   isSignedIn(request: Request): boolean;
 }
@@ -32,9 +36,9 @@ export function createSignedInBrowsers(records: SealedRecords, baseUrl: string):
   const secure = new URL(baseUrl).protocol === 'https:';
   const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
   return {
-    async remember(response, accountId) {
+    async remember(response, { accountId, email }) {
       const proof = randomText(PROOF_LENGTH);
-      await records.put({ model: MODEL, id: proof, payload: { accountId }, validSeconds: CODE_SECONDS });
+      await records.put({ model: MODEL, id: proof, payload: { accountId, email }, validSeconds: CODE_SECONDS });
       response.cookie(COOKIE, proof, { ...options, maxAge: CODE_SECONDS * 1000 });
     },
     async take(request, response) {
@@ -43,7 +47,7 @@ export function createSignedInBrowsers(records: SealedRecords, baseUrl: string):
       response.clearCookie(COOKIE, options);
       const found = await records.find(MODEL, proof);
       if (found === undefined || !(await records.consume(MODEL, proof, 0))) return undefined;
-      return typeof found.payload.accountId === 'string' ? found.payload.accountId : undefined;
+      return signedInAccount.safeParse(found.payload).data;
     },
     isSignedIn: (request) => cookieOf(request, COOKIE) !== undefined,
   };
@@ -74,7 +78,7 @@ export function signInLink(parts: {
         response.status(400);
         return linkProblem(signInProblem(verdict));
       }
-      await parts.browsers.remember(response, verdict.accountId);
+      await parts.browsers.remember(response, verdict);
       if (verdict.interaction === null) return signedInPage();
       response.redirect(303, parts.pageOf(verdict.interaction));
       return undefined;

@@ -15,10 +15,17 @@ import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.t
 import { notifyOfWrongCodes } from '../signup/notify-of-wrong-codes.ts';
 import type { SignupDeps } from '../signup/signup-deps.ts';
 
+/** Who signed in: an account, by the address that was proved to be its own. */
+export interface SignedInAccount {
+  accountId: string;
+  /** As the account spells it. Another address of the account ends whatever this one began. */
+  email: string;
+}
+
 /** The outcome of a code: the account that it opened, or why it opened none. */
 export type SignInVerdict =
   | Exclude<CodeVerdict, { outcome: 'right' }>
-  | { outcome: 'signed in'; accountId: string; isNew: boolean }
+  | ({ outcome: 'signed in'; isNew: boolean } & SignedInAccount)
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
 /** The mailbox a link was sent to, and the sign-in that requested it. */
@@ -79,7 +86,7 @@ async function findOrOpenAccount(
     const accountId = newAccountId();
     if (await insertAccount(db, { id: accountId, email, mailbox })) {
       await grantFreeCredits(db, { accountId, mailbox }, mailboxHash);
-      return { outcome: 'signed in', accountId, isNew: true };
+      return { outcome: 'signed in', accountId, email, isNew: true };
     }
   }
   const account = await findAccount(db, mailbox);
@@ -93,5 +100,5 @@ async function findOrOpenAccount(
 function verdictFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
-  return { outcome: 'signed in', accountId: account.id, isNew: false };
+  return { outcome: 'signed in', accountId: account.id, email: account.email, isNew: false };
 }

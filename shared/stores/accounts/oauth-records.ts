@@ -15,7 +15,7 @@ export interface NewOAuthRecord {
 
 export interface StoredOAuthRecord {
   payload: Buffer;
-  /** Whether another use is a reuse: of a code any, of a refresh token one after a later token of its grant was used. */
+  /** Whether another use is a reuse: of a code each, of a refresh token one after a later one of its grant was used. */
   consumed: boolean;
   /** When it was last used, to the microsecond; null before. */
   consumedAt: string | null;

@@ -19,22 +19,34 @@ export interface StoredDashboardSession {
 const COLUMNS = `id, account_id AS "accountId", network, user_agent AS "userAgent", created_at AS "createdAt",
   last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"`;
 
+/**
+ * Opens a session of an account that is active and still has the address which signed in. It waits for a change of the
+ * address that is under way, and a later one finds the session and ends it.
+ *
+ * @returns false when the account is not active or has another address by now
+ */
 export async function insertDashboardSession(
   db: Queryable,
   session: {
     tokenHash: Uint8Array;
     id: string;
     accountId: string;
+    email: string;
     network: string;
     userAgent: string;
     validSeconds: number;
   },
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const { tokenHash, id, accountId, email, network, userAgent, validSeconds } = session;
+  const { rowCount } = await db.query(
     `INSERT INTO dashboard_sessions (token_hash, id, account_id, network, user_agent, expires_at)
-     VALUES ($1, $2, $3, $4, $5, service_now() + make_interval(secs => $6))`,
-    [session.tokenHash, session.id, session.accountId, session.network, session.userAgent, session.validSeconds],
+     SELECT $1::bytea, $2, id, $5, $6, service_now() + make_interval(secs => $7)
+     FROM accounts
+     WHERE id = $3 AND email = $4 AND status = 'active'
+     FOR KEY SHARE`,
+    [tokenHash, id, accountId, email, network, userAgent, validSeconds],
   );
+  return rowCount === 1;
 }
 
 /** A session with its account, and whether its limit admits the request. */

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { insertDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor } from '../../support/dashboard/dashboard-visitor.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -269,4 +272,22 @@ test('codes that were mailed to the old address before open nothing afterwards',
   const page = await thief.submit('sign-in/code', { code });
   expect(page.html).toContain('<h1>Sign in</h1>');
   expect(await findAccount(db.pool, email)).toBeUndefined();
+});
+
+test('a session that is opened during the change waits for it, and is not opened', async () => {
+  const { accountId, email } = await api.account();
+  const asked = { tokenHash: Buffer.from(accountId), id: 'ses_late', accountId, email, network: '', userAgent: '' };
+  const opening: Promise<boolean>[] = [];
+  await inTransaction(db.pool, async (client) => {
+    await lockAccount(client, accountId);
+    opening.push(insertDashboardSession(db.pool, { ...asked, validSeconds: 60 }));
+    await eventually('the session waits for the account', async () => {
+      const { rowCount } = await db.pool.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    });
+    await client.query('UPDATE accounts SET email = $2 WHERE id = $1', [accountId, newEmail()]);
+  });
+  expect(await Promise.all(opening)).toEqual([false]);
 });

@@ -4,6 +4,7 @@ import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { loadConfig } from '../../../shared/runtime/config.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { listDashboardSessions } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -111,6 +112,23 @@ describe('signing in', () => {
     if (agentCode === dashboardCode) return;
     const page = await browser.submit('sign-in/code', { code: agentCode });
     expect(page.status).toBe(400);
+  });
+
+  test('opens no session when the account gets another address after the code was found right', async () => {
+    const { email, accountId } = await api.account();
+    await db.pool.query(
+      `CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN UPDATE accounts SET email = 'moved@gmail.com' WHERE id = '${accountId}'; RETURN NULL; END $$;
+       CREATE TRIGGER move AFTER DELETE ON oauth_records FOR EACH ROW WHEN (OLD.model = 'DashboardSignIn')
+         EXECUTE FUNCTION move()`,
+    );
+    const browser = browse();
+    const page = await signIn(browser, email);
+    await db.pool.query('DROP FUNCTION move CASCADE');
+    expect([page.status, browser.cookies.some(({ name }) => name === 'dashboard_session')]).toEqual([400, false]);
+    expect(page.html).toContain('The code is not valid any more. Ask for another one.');
+    expect((await findAccount(db.pool, accountId))!.email).toBe('moved@gmail.com');
+    expect(await listDashboardSessions(db.pool, accountId)).toEqual([]);
   });
 
   test('takes a link that an administrator printed, once, in the browser that presses its button', async () => {

@@ -119,7 +119,7 @@ test('a thief and the owner of a token cannot both go on, whoever comes first', 
   }
 });
 
-test('of concurrent uses one gets tokens or replaces the other; the rest come again, and nobody loses the grant', async () => {
+test('of concurrent uses some get tokens and the rest are told to come again; the grant stays', async () => {
   const first = await tokensFor(at, client, newEmail());
   const replies = await Promise.all([1, 2, 3, 4].map(() => refresh(first.refresh)));
   for (const { status, headers } of replies) {

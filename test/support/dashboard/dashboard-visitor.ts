@@ -3,6 +3,7 @@ import { newCookieValue } from '../../../services/api/dashboard/dashboard-cookie
 import { FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/own-forms.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { insertDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 
 /** A page as a browser without scripts gets it. */
@@ -36,14 +37,17 @@ const AN_HOUR = 3_600;
 export async function visitDashboard(db: Queryable, url: string, accountId: string): Promise<DashboardVisitor> {
   const token = newCookieValue();
   const sessionId = `ses_${randomText(12)}`;
-  await insertDashboardSession(db, {
+  const { email } = (await findAccount(db, accountId))!;
+  const isOpen = await insertDashboardSession(db, {
     tokenHash: hashSessionToken(token),
     id: sessionId,
     accountId,
+    email,
     network: '127.0.0.0/24',
     userAgent: 'test',
     validSeconds: AN_HOUR,
   });
+  if (!isOpen) throw new Error('a session needs an active account');
   const cookie = `dashboard_session=${token}`;
   const send = async (path: string, init: RequestInit): Promise<VisitedPage> => {
     const response = await fetch(`${url}/dashboard${path}`, { ...init, redirect: 'manual' });

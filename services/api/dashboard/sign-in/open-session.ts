@@ -21,6 +21,8 @@ const USER_AGENT_LENGTH = 300;
 /** Whose session, and from where. */
 export interface NewSession {
   accountId: string;
+  /** The address that signed in. */
+  email: string;
   /** Whether the sign-in opened the account, which has no other networks to compare with. */
   isNewAccount: boolean;
   clientAddress: string | undefined;
@@ -31,21 +33,23 @@ export interface NewSession {
  * Opens a session with a new random value, whatever the browser sent before, and tells the owner when it comes from a
  * network that the account had no session from. The account's eleventh session ends the one that was used longest ago.
  *
- * @returns the value for the cookie
+ * @returns the value for the cookie; undefined when the account is not active or has another address by now
  */
-export async function openSession(deps: DashboardDeps, asked: NewSession): Promise<string> {
+export async function openSession(deps: DashboardDeps, asked: NewSession): Promise<string | undefined> {
   const token = newCookieValue();
   const [{ network }] = networksOf(asked.clientAddress);
   const userAgent = printable(asked.userAgent ?? '');
   const isKnown = asked.isNewAccount || (await isKnownNetwork(deps.pool, asked.accountId, network));
-  await insertDashboardSession(deps.pool, {
+  const isOpen = await insertDashboardSession(deps.pool, {
     tokenHash: hashSessionToken(token),
     id: `ses_${randomText(ID_LENGTH)}`,
     accountId: asked.accountId,
+    email: asked.email,
     network,
     userAgent,
     validSeconds: SESSION_SECONDS,
   });
+  if (!isOpen) return undefined;
   await endLeastUsedDashboardSessions(deps.pool, asked.accountId, MOST_SESSIONS);
   if (!isKnown) {
     const account = await findAccount(deps.pool, asked.accountId);

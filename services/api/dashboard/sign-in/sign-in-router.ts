@@ -6,7 +6,7 @@ import { toApiError } from '../../http/error-handler.ts';
 import { methodNotAllowed } from '../../http/route.ts';
 import { createOAuthLimits } from '../../oauth/oauth-limits.ts';
 import { createSignIn } from '../../sign-in/sign-in.ts';
-import type { SignIn } from '../../sign-in/sign-in.ts';
+import type { SignedInAccount, SignIn } from '../../sign-in/sign-in.ts';
 import { signInProblem } from '../../sign-in/sign-in-problem.ts';
 import { DASHBOARD_SIGN_IN } from '../../signup/code-mail.ts';
 import { createLinkRouter, linkProblem, tooOldPage } from '../../signup/link-router.ts';
@@ -31,6 +31,7 @@ const MODEL = 'DashboardSignIn';
 /** An address of 254 characters, each percent-encoded, and the form's token. Strangers may send these forms. */
 const FORM_LIMIT = 4 * 1024;
 const MAX_FIELDS = 10;
+const TOO_LATE = { outcome: 'expired' } as const;
 
 interface Step {
   pages: PagesDeps;
@@ -119,11 +120,12 @@ async function takeCode(step: Step): Promise<void> {
   const verdict = await signIn.verify(String(found.payload.token), code);
   if (verdict.outcome === 'signed in') {
     await records.delete(MODEL, visitor);
-    await enter(pages, request, response, verdict);
-    response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next)) ?? ''));
-    return;
+    if (await enter(pages, request, response, verdict)) {
+      response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next)) ?? ''));
+      return;
+    }
   }
-  const problem = signInProblem(verdict);
+  const problem = signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict);
   if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
     show(step, codePage({ ...formParts(step, CODE), problem, status: 400 }, emailAndRestart(step, found.payload)));
     return;
@@ -144,31 +146,37 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
     async confirm(linkHash, response) {
       const verdict = await signIn.confirmLink(linkHash);
       if (verdict === undefined) return tooOldPage(response);
-      if (verdict.outcome !== 'signed in') {
-        response.status(400);
-        return linkProblem(signInProblem(verdict));
+      if (verdict.outcome === 'signed in' && (await enter(pages, response.req, response, verdict))) {
+        response.redirect(303, address.folder);
+        return undefined;
       }
-      await enter(pages, response.req, response, verdict);
-      response.redirect(303, address.folder);
-      return undefined;
+      response.status(400);
+      return linkProblem(signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict));
     },
   };
 }
 
-/** Opens a session in this browser, and ends the one that it had. */
+/**
+ * Opens a session in this browser, and ends the one that it had.
+ *
+ * @returns false when the account was closed or got another address since the code was found right
+ */
 async function enter(
   pages: PagesDeps,
   request: Request,
   response: Response,
-  { accountId, isNew }: { accountId: string; isNew: boolean },
-): Promise<void> {
+  { accountId, email, isNew }: SignedInAccount & { isNew: boolean },
+): Promise<boolean> {
   const { deps, cookies } = pages;
   const before = cookies.session(request);
   if (before !== undefined) await endDashboardSessionOfCookie(deps.pool, hashSessionToken(before));
   const userAgent = request.get('User-Agent');
-  const token = await openSession(deps, { accountId, isNewAccount: isNew, clientAddress: request.ip, userAgent });
+  const asked = { accountId, email, isNewAccount: isNew, clientAddress: request.ip, userAgent };
+  const token = await openSession(deps, asked);
+  if (token === undefined) return false;
   cookies.clearVisitor(response);
   cookies.setSession(response, token, SESSION_SECONDS);
+  return true;
 }
 
 /** Takes no use of the session's limit: whoever asked for too many pages can still sign out. */
