@@ -36,7 +36,7 @@ export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   // Forwarded headers are safe to trust: trustIssuer sets them, never the client.
   provider.proxy = true;
   nameSecrets(provider);
-  showErrorsLocally(provider, parts.records, parts.errorPage);
+  showErrorsLocally(provider, parts.errorPage);
   provider.use(async (context, next) => {
     await next();
     if (context.status === 503) context.set('Retry-After', '5');

@@ -1,19 +1,15 @@
 import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import type { Page } from '../pages/page.ts';
 
 /**
- * Shows errors on our own page instead of redirecting to a client that nobody ever authorised. Anybody can register a
- * client, and its requests could otherwise redirect from our address to any other without anybody being asked (RFC
- * 9700, 4.11.2). A denial is redirected, since it follows the user's own click.
+ * Shows errors on our own page instead of redirecting to the client, until the person has decided in this browser.
+ * Anybody can register a client and allow it with an account of their own, and its requests could otherwise redirect
+ * from our address to any other without anybody being asked (RFC 9700, 4.11.2). What follows the person's decision is
+ * redirected: a denial, and an error after it.
  */
-export function showErrorsLocally(
-  provider: Provider,
-  records: SealedRecords,
-  errorPage: (description: string) => Page,
-): void {
+export function showErrorsLocally(provider: Provider, errorPage: (description: string) => Page): void {
   const refusals = new WeakMap<object, Error>();
   const note = (context: object, error: Error) => void refusals.set(context, error);
   provider.on('authorization.error', note);
@@ -23,21 +19,18 @@ export function showErrorsLocally(
     const refusal = refusals.get(anyContext);
     if (refusal === undefined || anyContext.response.get('Location') === '') return;
     const context = anyContext as unknown as KoaContextWithOIDC;
-    const clientId = context.oidc.client?.clientId;
-    const { error, description } = saidBy(refusal);
-    const wasDenied = context.oidc.route === 'resume' && error === 'access_denied';
-    if (wasDenied || (clientId !== undefined && (await records.isAllowedClient(clientId)))) return;
+    const { result } = context.oidc.entities.Interaction ?? {};
+    if (result?.error !== undefined || result?.consent !== undefined) return;
     context.remove('Location');
     context.status = 400;
-    showPage(context, errorPage(description));
+    showPage(context, errorPage(descriptionOf(refusal)));
   });
 }
 
 /** An error that OAuth does not define is our fault: the page gives no details. */
-function saidBy(refusal: Error): { error: string; description: string } {
+function descriptionOf(refusal: Error): string {
   const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
-  if (!known) return { error: 'server_error', description: 'Something went wrong here.' };
-  return { error: refusal.error, description: refusal.error_description ?? refusal.error };
+  return known ? (refusal.error_description ?? refusal.error) : 'Something went wrong here.';
 }
 
 /** Replaces the provider's answer by a page. */

@@ -129,25 +129,14 @@ export async function consumeRefreshToken(db: Queryable, idHash: Uint8Array, see
   return rowCount === 1;
 }
 
-/** Records that somebody authorised a client, and keeps the client for `seconds` more. */
+/** Keeps a client that somebody authorised for `seconds` more. */
 export async function allowOAuthClient(db: Queryable, idHash: Uint8Array, seconds: number): Promise<void> {
   await db.query(
     `UPDATE oauth_records
-     SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2)),
-       allowed_at = coalesce(allowed_at, service_now())
+     SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2))
      WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument')`,
     [idHash, seconds],
   );
-}
-
-/** Whether anybody ever authorised the client. */
-export async function isAllowedOAuthClient(db: Queryable, idHash: Uint8Array): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT FROM oauth_records
-     WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument') AND allowed_at IS NOT NULL`,
-    [idHash],
-  );
-  return rowCount === 1;
 }
 
 export async function deleteOAuthRecord(db: Queryable, model: string, idHash: Uint8Array): Promise<void> {

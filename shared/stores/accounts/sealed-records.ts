@@ -6,7 +6,6 @@ import {
   consumeRefreshToken,
   deleteOAuthRecord,
   findOAuthRecord,
-  isAllowedOAuthClient,
   allowOAuthClient,
   putOAuthRecord,
   revokeOAuthGrant,
@@ -89,14 +88,9 @@ export class SealedRecords {
     return deleteOAuthRecord(this.db, model, hashOAuthId(id));
   }
 
-  /** Records that somebody authorised a client, and keeps the client for `seconds` more. */
+  /** Keeps a client that somebody authorised for `seconds` more. */
   allowClient(id: string, seconds: number): Promise<void> {
     return allowOAuthClient(this.db, hashOAuthId(id), seconds);
-  }
-
-  /** Whether anybody ever authorised the client. */
-  isAllowedClient(id: string): Promise<boolean> {
-    return isAllowedOAuthClient(this.db, hashOAuthId(id));
   }
 
   revokeGrant(grantId: string): Promise<void> {

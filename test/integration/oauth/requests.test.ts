@@ -46,32 +46,42 @@ async function refusalAt(url: URL): Promise<{ status: number; error: string | nu
 describe('authorization requests', () => {
   const pkce = newPkce();
   const refused: [string, Record<string, string | undefined>, string][] = [
-    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
-    ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['a challenge without its method', { code_challenge_method: undefined }, 'invalid_request'],
-    ['another resource', { resource: 'https://other.example.test/mcp' }, 'invalid_target'],
-    ['the API as resource', { resource: 'http://127.0.0.1/v1' }, 'invalid_target'],
-    ['a token at once', { response_type: 'token' }, 'unsupported_response_type'],
-    ['nobody to be asked', { prompt: 'none' }, 'login_required'],
-    ['an answer by a form', { response_mode: 'form_post' }, 'unsupported_response_mode'],
-    ['only unknown scopes', { scope: 'admin' }, 'invalid_scope'],
-    ['a scope that cannot be one', { scope: 'a"b' }, 'invalid_scope'],
+    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'PKCE'],
+    ['a plain challenge', { code_challenge_method: 'plain' }, 'not supported value of code_challenge_method'],
+    ['a challenge without its method', { code_challenge_method: undefined }, 'code_challenge_method must be provided'],
+    ['another resource', { resource: 'https://other.example.test/mcp' }, 'resource indicator'],
+    ['the API as resource', { resource: 'http://127.0.0.1/v1' }, 'resource indicator'],
+    ['a token at once', { response_type: 'token' }, 'unsupported response_type'],
+    ['nobody to be asked', { prompt: 'none' }, 'login is asked for'],
+    ['an answer by a form', { response_mode: 'form_post' }, 'unsupported response_mode'],
+    ['only unknown scopes', { scope: 'admin' }, 'no scope is known here'],
+    ['a scope that cannot be one', { scope: 'a"b' }, 'invalid characters'],
   ];
 
-  test.each(refused)('%s: the client gets an error, and nobody is asked', async (_what, changes, error) => {
-    expect(await refusalAt(authorizationUrl(at, client, pkce, changes))).toMatchObject({ status: 303, error });
-  });
-
-  test.each(refused)('%s by a client that nobody ever authorised: a page shows it', async (_what, changes) => {
-    for (const id of [publish(at), await registered()]) {
+  test.each(refused)('%s: a page shows it, also when somebody authorised the client', async (_what, changes, words) => {
+    for (const id of [client, publish(at), await registered()]) {
       const refusal = await refusalAt(authorizationUrl(at, id, pkce, changes));
       expect(refusal).toMatchObject({ status: 400, error: null });
-      expect(refusal.html).toContain('role="alert"');
+      expect(refusal.html).toMatch(new RegExp(`role="alert">[^<]*${words}`));
       expect(refusal.html).not.toContain(REDIRECT);
     }
   });
 
-  test('a client that nobody ever authorised gets only a denial, and every error once somebody has authorised it', async () => {
+  test('a client that its own account authorised redirects nobody who has not decided in this browser', async () => {
+    const id = await registered();
+    await allow(at, authorizationUrl(at, id, pkce), newEmail());
+    expect(await refusalAt(authorizationUrl(at, id, pkce, { prompt: 'none' }))).toMatchObject({
+      status: 400,
+      error: null,
+    });
+    const browser = new Browser(at.fetch);
+    await browser.open(authorizationUrl(at, id, pkce));
+    await signIn(at, browser, newEmail());
+    const again = await browser.open(authorizationUrl(at, id, pkce, { prompt: 'none' }));
+    expect([again.status, again.leftTo]).toEqual([400, undefined]);
+  });
+
+  test('a client gets a denial, and an error after the person allowed it', async () => {
     const id = publish(at);
     const url = authorizationUrl(at, id, pkce);
     const browser = new Browser(at.fetch);
@@ -79,13 +89,15 @@ describe('authorization requests', () => {
     await signIn(at, browser, newEmail());
     const { leftTo } = await browser.submit('/decision', { decision: 'deny' });
     expect(leftTo!.searchParams.get('error')).toBe('access_denied');
-    const noMethod = authorizationUrl(at, id, pkce, { code_challenge_method: undefined });
-    expect(await refusalAt(noMethod)).toMatchObject({ status: 400, error: null });
-    await allow(at, url, newEmail());
-    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
-    // Also after its document was fetched again.
-    await at.db.setShift('2 hours');
-    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
+    await at.db.pool.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'starting up' USING ERRCODE = 'cannot_connect_now'; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT ON oauth_records FOR EACH ROW WHEN (NEW.model = 'AuthorizationCode')
+         EXECUTE FUNCTION refuse()`,
+    );
+    const failed = await allow(at, url, newEmail());
+    await at.db.pool.query('DROP FUNCTION refuse CASCADE');
+    expect(failed.searchParams.get('error')).toBe('temporarily_unavailable');
   });
 
   test.each([
