@@ -13,10 +13,10 @@ import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from '
 /**
  * Finds the client that a URL describes.
  *
- * @param clientAddress address of the requester; undefined when it is not known
+ * @param clientAddress address of the requester
  * @throws errors.InvalidClient, errors.TemporarilyUnavailable
  */
-export type FindDocument = (id: string, clientAddress: string | undefined) => Promise<ClientMetadata>;
+export type FindDocument = (id: string, clientAddress: string) => Promise<ClientMetadata>;
 
 const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
@@ -59,14 +59,14 @@ export function createFindDocument(options: {
   const failures = new Map<string, { error: Error; until: number }>();
   const underWay = new Map<string, Promise<ClientMetadata>>();
 
-  async function fetchDocument(id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
+  async function fetchDocument(id: string, clientAddress: string): Promise<ClientMetadata> {
     await takeFetch(pool, clientAddress);
     const client = readDocument(id, await askFor(egress, id));
     await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
     return client;
   }
 
-  async function fetchOnce(id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
+  async function fetchOnce(id: string, clientAddress: string): Promise<ClientMetadata> {
     const failure = failures.get(id);
     if (failure !== undefined && failure.until > performance.now()) throw failure.error;
     const running = underWay.get(id);
@@ -85,7 +85,7 @@ export function createFindDocument(options: {
     return fetching;
   }
 
-  function retryIfLimited(error: unknown, id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
+  function retryIfLimited(error: unknown, id: string, clientAddress: string): Promise<ClientMetadata> {
     if (error instanceof FetchesUsedUp) return fetchOnce(id, clientAddress);
     throw error;
   }
@@ -107,9 +107,8 @@ export function createFindDocument(options: {
 }
 
 /** @throws FetchesUsedUp */
-async function takeFetch(pool: Pool, clientAddress: string | undefined): Promise<void> {
-  const networks = clientAddress === undefined ? [] : networksOf(clientAddress);
-  const ofNetworks = networks.map(({ network, times }) => ({
+async function takeFetch(pool: Pool, clientAddress: string): Promise<void> {
+  const ofNetworks = networksOf(clientAddress).map(({ network, times }) => ({
     name: `oauth:documents:${network}`,
     maxUses: FETCHES_PER_NETWORK * times,
     seconds: FETCHES.seconds,

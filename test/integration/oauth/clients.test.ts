@@ -240,12 +240,12 @@ describe('clients with a metadata document', () => {
     };
     const records = new CountingRecords(at.db.pool, at.apis[0].secretBox);
     const find = createFindDocument({ egress, allowPrivate: false, records, pool: at.db.pool });
-    const found = Promise.all(Array.from({ length: 10 }, () => find(id, undefined)));
+    const found = Promise.all(Array.from({ length: 10 }, () => find(id, '192.0.2.1')));
     await eventually('all have looked for a copy', () => finds === 10);
     release();
     expect(await found).toHaveLength(10);
     expect(sent).toBe(1);
-    await find(id, undefined);
+    await find(id, '192.0.2.1');
     expect(sent).toBe(1);
   });
 });

@@ -82,6 +82,21 @@ describe('the budget of sign-in', () => {
   });
 });
 
+test('reloading the page of a sign-in fetches no document, however old the copy is', async () => {
+  const client = publish(at);
+  const browser = new Browser(at.fetch);
+  const { url, html } = await browser.open(authorizationUrl(at, client, newPkce()));
+  expect([html.includes('Notebook'), at.asked.get(client)]).toEqual([true, 1]);
+  at.sites.delete(new URL(client).host);
+  await at.db.pool.query(`UPDATE oauth_records SET written_at = written_at - interval '2 hours'
+                          WHERE model = 'ClientDocument'`);
+  for (let n = 0; n < 3; n++) expect((await browser.open(url)).html).toBe(html);
+  expect(at.asked.get(client)).toBe(1);
+  await at.db.pool.query(`DELETE FROM oauth_records WHERE model = 'ClientDocument'`);
+  expect((await browser.open(url)).status).toBe(400);
+  expect(at.asked.get(client)).toBe(1);
+});
+
 test('one IPv6 site cannot use up the registrations of all', async () => {
   const app = express();
   app.set('trust proxy', true);
