@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import { raw, Router } from 'express';
@@ -87,11 +87,13 @@ function answerMessage(options: McpDeps): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
     const message = parseMessage(body);
-    const first = await admitMessage(options, { request, response, message });
+    const { first, isCounted } = await admitMessage(options, { request, response, message });
     const session = createSession(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
     const handler = createToolHandler(() => createToolServer(options.tools, session));
     const answer = await handler(toWebRequest(request, body), message);
+    // The protocol refuses malformed calls of a batch before they take a limit. Each request must count.
+    if (!isCounted && !session.hasAdmitted()) await takeMessageLimit(options, request.headers);
     response.status(answer.status);
     for (const [name, value] of answer.headers) response.set(name, value);
     const text = plainProtocolErrors(await answer.text());
@@ -114,15 +116,20 @@ function isCall(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
 
-/** @returns the admission of a single call; undefined for other messages */
+interface Admitted {
+  /** The admission of a single call; undefined for other messages. */
+  first: Admission | undefined;
+  /** Whether the request has taken a limit. */
+  isCounted: boolean;
+}
+
 async function admitMessage(
   options: McpDeps,
   { request, response, message }: { request: Request; response: Reply; message: unknown },
-): Promise<Admission | undefined> {
+): Promise<Admitted> {
   return withChallenge(options, request, async () => {
-    if (isCall(message)) return admitCall(options, request, response);
-    await admitMessages(options, request, message);
-    return undefined;
+    if (isCall(message)) return { first: await admitCall(options, request, response), isCounted: true };
+    return { first: undefined, isCounted: await admitMessages(options, request, message) };
   });
 }
 
@@ -150,26 +157,34 @@ async function admitCall(
 }
 
 /**
- * Takes the message limit for each member of a batch that calls no tool; calls take the limits of requests later.
+ * Takes the message limit for each member of a batch that calls no tool; calls take the limits of requests later. A
+ * batch that is too long takes it once.
  *
+ * @returns whether it took a limit
  * @throws ApiError unauthorized, invalid_request, rate_limited
  */
-async function admitMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<void> {
+async function admitMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<boolean> {
   const { admissionControl, protection } = options;
   const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
-  const limited = members.filter((member) => !isCall(member));
-  if (members.length > MAX_BATCH || limited.length === 0) {
-    await admissionControl.authenticate(headers, protection.resource);
-  }
   if (members.length > MAX_BATCH) {
+    await takeMessageLimit(options, headers);
     throw new ApiError('invalid_request', `body: a batch must have at most ${MAX_BATCH} messages.`);
   }
-  for (const _member of limited) {
-    const retryAfter = await admissionControl.admitMessage(headers, protection.resource, MESSAGE_LIMIT);
-    if (retryAfter === 0) continue;
-    const message = `Too many messages: ${MESSAGE_LIMIT.max} a second are allowed.`;
-    throw new ApiError('rate_limited', message, { retryAfter });
-  }
+  const limited = members.filter((member) => !isCall(member));
+  if (limited.length === 0) await admissionControl.authenticate(headers, protection.resource);
+  for (const _member of limited) await takeMessageLimit(options, headers);
+  return limited.length > 0;
+}
+
+/** @throws ApiError unauthorized, rate_limited */
+async function takeMessageLimit(
+  { admissionControl, protection }: McpDeps,
+  headers: IncomingHttpHeaders,
+): Promise<void> {
+  const retryAfter = await admissionControl.admitMessage(headers, protection.resource, MESSAGE_LIMIT);
+  if (retryAfter === 0) return;
+  const message = `Too many messages: ${MESSAGE_LIMIT.max} a second are allowed.`;
+  throw new ApiError('rate_limited', message, { retryAfter });
 }
 
 interface Exchange {
@@ -179,8 +194,12 @@ interface Exchange {
   first: Admission | undefined;
 }
 
-function createSession(options: McpDeps, { request, response, first }: Exchange): ToolSession {
+function createSession(
+  options: McpDeps,
+  { request, response, first }: Exchange,
+): ToolSession & { hasAdmitted: () => boolean } {
   let pending = first;
+  let hasAdmitted = false;
   let used = 0;
   return {
     logger: options.logger,
@@ -188,8 +207,10 @@ function createSession(options: McpDeps, { request, response, first }: Exchange)
     async admit() {
       const admission = pending ?? (await admitCall(options, request, response));
       pending = undefined;
+      hasAdmitted = true;
       return admission;
     },
+    hasAdmitted: () => hasAdmitted,
     returnDailySlot: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
     charged({ credits, balance }) {
       used += credits;

@@ -51,20 +51,30 @@ export function createToolServer(tools: readonly Tool[], session: ToolSession): 
       outputSchema,
     })),
   }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw invalidParams(`Unknown tool: ${params.name.slice(0, 100)}`);
-    return callTool(tool, params.arguments ?? {}, session);
-  });
+  server.setRequestHandler('tools/call', ({ params }) => callTool(tools, params, session));
   return mcp;
 }
 
-/** Arguments that the schema refuses are a protocol error. Every other refusal of the API is the tool's answer. */
-async function callTool(tool: Tool, args: Record<string, unknown>, session: ToolSession): Promise<CallToolResult> {
+interface ToolCall {
+  name: string;
+  arguments?: Record<string, unknown> | undefined;
+}
+
+/**
+ * An unknown tool and arguments that the schema refuses are protocol errors, and count as calls. Every other refusal of
+ * the API is the tool's answer.
+ */
+async function callTool(
+  tools: readonly Tool[],
+  { name, arguments: args = {} }: ToolCall,
+  session: ToolSession,
+): Promise<CallToolResult> {
   let admission: Admission | undefined;
   try {
     admission = await session.admit();
     if (admission.refusal) throw admission.refusal;
+    const tool = tools.find((known) => known.name === name);
+    if (tool === undefined) throw new ApiError('invalid_request', `Unknown tool: ${name.slice(0, 100)}`);
     const { caller } = admission;
     requireScope(caller, tool.scope);
     const { requestId, refuseAbandoned } = session;

@@ -36,7 +36,8 @@ async function send(key: string, body: unknown): Promise<Answered> {
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  return { status: response.status, body: await response.json() };
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 const times = (count: number, message: object) => Array.from({ length: count }, (_, id) => ({ ...message, id }));
@@ -59,6 +60,35 @@ test('each message of a batch counts: ten a second, and tool calls by the rate l
   }
   expect(calls.filter((outcome) => outcome === 'passed')).toHaveLength(40);
   expect((await send(caller, times(10, ping))).status).toBe(200);
+});
+
+test.each<[what: string, body: unknown, status: number]>([
+  ['a batch of a call without parameters', [{ ...call, params: undefined }], 200],
+  ['a batch of a call that expects no answer', [{ ...call, id: undefined }], 202],
+  ['a batch of calls that is no message', [call, { ...call, jsonrpc: '1.0' }], 400],
+  ['a batch that is too long', times(11, call), 400],
+])('%s counts as a message', async (_what, body, status) => {
+  const { apiKey } = await api.account();
+  await db.freeze();
+  const statuses: number[] = [];
+  for (let request = 0; request < 11; request++) statuses.push((await send(apiKey, body)).status);
+  expect(statuses).toEqual([...Array<number>(10).fill(status), 429]);
+});
+
+test.each([
+  ['in a batch', (name: string) => [{ ...call, params: { name } }]],
+  ['alone', (name: string) => ({ ...call, params: { name } })],
+])('a call of an unknown tool %s counts as a call', async (_where, bodyFor) => {
+  const { apiKey } = await api.account({ pack: 0 });
+  await db.freeze();
+  expect((await send(apiKey, bodyFor('nothing'))).body).toMatchObject({
+    error: { code: -32602, message: 'Unknown tool: nothing' },
+  });
+  for (const name of ['nothing', 'list_monitors']) {
+    expect((await send(apiKey, bodyFor(name))).body).toMatchObject({
+      result: { isError: true, _meta: { error: { code: 'rate_limited' } } },
+    });
+  }
 });
 
 test('a batch has at most ten messages', async () => {
