@@ -158,7 +158,7 @@ async function admitCall(
 
 /**
  * Takes the message limit for each member of a batch that calls no tool; calls take the limits of requests later. A
- * batch that is too long takes it once.
+ * batch that is refused takes it once.
  *
  * @returns whether it took a limit
  * @throws ApiError unauthorized, invalid_request, rate_limited
@@ -166,14 +166,38 @@ async function admitCall(
 async function admitMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<boolean> {
   const { admissionControl, protection } = options;
   const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
-  if (members.length > MAX_BATCH) {
+  const fault = batchFault(members);
+  if (fault !== undefined) {
     await takeMessageLimit(options, headers);
-    throw new ApiError('invalid_request', `body: a batch must have at most ${MAX_BATCH} messages.`);
+    throw new ApiError('invalid_request', `body: ${fault}.`);
   }
   const limited = members.filter((member) => !isCall(member));
   if (limited.length === 0) await admissionControl.authenticate(headers, protection.resource);
   for (const _member of limited) await takeMessageLimit(options, headers);
   return limited.length > 0;
+}
+
+/**
+ * The transport answers by id: of two requests with the same one, and for one that is cancelled, it would send no
+ * answer, although the tool ran and was charged.
+ *
+ * @returns what is wrong with the batch as a whole
+ */
+function batchFault(members: readonly unknown[]): string | undefined {
+  if (members.length > MAX_BATCH) return `a batch must have at most ${MAX_BATCH} messages`;
+  const messages = members.filter((member) => typeof member === 'object' && member !== null) as BatchMember[];
+  const ids = messages.filter(({ method, id }) => method !== undefined && id !== undefined).map(({ id }) => id);
+  const known = new Set(ids);
+  if (known.size < ids.length) return 'the requests of a batch must have different ids';
+  const isOwn = ({ method, params }: BatchMember) =>
+    method === 'notifications/cancelled' && known.has(params?.requestId);
+  return messages.some(isOwn) ? 'a batch must not cancel its own requests' : undefined;
+}
+
+interface BatchMember {
+  method?: unknown;
+  id?: unknown;
+  params?: { requestId?: unknown } | null;
 }
 
 /** @throws ApiError unauthorized, rate_limited */
@@ -213,6 +237,8 @@ function createSession(
     hasAdmitted: () => hasAdmitted,
     returnDailySlot: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
     charged({ credits, balance }) {
+      // A failure may have been answered while other calls of the batch run.
+      if (response.headersSent) return;
       used += credits;
       response.setHeader('X-Credits-Used', String(used));
       setCreditsRemaining(response, balance);

@@ -41,6 +41,7 @@ async function send(key: string, body: unknown): Promise<Answered> {
 }
 
 const times = (count: number, message: object) => Array.from({ length: count }, (_, id) => ({ ...message, id }));
+const cancel = (requestId: unknown) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
 const codeOf = ({ body }: Answered) => (body as { error?: { code: unknown } }).error?.code;
 
 test('each message of a batch counts: ten a second, and tool calls by the rate limit of the account', async () => {
@@ -73,6 +74,31 @@ test.each<[what: string, body: unknown, status: number]>([
   const statuses: number[] = [];
   for (let request = 0; request < 11; request++) statuses.push((await send(apiKey, body)).status);
   expect(statuses).toEqual([...Array<number>(10).fill(status), 429]);
+});
+
+test.each<[what: string, body: object[], fault: string]>([
+  ['two calls of one id', [call, call], 'the requests of a batch must have different ids'],
+  ['a call and a ping of one id', [call, { ...ping, id: 1 }], 'the requests of a batch must have different ids'],
+  ['a call and its cancellation', [call, cancel(1)], 'a batch must not cancel its own requests'],
+])('a batch of %s is refused, and counts as a message', async (_what, body, fault) => {
+  const { apiKey } = await api.account();
+  await db.freeze();
+  const refused = await send(apiKey, body);
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    { error: { code: 'invalid_request', message: `body: ${fault}.`, retryable: false } },
+  ]);
+  expect((await send(apiKey, times(10, ping))).status).toBe(429);
+});
+
+test('a batch may cancel requests of other batches, and use an id as number and as text', async () => {
+  const { apiKey } = await api.account();
+  const { status, body } = await send(apiKey, [call, { ...call, id: '1' }, cancel(2), null]);
+  expect([status, body]).toMatchObject([400, { error: { code: -32600 } }]);
+  expect((await send(apiKey, [call, { ...call, id: '1' }, cancel(2)])).body).toMatchObject([
+    { id: 1, result: { content: [{}] } },
+    { id: '1', result: { content: [{}] } },
+  ]);
 });
 
 test.each([
