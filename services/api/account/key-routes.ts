@@ -3,7 +3,7 @@ import { createKeyBody } from '../../../schemas/api/account.ts';
 import type { ApiKey } from '../../../schemas/api/account.ts';
 import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
-import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
@@ -48,15 +48,21 @@ async function create(deps: AccountDeps, call: Call): Promise<Answer> {
   const { pool, secretBox } = deps;
   // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
   const asked = checkedKey(call);
+  // Read in the transaction: nothing that can fail may stand between the commit and the answer, which alone has the key.
+  let email: string | undefined;
   const { status, body, headers } = await runIdempotentRequest<AskedKey>({
     pool,
     secretBox,
     call,
     route: 'POST /v1/account/keys',
     prepare: () => Promise.resolve(asked),
-    work: async (client) => ({ status: 201, body: await issue(client, call.caller.accountId, asked) }),
+    work: async (client) => {
+      const issued = await issue(client, call.caller.accountId, asked);
+      email = issued.email;
+      return { status: 201, body: issued.created };
+    },
   });
-  if (headers === undefined) await notifyOfKey(deps, call, (body as CreatedKey).key);
+  if (email !== undefined) await notifyOfKey(deps, call, email, (body as CreatedKey).key);
   return { status, body, headers: headers ?? {} };
 }
 
@@ -74,7 +80,11 @@ interface CreatedKey {
   api_key: string;
 }
 
-async function issue(client: PoolClient, accountId: string, { name, scopes }: AskedKey): Promise<CreatedKey> {
+async function issue(
+  client: PoolClient,
+  accountId: string,
+  { name, scopes }: AskedKey,
+): Promise<{ created: CreatedKey; email: string }> {
   const account = await lockAccount(client, accountId);
   if (account?.status === 'frozen') throw accountFrozen();
   if (account?.status !== 'active') throw unauthorized();
@@ -88,14 +98,17 @@ async function issue(client: PoolClient, accountId: string, { name, scopes }: As
   const key = await issueApiKey(client, accountId, name, scopes);
   const stored = (await listApiKeys(client, accountId)).find(({ id }) => id === apiKeyId(key));
   if (!stored) throw new Error('a key was not found after its insert');
-  return { key: keyResource(stored), api_key: key };
+  return { created: { key: keyResource(stored), api_key: key }, email: account.email };
 }
 
-async function notifyOfKey(deps: AccountDeps, { caller }: Call, { id, name, scopes, created_at }: ApiKey) {
-  const account = await findAccount(deps.pool, caller.accountId);
-  if (account === undefined) return;
+async function notifyOfKey(
+  deps: AccountDeps,
+  { caller }: Call,
+  email: string,
+  { id, name, scopes, created_at }: ApiKey,
+): Promise<void> {
   const key = { keyId: id, name, scopes, at: new Date(created_at), creatorKeyId: caller.keyId };
-  await sendNotice(deps, newKeyMail(account.email, key, deps.dashboardUrl), 'a key was created');
+  await sendNotice(deps, newKeyMail(email, key, deps.dashboardUrl), 'a key was created');
 }
 
 async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { apiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import { createMailer } from '../../../shared/mail/create-mailer.ts';
 import { NOTICE_KINDS } from '../../../shared/domain/notice-kinds.ts';
@@ -58,6 +58,21 @@ describe('a new key', () => {
     expect((await api.call(apiKey, 'POST', '/v1/account/keys', { name: '' })).status).toBe(400);
     expect(() => mailTo(email)).toThrow('no mail');
   });
+});
+
+test('a key is answered and told although PostgreSQL goes away as soon as it is created', async () => {
+  const { email, accountId, apiKey } = await api.account();
+  const query = db.pool.query.bind(db.pool) as (...args: unknown[]) => unknown;
+  const keysOf = "SELECT count(*)::integer AS keys FROM api_keys WHERE account_id = '";
+  const spy = vi.spyOn(db.pool, 'query').mockImplementation(async (...args: unknown[]) => {
+    const { rows } = (await query(`${keysOf}${accountId}'`)) as { rows: { keys: number }[] };
+    if (rows[0]!.keys > 1) throw new Error('Connection terminated unexpectedly');
+    return query(...args);
+  });
+  const reply = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
+  spy.mockRestore();
+  expect([reply.status, reply.body]).toMatchObject([201, { key: { name: 'ci' } }]);
+  expect(mailTo(email).subject).toBe('A new API key to your account');
 });
 
 test('a mail server that never answers delays the answer with a key by three seconds only', async () => {
