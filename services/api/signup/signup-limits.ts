@@ -10,8 +10,9 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 /** A network's daily limit of codes, in multiples of its hourly limit. */
 const DAILY_TO_HOURLY = 5;
-/** Keeps some codes for the mailbox's owner, who asks from another network than somebody else. */
+/** Half of the mailbox's: keeps some codes for its owner, who asks from another network than somebody else. */
 const PER_MAILBOX_AND_NETWORK_HOURLY = 5;
+const PER_MAILBOX_AND_NETWORK_DAILY = 10;
 const PER_MAILBOX_HOURLY = 10;
 /** Limits the mails that anybody can make us send to a mailbox. */
 const PER_MAILBOX_DAILY = 20;
@@ -68,6 +69,14 @@ function mailboxLimits({ limits, mailboxHash }: CodeRequest, { network }: Client
       maxUses: PER_MAILBOX_AND_NETWORK_HOURLY,
       seconds: HOUR,
       refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_NETWORK_HOURLY} an hour are sent.`),
+    },
+    {
+      name: `${limits}:mailbox:from:day:${name}:${network}`,
+      maxUses: PER_MAILBOX_AND_NETWORK_DAILY,
+      seconds: DAY,
+      refusal: tooMany(
+        `Too many codes for this mailbox: your network may ask for ${PER_MAILBOX_AND_NETWORK_DAILY} a day.`,
+      ),
     },
   ];
 }

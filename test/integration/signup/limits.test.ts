@@ -75,6 +75,19 @@ describe('a mailbox', () => {
     expect(shown(await app.signUp(email, '198.51.100.1'))).toBe('rate_limited 3600');
   });
 
+  test('keeps ten of its twenty codes a day for its owner when another network asks every hour', async () => {
+    const app = await start();
+    const email = newEmail();
+    const ofAttacker: string[] = [];
+    for (let hour = 0; hour < 5; hour++) {
+      ofAttacker.push(...(await many(6, () => app.signUp(email, '192.0.2.1'))));
+      await db.freeze('1 hour');
+    }
+    expect(ofAttacker.filter((answer) => answer === 'ok')).toHaveLength(10);
+    expect(shown(await app.signUp(email, '192.0.2.1'))).toBe(`rate_limited ${19 * 3_600}`);
+    for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '198.51.100.1'))).toBe('ok');
+  });
+
   test('gets at most twenty codes a day from all networks', async () => {
     const app = await start();
     const email = newEmail();
@@ -93,9 +106,9 @@ describe('a mailbox', () => {
     const app = await start();
     await app.signUp('someone@private.example');
     const { rows } = await db.pool.query<{ name: string }>("SELECT name FROM recent_uses WHERE name LIKE '%mailbox%'");
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(4);
     for (const { name } of rows) {
-      expect(name).toMatch(/^signup:mailbox:((day|hour):[0-9a-f]{64}|from:[0-9a-f]{64}:[0-9a-f:]+\/48)$/);
+      expect(name).toMatch(/^signup:mailbox:((day|hour):[0-9a-f]{64}|from:(day:)?[0-9a-f]{64}:[0-9a-f:]+\/48)$/);
     }
   });
 });
@@ -169,16 +182,16 @@ describe('a refused request', () => {
     const email = newEmail();
     for (let each = 0; each < 5; each++) await app.signUp(email, '192.0.2.1');
     const before = [await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')];
-    expect(before).toEqual([15, 10, 5]);
+    expect(before).toEqual([20, 10, 5]);
     // Refused by its mailbox.
     for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toMatch('rate_limited');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual(before);
     // Refused by its network.
     expect(await many(20, () => app.signUp(newEmail(), '192.0.2.1'))).toContain('rate_limited 3600');
-    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([60, 40, 20]);
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([80, 40, 20]);
     // Refused by the installation.
     expect(await many(9, () => app.signUp(newEmail()))).toContain('agent_signup_busy 3600');
-    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([75, 70, 25]);
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([100, 70, 25]);
   });
 
   test('is not mailed', async () => {
