@@ -1,3 +1,4 @@
+import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
@@ -31,7 +32,7 @@ export const ACCOUNT_DELETE: PostgresCommand = {
     return async (pool, config) => {
       const { secretKey } = await requireSecretKeys(pool, config);
       const { id, mailbox } = await requireAccount(pool, named);
-      const mailboxHash = createMailboxHash(secretKey)(mailbox);
+      const mailboxHash = createMailboxHash(secretKey)(creditedMailboxOf(mailbox));
       if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${named.given} is deleted already.`);
       return [{ account_id: id, status: 'deleted' }];
     };

@@ -1,3 +1,4 @@
+import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
@@ -52,7 +53,8 @@ export async function rehashMailboxes(pool: Pool, { secretKey, previousKeys }: S
   for (let after: string | undefined = ''; after !== undefined;) {
     const accounts = await readMailboxes(pool, after, PAGE);
     for (const former of hashes.slice(1)) {
-      const pairs = accounts.map(({ mailbox }) => ({ former: former(mailbox), present: hashes[0]!(mailbox) }));
+      const forms = [...new Set(accounts.flatMap(({ mailbox }) => [creditedMailboxOf(mailbox), mailbox]))];
+      const pairs = forms.map((form) => ({ former: former(form), present: hashes[0]!(form) }));
       added += await copyCreditedMailboxes(pool, pairs);
     }
     after = accounts.at(-1)?.id;

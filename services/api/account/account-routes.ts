@@ -1,5 +1,6 @@
 import { deleteAccountBody } from '../../../schemas/api/account.ts';
 import type { Account } from '../../../schemas/api/account.ts';
+import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -47,7 +48,9 @@ async function remove(deps: AccountDeps, { caller, body }: Call): Promise<Answer
         { field: 'email', message: 'must be the address of this account, as GET /v1/account shows it' },
       ]);
     }
-    const isClosed = await closeAccount(deps.pool, account.id, { mailboxHash: deps.mailboxHash(account.mailbox) });
+    const isClosed = await closeAccount(deps.pool, account.id, {
+      mailboxHash: deps.mailboxHash(creditedMailboxOf(account.mailbox)),
+    });
     if (isClosed) {
       const deleted = { at: new Date(deps.clock()), keyId: caller.keyId };
       await sendNotice(deps, accountDeletedMail(account.email, deleted, deps.dashboardUrl), 'an account was deleted');

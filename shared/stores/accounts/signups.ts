@@ -115,12 +115,21 @@ export async function isCreditedMailbox(db: Queryable, mailboxHashes: readonly U
 }
 
 /**
- * Records that a mailbox gets its free credits.
+ * Records that a mailbox gets its free credits. Waits for a concurrent record of the same mailbox.
  *
- * @throws a unique violation when it got them before; the transaction must then be rolled back
+ * @param credited hash of the form for which credits are given once
+ * @param mailbox hash of the mailbox itself, which may be the same
+ * @returns false when it got them before
  */
-export async function recordCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<void> {
-  await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
+export async function recordCreditedMailboxes(
+  db: Queryable,
+  credited: Uint8Array,
+  mailbox: Uint8Array,
+): Promise<boolean> {
+  const insert = 'INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1) ON CONFLICT DO NOTHING';
+  const { rowCount } = await db.query(insert, [credited]);
+  if (rowCount !== 0) await db.query(insert, [mailbox]);
+  return rowCount !== 0;
 }
 
 /** Deletes sign-ups that expired more than an hour ago, at most `limit`. Returns how many. */

@@ -1,3 +1,4 @@
+import { creditedMailboxOf } from '../../../../shared/domain/accounts/credited-mailbox.ts';
 import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import type { EmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import { createMailboxHash } from '../../../../shared/domain/accounts/mailbox-hash.ts';
@@ -206,7 +207,7 @@ async function change(
     oldEmail,
     newEmail,
     newMailbox: mailboxOf(newEmail),
-    mailboxHashes: [mailboxHash(mailboxOf(oldEmail)), mailboxHash(mailboxOf(newEmail))],
+    mailboxHashes: [oldEmail, newEmail].map((email) => mailboxHash(creditedMailboxOf(mailboxOf(email)))),
     keptSessionId: sessionId,
   });
   if (outcome === 'taken') return { outcome: 'over', problem: 'Another account has the mailbox of the new address.' };
