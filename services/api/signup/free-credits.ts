@@ -6,7 +6,7 @@ import { registrableDomain } from '../../../shared/domain/accounts/registrable-d
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { credit } from '../../../shared/stores/ledger/ledger.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { isCreditedMailbox, recordCreditedMailboxes } from '../../../shared/stores/accounts/signups.ts';
+import { isCreditedMailbox, recordCreditedMailboxes, takeOverDebts } from '../../../shared/stores/accounts/signups.ts';
 
 const DAY = 24 * 3_600;
 /** The owner of a domain can create any number of subdomains and mailboxes. */
@@ -22,7 +22,7 @@ export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
  * Grants a new account its free credits: once per mailbox ever, and outside large providers to a few accounts per
- * registrable domain and day. Call it in the transaction that opens the account, after its insert: the insert makes
+ * registrable domain and day. An account whose mailbox had an account before owes what that one owed. Call it in the transaction that opens the account, after its insert: the insert makes
  * other sign-ups of the mailbox wait. Those of another spelling, which is another account, wait for the record.
  */
 export async function grantFreeCredits(
@@ -32,7 +32,11 @@ export async function grantFreeCredits(
 ): Promise<FreeCredits> {
   const { accountId, mailbox } = account;
   // The mailbox is checked first: one that gets no credits anyway must not use up its domain's share.
-  if (await isCreditedMailbox(db, creditedFormsOf(mailbox).flatMap(mailboxHash.all))) return HAD_CREDITS;
+  const hashes = creditedFormsOf(mailbox).flatMap(mailboxHash.all);
+  if (await isCreditedMailbox(db, hashes)) {
+    await takeOverDebts(db, accountId, hashes);
+    return HAD_CREDITS;
+  }
   const credited = creditedMailboxOf(mailbox);
   const domain = credited.slice(credited.lastIndexOf('@') + 1);
   const owned = registrableDomain(domain);

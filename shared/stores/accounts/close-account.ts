@@ -7,7 +7,8 @@ import { deleteAccountOAuthRecords } from './oauth-records.ts';
 
 /**
  * Deletes an account in one transaction: its keys and tokens are refused, its monitors stop and its address is
- * removed. The data of its monitors is queued for erasure from both databases. The ledger stays.
+ * removed. The data of its monitors is queued for erasure from both databases. The ledger stays, and so does what the
+ * account owes, with the mailbox.
  *
  * @param kept.mailboxHash keyed hash of the account's mailbox; records that the mailbox got its free credits
  * @returns false when the account does not exist or is already deleted; nothing changes then
@@ -22,7 +23,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     );
     // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
     await deleteSignups(client, accountId);
-    await rememberCreditedMailbox(client, kept.mailboxHash);
+    await rememberCreditedMailbox(client, kept.mailboxHash, account.owed);
     await deleteStoredAnswers(client, accountId);
     await deleteAccountOAuthRecords(client, accountId);
     await deleteDashboardSessions(client, accountId);
@@ -68,8 +69,12 @@ async function deleteStoredAnswers(db: Queryable, accountId: string): Promise<vo
   );
 }
 
-async function rememberCreditedMailbox(db: Queryable, mailboxHash: Buffer): Promise<void> {
-  await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1) ON CONFLICT DO NOTHING', [mailboxHash]);
+async function rememberCreditedMailbox(db: Queryable, mailboxHash: Buffer, owed: number): Promise<void> {
+  await db.query(
+    `INSERT INTO credited_mailboxes AS kept (mailbox_hash, owed) VALUES ($1, $2)
+     ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`,
+    [mailboxHash, owed],
+  );
 }
 
 /** Queues the erasure of all monitors of the account that still have a row. */

@@ -132,6 +132,32 @@ export async function recordCreditedMailboxes(
   return rowCount !== 0;
 }
 
+/**
+ * Makes a new account owe what deleted accounts of its mailbox owed.
+ *
+ * @param mailboxHashes every hash of the mailbox
+ */
+export async function takeOverDebts(
+  db: Queryable,
+  accountId: string,
+  mailboxHashes: readonly Uint8Array[],
+): Promise<void> {
+  await db.query(
+    `WITH debts AS MATERIALIZED (
+       SELECT mailbox_hash, owed FROM credited_mailboxes
+       WHERE mailbox_hash = ANY ($2) AND owed > 0
+       ORDER BY mailbox_hash
+       FOR UPDATE
+     ), taken AS (
+       UPDATE credited_mailboxes SET owed = 0 FROM debts WHERE credited_mailboxes.mailbox_hash = debts.mailbox_hash
+     )
+     UPDATE accounts SET owed = accounts.owed + due.owed
+     FROM (SELECT sum(owed) AS owed FROM debts) AS due
+     WHERE id = $1 AND due.owed > 0`,
+    [accountId, mailboxHashes],
+  );
+}
+
 /** Deletes sign-ups that expired more than an hour ago, at most `limit`. Returns how many. */
 export async function deleteExpiredSignups(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { credit } from '../../../shared/stores/ledger/ledger.ts';
 import { newEmail, SECRET_KEY, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp, SignupReply } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
@@ -22,6 +24,14 @@ afterAll(async () => {
   await smtp.stop();
   await db.drop();
 });
+
+async function accountOf(mailbox: string): Promise<{ id: string; balance: number; owed: number }> {
+  const { rows } = await db.pool.query<{ id: string; balance: number; owed: number }>(
+    'SELECT id, balance, owed FROM accounts WHERE mailbox = $1',
+    [mailbox],
+  );
+  return rows[0]!;
+}
 
 async function signUp(email: string): Promise<SignupReply> {
   const { body } = await app.signUp(email);
@@ -65,4 +75,22 @@ test('an account that was credited as the spelling it has keeps its key, and no 
   expect((await signUp(email)).code).toBe('account_exists');
   const { body } = await app.recover(email);
   expect((await app.recoverKey(body.recovery_token, codeIn(smtp.mailTo(email)))).status).toBe(201);
+});
+
+test('what a deleted account owed is owed by the next account of its mailbox, once', async () => {
+  const email = newEmail('example.net');
+  const hashOf = createMailboxHash(SECRET_KEY);
+  const close = async () => closeAccount(db.pool, (await accountOf(email)).id, { mailboxHash: hashOf(email) });
+  expect((await signUp(email)).body.credits).toBe(200);
+  await db.pool.query('UPDATE accounts SET owed = 700 WHERE mailbox = $1', [email]);
+  await close();
+
+  expect((await signUp(email)).body.credits).toBe(0);
+  const again = await accountOf(email);
+  expect(again).toMatchObject({ balance: 0, owed: 700 });
+  expect(await credit(db.pool, { accountId: again.id, kind: 'pack', credits: 1_000, reference: 'bought' })).toBe(300);
+  await close();
+
+  await signUp(email);
+  expect(await accountOf(email)).toMatchObject({ balance: 0, owed: 0 });
 });

@@ -26,7 +26,7 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Delete the account',
     description:
-      'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
+      'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
     body: { schema: 'DeleteAccount', examples: { address: { email: examples.account.email } } },
     answers: [ok('The account is deleted.', 'AccountDeleted', 'deleted', { status: 'deleted' })],
     errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
