@@ -17,7 +17,7 @@ import type { CodeVerdict } from './judge-code.ts';
 import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import type { SignupDeps } from './signup-deps.ts';
-import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { hashMailedToken, isSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
 /** Gives a new key to the account of a token and code. */
 export type RecoverKey = (body: unknown) => Promise<KeyRecovered>;
@@ -33,6 +33,7 @@ export function createRecoverKey(deps: SignupDeps): RecoverKey {
   const judge = createCodeJudge(deps, 'recovery');
   return async (body) => {
     const { recovery_token, code } = parseRequest(recoverVerifyBody, body === undefined ? {} : body, 'body');
+    if (!isSignupToken(recovery_token)) throw codeError({ outcome: 'unknown' }, RECOVERY_ROUTES);
     const tokenHash = hashMailedToken(recovery_token);
     const verdict = await inTransaction(deps.pool, async (client): Promise<CodeVerdict> => {
       const judged = await judgeCode(client, judge, tokenHash, code);

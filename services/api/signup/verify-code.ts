@@ -13,7 +13,7 @@ import type { FreeCredits } from './free-credits.ts';
 import { codeError, SIGNUP_ROUTES } from './code-error.ts';
 import { createCodeJudge, judgeCode } from './judge-code.ts';
 import type { CodeJudge, CodeVerdict } from './judge-code.ts';
-import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { hashMailedToken, isSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
 
@@ -27,6 +27,7 @@ export function createVerifyCode(deps: SignupDeps): VerifyCode {
   const judge = createCodeJudge(deps, 'signup');
   return async (body) => {
     const { signup_token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
+    if (!isSignupToken(signup_token)) throw codeError({ outcome: 'unknown' }, SIGNUP_ROUTES);
     const tokenHash = hashMailedToken(signup_token);
     const verdict = await inTransaction(deps.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
     await notifyOfWrongCodes(deps, verdict);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { createMailDomainCheck } from '../../../shared/mail/mail-domain.ts';
 import type { MailResolver } from '../../../shared/mail/mail-domain.ts';
@@ -91,6 +91,22 @@ describe('refused before any work is done', () => {
     expectRefusal(reply, status, code, message);
     expect((reply.body.error as { retryable: boolean }).retryable).toBe(false);
     expect(await traces()).toEqual(before);
+  });
+
+  test.each([
+    [VERIFY, 'signup_token', 'invalid_signup_token'],
+    ['/api/agent/recover/verify', 'recovery_token', 'invalid_recovery_token'],
+  ])('%s looks up no token of another form', async (path, name, code) => {
+    const connect = vi.spyOn(db.pool, 'connect');
+    for (const token of ['x', `${TOKEN}0`, TOKEN.toUpperCase(), `${TOKEN}\n`]) {
+      const reply = await app.post(path, { [name]: token, code: '123456' });
+      expect([reply.status, reply.code]).toEqual([400, code]);
+    }
+    expect(connect).not.toHaveBeenCalled();
+    const reply = await app.post(path, { [name]: TOKEN, code: '123456' });
+    expect([reply.status, reply.code]).toEqual([400, code]);
+    expect(connect).toHaveBeenCalled();
+    connect.mockRestore();
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
