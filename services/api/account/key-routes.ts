@@ -48,7 +48,7 @@ async function create(deps: AccountDeps, call: Call): Promise<Answer> {
   const { pool, secretBox } = deps;
   // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
   const asked = checkedKey(call);
-  // Read in the transaction: nothing that can fail may stand between the commit and the answer, which alone has the key.
+  // Read in the transaction: nothing that can fail may come between the commit and the answer, which alone has the key
   let email: string | undefined;
   const { status, body, headers } = await runIdempotentRequest<AskedKey>({
     pool,

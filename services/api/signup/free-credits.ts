@@ -22,8 +22,9 @@ export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
  * Grants a new account its free credits: once per mailbox ever, and outside large providers to a few accounts per
- * registrable domain and day. An account whose mailbox had an account before owes what that one owed. Call it in the transaction that opens the account, after its insert: the insert makes
- * other sign-ups of the mailbox wait. Those of another spelling, which is another account, wait for the record.
+ * registrable domain and day. An account whose mailbox had an account before owes what that one owed. Call it in the
+ * transaction that opens the account, after its insert: the insert makes other sign-ups of the mailbox wait. Those of
+ * another spelling, which is another account, wait for the record.
  */
 export async function grantFreeCredits(
   db: Queryable,
@@ -32,7 +33,7 @@ export async function grantFreeCredits(
 ): Promise<FreeCredits> {
   const { accountId, mailbox } = account;
   // The mailbox is checked first: one that gets no credits anyway must not use up its domain's share.
-  const hashes = creditedFormsOf(mailbox).flatMap(mailboxHash.all);
+  const hashes = creditedFormsOf(mailbox).flatMap((form) => mailboxHash.all(form));
   if (await isCreditedMailbox(db, hashes)) {
     await takeOverDebts(db, accountId, hashes);
     return HAD_CREDITS;

@@ -13,6 +13,12 @@ const YAHOO_DOMAINS = [
   'yahoo.com.mx yahoo.com.au yahoo.com.tw yahoo.com.hk yahoo.co.id yahoo.com.ph yahoo.com.sg yahoo.com.vn',
 ].flatMap((domains) => domains.split(' '));
 
+/** A local part that begins with a hyphen stays as it is. */
+function nameOfDisposable(local: string): string {
+  const hyphenIndex = local.indexOf('-', 1);
+  return local.startsWith('-') || hyphenIndex < 0 ? local : local.slice(0, hyphenIndex);
+}
+
 const PROVIDERS: readonly CreditedProvider[] = [
   {
     domains: 'yandex.ru ya.ru yandex.com yandex.by yandex.kz yandex.ua yandex.com.tr narod.ru'.split(' '),
@@ -24,7 +30,7 @@ const PROVIDERS: readonly CreditedProvider[] = [
   { domains: ['orange.fr', 'wanadoo.fr'] },
   // Disposable addresses are `base-keyword`; a name has no hyphen. One name may belong to different people on two of
   // these domains.
-  ...YAHOO_DOMAINS.map((domain) => ({ domains: [domain], unify: (local: string) => local.replace(/(?<=.)-.*$/, '') })),
+  ...YAHOO_DOMAINS.map((domain) => ({ domains: [domain], unify: nameOfDisposable })),
 ];
 const PROVIDER_OF: ReadonlyMap<string, CreditedProvider> = new Map(
   PROVIDERS.flatMap((provider) => provider.domains.map((domain) => [domain, provider] as const)),

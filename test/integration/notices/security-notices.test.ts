@@ -64,11 +64,12 @@ test('a key is answered and told although PostgreSQL goes away as soon as it is 
   const { email, accountId, apiKey } = await api.account();
   const query = db.pool.query.bind(db.pool) as (...args: unknown[]) => unknown;
   const keysOf = "SELECT count(*)::integer AS keys FROM api_keys WHERE account_id = '";
-  const spy = vi.spyOn(db.pool, 'query').mockImplementation(async (...args: unknown[]) => {
+  const queryUntilThen = async (args: unknown[]): Promise<unknown> => {
     const { rows } = (await query(`${keysOf}${accountId}'`)) as { rows: { keys: number }[] };
     if (rows[0]!.keys > 1) throw new Error('Connection terminated unexpectedly');
     return query(...args);
-  });
+  };
+  const spy = vi.spyOn(db.pool, 'query').mockImplementation((...args: unknown[]): unknown => queryUntilThen(args));
   const reply = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
   spy.mockRestore();
   expect([reply.status, reply.body]).toMatchObject([201, { key: { name: 'ci' } }]);
