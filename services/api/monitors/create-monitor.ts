@@ -25,7 +25,7 @@ import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { digestFaults, spikeFaults } from './check-options.ts';
 import { checkNewRule } from './check-rule.ts';
-import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
+import { changedWebhook, checkWebhookUrl, writtenUrlFaults } from './webhook-settings.ts';
 
 /** Period 1 starts with the monitor; resumes and renewals add periods. */
 const FIRST_PERIOD = 1;
@@ -41,11 +41,17 @@ export interface CreatedMonitor {
 }
 
 /**
- * Validates the settings of a new monitor. Resolves the webhook's host, so call it outside of transactions.
+ * Validates the settings of a new monitor. Resolves the webhook's host, so call it outside of transactions. For a
+ * caller who cannot pay, by the balance read with the key, no other system is asked.
  *
- * @throws ApiError invalid_request
+ * @throws ApiError invalid_request, monitor_limit_reached, insufficient_credits
  */
-export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise<MonitorSettings> {
+export async function checkedSettings(
+  deps: MonitorDeps,
+  caller: Call['caller'],
+  body: unknown,
+): Promise<MonitorSettings> {
+  const canPay = caller.balance >= MONITOR_PERIOD_CREDITS;
   const { name, posts, comments, nsfw, ...given } = parseRequest(
     createMonitorBody,
     body === undefined ? {} : body,
@@ -53,10 +59,17 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
   );
   const { rule, faults } = checkNewRule(given);
   if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
-  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
+  const urlFaults = canPay
+    ? await checkWebhookUrl(given.webhook_url, deps.webhooks)
+    : writtenUrlFaults(given.webhook_url, deps.webhooks);
+  refuseFaults([...faults, ...urlFaults]);
   const changed = changedWebhook({ webhookUrl: null, webhookKind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   refuseFaults(spikeFaults(given.spike_webhook === true, changed.webhook));
+  if (!canPay) {
+    await refuseBeyondLimit(deps.pool, { id: caller.accountId, pack: caller.pack });
+    throw tooPoor();
+  }
   const { thread_once: threadOnce, spike_webhook: spikeWebhook, digest } = given;
   const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest: digest ?? null };
   return { name, ...rule, posts, comments, nsfw, ...options, ...changed.webhook };
@@ -97,7 +110,7 @@ async function lockActiveAccount(db: Queryable, accountId: string): Promise<Stor
   return account;
 }
 
-async function refuseBeyondLimit(db: Queryable, { id, pack }: StoredAccount): Promise<void> {
+async function refuseBeyondLimit(db: Queryable, { id, pack }: Pick<StoredAccount, 'id' | 'pack'>): Promise<void> {
   const limit = planOf(pack).monitors;
   const used = await countMonitors(db, id);
   if (used < limit) return;
@@ -117,8 +130,10 @@ async function payFirstPeriod(
     reference: periodReference(monitorId, FIRST_PERIOD),
     request: chargedRequest(call, { method: 'post', path: '/v1/monitors' }),
   });
-  if (balance === undefined) {
-    throw new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
-  }
+  if (balance === undefined) throw tooPoor();
   return balance;
+}
+
+function tooPoor(): ApiError {
+  return new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
 }

@@ -54,7 +54,7 @@ function create(deps: MonitorDeps, call: Call): Promise<Answer> {
     call,
     route: 'POST /v1/monitors',
     async prepare() {
-      const settings = await checkedSettings(deps, call.body);
+      const settings = await checkedSettings(deps, call.caller, call.body);
       const wanted = wantedWithNewMonitor(call.body, Date.now());
       return { settings, wanted, warnings: await warningsOf(deps, ruleOf(settings)) };
     },

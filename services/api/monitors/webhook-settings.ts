@@ -20,11 +20,18 @@ export interface WebhookChange {
   webhook_kind?: WebhookKind | null | undefined;
 }
 
+/** Returns what is wrong with a URL from a client as it is written. */
+export function writtenUrlFaults(url: string | null | undefined, { allowPrivate }: PublicUrlOptions): Fault[] {
+  if (url === undefined || url === null || url === '') return [];
+  const fault = webhookUrlFault(url, allowPrivate);
+  return fault === undefined ? [] : [{ field: 'webhook_url', message: fault }];
+}
+
 /** Returns what is wrong with a URL from a client. May resolve the host, so call it outside of transactions. */
 export async function checkWebhookUrl(url: string | null | undefined, options: PublicUrlOptions): Promise<Fault[]> {
   if (url === undefined || url === null || url === '') return [];
-  const fault = webhookUrlFault(url, options.allowPrivate);
-  if (fault !== undefined) return [{ field: 'webhook_url', message: fault }];
+  const faults = writtenUrlFaults(url, options);
+  if (faults.length > 0) return faults;
   const checked = await checkPublicUrl(url, options);
   if (checked.ok) return [];
   if (checked.reason === 'port') return [{ field: 'webhook_url', message: 'must not name a port of another protocol' }];

@@ -275,3 +275,17 @@ describe('effects of PATCH on a webhook', () => {
     expect(codeOf(reply)).toEqual([400, 'invalid_request']);
   });
 });
+
+test('a create of an account that cannot pay is refused before the name of its webhook is looked up', async () => {
+  let lookups = 0;
+  const watched = await startTestApi(db.pool, { lookup: () => Promise.resolve([`93.184.216.${++lookups}`]) });
+  const create = async (credits: number, webhook_url: string) => {
+    const { apiKey } = await watched.account({ credits });
+    const body = { name: 'x', keywords: ['rust'], webhook_url };
+    return (await watched.call(apiKey, 'POST', '/v1/monitors', body)).status;
+  };
+  expect(await create(9, 'ftp://hooks.example.com')).toBe(400);
+  expect([await create(9, 'https://hooks.example.com/a'), lookups]).toEqual([402, 0]);
+  expect([await create(10, 'https://hooks.example.com/a'), lookups > 0]).toEqual([201, true]);
+  await watched.stop();
+});
