@@ -9,9 +9,12 @@ import type { AnswerStream } from '../http/answer-stream.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import { endEvent, HEARTBEAT, STREAM_BEGIN } from './event-stream-text.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
+import type { ReadTurns } from './read-turns.ts';
 
 export interface LiveTailDeps {
   db: Queryable;
+  /** Shared by the streams of a process. */
+  turns: ReadTurns;
   logger: Logger;
   metrics: Metrics;
   timing: LiveTailTiming;
@@ -27,11 +30,12 @@ export interface LiveTailDeps {
 
 /** Matches per page: the most a stream buffers for a client that reads slowly. */
 const PAGE = 50;
+const EMPTY_PAGE: LiveTailPage = { end: undefined, matches: [] };
 
 /**
- * One stream. It reads a page after the last match it sent, and sends it. After a page that was not full it waits until
- * it is woken or the next poll is due. A wake-up during a read causes another read, so no match recorded before the
- * wake-up is missed. A stream that has ended never starts again.
+ * One stream. When it is its turn, it reads a page after the last match it sent, and sends it. After a page that was
+ * not full it waits until it is woken or the next poll is due. A wake-up during a read causes another read, so no match
+ * recorded before the wake-up is missed. A stream that has ended never starts again.
  */
 export class LiveTail implements AnswerStream {
   readonly stallMs: number;
@@ -40,6 +44,8 @@ export class LiveTail implements AnswerStream {
   private position: number;
   private woken = false;
   private sentAt = 0;
+  /** A comment waits for the client to take it. */
+  private isHeldUp = false;
   /** Ends the current wait. */
   private interrupt: (() => void) | undefined;
 
@@ -74,8 +80,7 @@ export class LiveTail implements AnswerStream {
     try {
       yield this.sending(STREAM_BEGIN);
       while (!this.hasEnded()) {
-        this.woken = false;
-        const page = await this.read();
+        const page = yield* this.nextPage();
         yield* this.send(page);
         if (page.end !== undefined) return;
         if (page.matches.length < PAGE) yield* this.sleep();
@@ -87,16 +92,33 @@ export class LiveTail implements AnswerStream {
   }
 
   /** The next page; empty while Postgres is unreachable and after the stream has ended. */
+  private async *nextPage(): AsyncGenerator<string, LiveTailPage> {
+    while (!this.hasEnded()) {
+      const turn: { page?: Promise<LiveTailPage>; isMissed?: true } = {};
+      const taking = this.options.turns.take(async () => {
+        // A client that takes nothing would keep the turn from the others, and get an old page.
+        if (this.isHeldUp || this.hasEnded()) turn.isMissed = true;
+        else turn.page = this.read();
+        this.interrupt?.();
+        await turn.page;
+      });
+      // `page` has the same error.
+      taking.catch(() => undefined);
+      yield* this.waitUntil(() => turn.page !== undefined || turn.isMissed === true);
+      if (turn.page !== undefined) return (await this.unlessEnded(turn.page)) ?? EMPTY_PAGE;
+    }
+    return EMPTY_PAGE;
+  }
+
   private async read(): Promise<LiveTailPage> {
     const { db, holder, monitorId, logger } = this.options;
-    const emptyPage: LiveTailPage = { end: undefined, matches: [] };
+    this.woken = false;
     try {
-      const reading = readLiveTailPage(db, { holder, monitorId, afterSeq: this.position, limit: PAGE });
-      return (await this.unlessEnded(reading)) ?? emptyPage;
+      return await readLiveTailPage(db, { holder, monitorId, afterSeq: this.position, limit: PAGE });
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
       logger.debug({ err: error, monitorId }, 'a live tail could not read; it tries again');
-      return emptyPage;
+      return EMPTY_PAGE;
     }
   }
 
@@ -116,13 +138,21 @@ export class LiveTail implements AnswerStream {
     if (end !== undefined) yield this.sending(endEvent(end));
   }
 
-  private async *sleep(): AsyncGenerator<string> {
-    const { pollMs, heartbeatMs } = this.options.timing;
-    const pollAt = performance.now() + pollMs;
-    while (!this.hasEnded() && !this.woken && performance.now() < pollAt) {
-      const heartbeatAt = this.sentAt + heartbeatMs;
-      if (performance.now() >= heartbeatAt) yield this.sending(HEARTBEAT);
-      else await this.pause(Math.min(pollAt, heartbeatAt) - performance.now());
+  private sleep(): AsyncGenerator<string> {
+    return this.waitUntil(() => this.woken, performance.now() + this.options.timing.pollMs);
+  }
+
+  /** Waits until something is so, but not beyond a time or the end of the stream. Comments continue. */
+  private async *waitUntil(isSo: () => boolean, time = Infinity): AsyncGenerator<string> {
+    while (!this.hasEnded() && !isSo() && performance.now() < time) {
+      const heartbeatAt = this.sentAt + this.options.timing.heartbeatMs;
+      if (performance.now() < heartbeatAt) {
+        await this.pause(Math.min(time, heartbeatAt) - performance.now());
+        continue;
+      }
+      this.isHeldUp = true;
+      yield this.sending(HEARTBEAT);
+      this.isHeldUp = false;
     }
   }
 

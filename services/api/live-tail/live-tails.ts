@@ -8,6 +8,7 @@ import { ApiError } from '../http/api-error.ts';
 import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 import { LiveTail } from './live-tail.ts';
+import { ReadTurns } from './read-turns.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 
 /** Announces that monitors may have new matches. */
@@ -39,6 +40,8 @@ export interface TailRequest {
 }
 
 const DEFAULT_MAX_STREAMS = 1_000;
+/** Streams that read at the same time: they share the connections of requests, which must not wait for all of them. */
+const READS_AT_ONCE = 4;
 /** The Retry-After of a refused stream, in seconds. */
 const RETRY_AFTER = 15;
 
@@ -47,6 +50,7 @@ export class LiveTails {
   private readonly options: LiveTailsDeps;
   private readonly timing: LiveTailTiming;
   private readonly slots: StreamSlots;
+  private readonly turns = new ReadTurns(READS_AT_ONCE);
   private readonly byMonitor = new Map<string, Set<LiveTail>>();
   /** Streams that are open or being opened. */
   private count = 0;
@@ -89,13 +93,14 @@ export class LiveTails {
   }
 
   private add({ accountId: _accountId, ...request }: TailRequest, release: () => Promise<void>): LiveTail {
+    const { turns, timing } = this;
     const { pool: db, logger, metrics } = this.options;
     const { monitorId } = request;
     const onClosed = async () => {
       this.remove(monitorId, tail);
       await release();
     };
-    const tail = new LiveTail({ db, logger, metrics, timing: this.timing, ...request, onClosed });
+    const tail = new LiveTail({ db, turns, logger, metrics, timing, ...request, onClosed });
     const tails = this.byMonitor.get(monitorId) ?? new Set();
     this.byMonitor.set(monitorId, tails.add(tail));
     metrics.liveTails.inc();

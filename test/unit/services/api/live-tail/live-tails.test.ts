@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { AnswerStream } from '../../../../../services/api/http/answer-stream.ts';
+import { LiveTails } from '../../../../../services/api/live-tail/live-tails.ts';
+import type { Queryable } from '../../../../../shared/postgres/pool.ts';
+import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
+import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A Postgres that answers a read of a page when it is told to, and the monitors that read, in order. */
+function createDatabase() {
+  const reads: string[] = [];
+  const answers: ((rows: unknown[]) => void)[] = [];
+  const query = (text: string, values: unknown[]) => {
+    if (!text.includes('AS access')) return Promise.resolve({ rows: [{ wasFree: true, slot: 1 }] });
+    reads.push(String(values[2]));
+    return new Promise((resolve) => answers.push((rows) => resolve({ rows })));
+  };
+  return {
+    db: { query } as unknown as Queryable,
+    reads,
+    async answer(rows: unknown[] = [{ end: null, seq: null }]) {
+      answers.shift()!(rows);
+      await turn();
+    },
+  };
+}
+
+function createTails(db: Queryable): LiveTails {
+  return new LiveTails({ pool: db, logger: silentLogger(), metrics: createMetrics() });
+}
+
+/** A client of a stream, which takes all pieces, or none after the first `most`. */
+async function open(tails: LiveTails, monitorId: string, most = Infinity) {
+  const request = { accountId: 'acc', holder: { kind: 'key', id: 'key' }, eventOf: String, afterSeq: 0 } as const;
+  const stream: AnswerStream = await tails.open({ ...request, monitorId });
+  const pieces: (string | Uint8Array)[] = [];
+  const ended = (async () => {
+    for await (const piece of stream.pieces()) {
+      pieces.push(piece);
+      if (pieces.length >= most) await new Promise((resolve) => stream.ended.addEventListener('abort', resolve));
+    }
+  })();
+  await turn();
+  return { stream, pieces, ended };
+}
+
+test('four streams read at a time, the others in the order of arrival', async () => {
+  const { db, reads, answer } = createDatabase();
+  const tails = createTails(db);
+  for (const name of ['1', '2', '3', '4', '5', '6']) await open(tails, name);
+  expect(reads).toEqual(['1', '2', '3', '4']);
+  await answer();
+  expect(reads).toEqual(['1', '2', '3', '4', '5']);
+  await answer();
+  expect(reads).toEqual(['1', '2', '3', '4', '5', '6']);
+  await tails.stop();
+});
+
+test('a stream that ends while it waits leaves its turn to the next; one that ends while it reads keeps it so long', async () => {
+  const { db, reads, answer } = createDatabase();
+  const tails = createTails(db);
+  const clients = [];
+  for (const name of ['1', '2', '3', '4', '5', '6', '7']) clients.push(await open(tails, name));
+  for (const at of [0, 4]) {
+    clients[at]!.stream.end();
+    await clients[at]!.ended;
+  }
+  expect(reads).toHaveLength(4);
+  await answer();
+  expect(reads).toEqual(['1', '2', '3', '4', '6']);
+  await tails.stop();
+});
+
+test('a stream that waits for its turn sends comments; when its client takes none, the turn goes to the next', async () => {
+  const { db, reads, answer } = createDatabase();
+  const tails = createTails(db);
+  for (const name of ['1', '2', '3', '4']) await open(tails, name);
+  const stuck = await open(tails, 'stuck', 2);
+  const patient = await open(tails, 'patient');
+  for (let beats = 0; beats < 3; beats++) {
+    await vi.advanceTimersByTimeAsync(15_000);
+    await turn();
+  }
+  expect(stuck.pieces.slice(1)).toEqual([':\n\n']);
+  expect(patient.pieces.slice(1)).toEqual([':\n\n', ':\n\n', ':\n\n']);
+  await answer();
+  expect(reads).toEqual(['1', '2', '3', '4', 'patient']);
+  await tails.stop();
+});
+
+test('a failed read gives its turn back', async () => {
+  const { db, reads, answer } = createDatabase();
+  const tails = createTails(db);
+  for (const name of ['1', '2', '3', '4']) await open(tails, name);
+  const next = await open(tails, '5');
+  // The row of a holder of another account.
+  await answer([]);
+  await answer();
+  expect(reads).toEqual(['1', '2', '3', '4', '5']);
+  next.stream.end();
+  await tails.stop();
+});
