@@ -9,6 +9,8 @@ export interface UsageRange {
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 92;
+/** The database has no year 0. */
+const FIRST_DAY = Date.parse('0001-01-01');
 
 /**
  * The range of a query: by default the last 30 days, today included.
@@ -21,7 +23,7 @@ export function usageRange(
   now: number,
 ): UsageRange {
   const last = to ?? dayOf(now);
-  const first = from ?? dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS);
+  const first = from ?? dayOf(Math.max(FIRST_DAY, Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS));
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
   if (days < 1) {
     const default_ = to === undefined ? `, which is today (${last}, UTC) when absent` : '';

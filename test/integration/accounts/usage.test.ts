@@ -156,6 +156,11 @@ test('charges from before the migration count by day', async () => {
   ]);
 });
 
+test('the first days of the database are answered', async () => {
+  const { apiKey } = await api.account();
+  expect(await usageOf(apiKey, 'to=0001-01-05')).toMatchObject({ from: '0001-01-01', to: '0001-01-05', items: [] });
+});
+
 test.each([
   ['by=hour', 'by: must be day or route or key'],
   ['from=yesterday', 'from: must be a date like 2026-03-04'],

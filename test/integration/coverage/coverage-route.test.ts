@@ -101,6 +101,7 @@ test('wrong times and missing keys are refused', async () => {
     return [status, (body.error as { message: string }).message];
   };
   expect(await refusal('?from=yesterday')).toEqual([400, 'from: must be a time like 2026-03-04T10:00:00Z']);
+  expect(await refusal('?to=0000-01-01T00:00:00Z')).toEqual([400, 'to: must be a time like 2026-03-04T10:00:00Z']);
   expect(await refusal('?since=2026-03-04T10:00:00Z')).toEqual([400, 'since: is not known here']);
   expect(await refusal('?from=2026-03-04T10:00:00Z&to=2026-03-04T09:00:00Z')).toEqual([
     400,

@@ -190,6 +190,12 @@ describe('spikes', () => {
   });
 });
 
+test.each(['hour', 'day'])('the first days of the calendar are answered by %s', async (interval) => {
+  const { id } = await api.monitor(owner.apiKey);
+  const { from, to, items } = await series(id, `?interval=${interval}&to=0001-01-01T00:00:00Z`);
+  expect([from.slice(0, 7), to, items]).toEqual(['0000-12', '0001-01-01T00:00:00.000Z', []]);
+});
+
 describe('refusals', () => {
   test.each([
     ['?interval=week', 'interval: '],

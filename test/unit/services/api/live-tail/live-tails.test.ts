@@ -27,7 +27,7 @@ function createDatabase() {
   return {
     db: { query } as unknown as Queryable,
     reads,
-    async answer(rows: unknown[] = [{ end: null, seq: null }]) {
+    answer: async (rows: unknown[] = [{ end: null, seq: null }]) => {
       answers.shift()!(rows);
       await turn();
     },
