@@ -7,6 +7,7 @@ const SEQ_DIGITS = 12;
 const MONITOR_ID = /^mon_[0-9a-hjkmnp-tv-z]{12}$/;
 const MUTE_ID = /^mute_[0-9a-hjkmnp-tv-z]{12}$/;
 const BACKFILL_ID = /^bf_[0-9a-hjkmnp-tv-z]{12}$/;
+const EVENT_ID = /^evt_[0-9a-hjkmnp-tv-z]{20}$/;
 const MATCH_ID = /^mat_([0-9a-hjkmnp-tv-z]{12})_(\d{12})$/;
 
 /** `length` random characters of 5 bits each. */
@@ -41,6 +42,10 @@ export function isBackfillId(text: string): boolean {
 /** The id of an event that is no match: monitor.spike, monitor.digest. */
 export function newEventId(): string {
   return `evt_${randomText(20)}`;
+}
+
+export function isEventId(text: string): boolean {
+  return EVENT_ID.test(text);
 }
 
 export function newAccountId(): string {

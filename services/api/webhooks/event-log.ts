@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { EventLogEntry, EventLogPage, eventLogQuery } from '../../../schemas/api/event-log.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { isEventId, matchId } from '../../../shared/domain/identifiers.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readEventLog } from '../../../shared/stores/events/event-log.ts';
 import type { LoggedEvent } from '../../../shared/stores/events/event-log.ts';
@@ -8,9 +8,9 @@ import { invalidRequest } from '../http/invalid-request.ts';
 
 /**
  * A page of a monitor's spikes and digests, newest first. Its cursor is the id of its last event, so pages neither
- * shift nor repeat.
+ * shift nor repeat. After an event that has expired meanwhile, the list is at its end.
  *
- * @throws ApiError invalid_request when the cursor is not an event of this monitor
+ * @throws ApiError invalid_request when the cursor is no id of an event, or one of another monitor
  */
 export async function readEventLogPage(
   pool: Pool,
@@ -18,7 +18,8 @@ export async function readEventLogPage(
   { limit, after }: z.output<typeof eventLogQuery>,
 ): Promise<EventLogPage> {
   // One row more than requested shows whether there is a next page.
-  const events = await readEventLog(pool, monitorId, { beforeId: after, limit: limit + 1 });
+  const isCursor = after === undefined || isEventId(after);
+  const events = isCursor ? await readEventLog(pool, monitorId, { beforeId: after, limit: limit + 1 }) : undefined;
   if (events === undefined) throw invalidRequest([{ field: 'after', message: 'must be the `after` of a page' }]);
   const items = events.slice(0, limit).map((event) => entryOf(monitorId, event));
   return { items, after: events.length > limit ? items.at(-1)!.id : null };

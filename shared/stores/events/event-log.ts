@@ -22,8 +22,8 @@ export type LoggedEvent = (
 /**
  * Reads the newest events of a monitor, newest first, in the order in which they were stored.
  *
- * @param page.beforeId only those before this event
- * @returns undefined when the monitor has no event `beforeId`
+ * @param page.beforeId only those before this event: none when it has expired, as the older ones have too
+ * @returns undefined when `beforeId` is an event of another monitor
  */
 export async function readEventLog(
   db: Queryable,
@@ -31,7 +31,8 @@ export async function readEventLog(
   { beforeId, limit }: { beforeId: string | undefined; limit: number },
 ): Promise<LoggedEvent[] | undefined> {
   const before = beforeId === undefined ? Number.MAX_SAFE_INTEGER : await readSeq(db, monitorId, beforeId);
-  if (before === undefined) return undefined;
+  if (before === 'foreign') return undefined;
+  if (before === undefined) return [];
   const { rows } = await db.query<LoggedEvent>({
     name: 'events-read-log',
     text: `
@@ -47,10 +48,11 @@ export async function readEventLog(
   return rows;
 }
 
-async function readSeq(db: Queryable, monitorId: string, id: string): Promise<number | undefined> {
-  const { rows } = await db.query<{ seq: number }>('SELECT seq FROM monitor_events WHERE id = $1 AND monitor_id = $2', [
-    id,
-    monitorId,
-  ]);
-  return rows[0]?.seq;
+async function readSeq(db: Queryable, monitorId: string, id: string): Promise<number | 'foreign' | undefined> {
+  const { rows } = await db.query<{ seq: number; monitorId: string }>(
+    'SELECT seq, monitor_id AS "monitorId" FROM monitor_events WHERE id = $1',
+    [id],
+  );
+  const [event] = rows;
+  return event === undefined || event.monitorId === monitorId ? event?.seq : 'foreign';
 }

@@ -6,7 +6,7 @@ import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { claimDueEvents, skipUndeliverableEvents } from '../../../shared/stores/events/event-deliveries.ts';
 import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
+import { deleteExpiredMonitorEvents, insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
 import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -153,12 +153,23 @@ test('pages are newest first, neither shift nor repeat while events come, and en
   expect((await page(id, '?limit=9')).after).toBeNull();
 });
 
+test('the list ends after an event that expires while a client pages', async () => {
+  const id = await monitor({ spike_webhook: true });
+  for (const hour of ['00', '01', '02']) await addSpike(id, `2026-03-04T${hour}:00:00.000Z`);
+  const { after } = await page(id, '?limit=1');
+  await db.setShift('31 days');
+  await addSpike(id, '2026-04-04T00:00:00.000Z');
+  await deleteExpiredMonitorEvents(db.pool, 30, 100);
+  await db.setShift('0');
+  expect(await page(id, `?limit=1&after=${after}`)).toEqual({ items: [], after: null });
+});
+
 test.each([
   ['limit=0', 'limit'],
   ['limit=101', 'limit'],
   ['limit=x', 'limit'],
   ['after=', 'after'],
-  ['after=evt_00000000000000000000', 'after'],
+  ['after=evt_0000000000000000000', 'after'],
   ['after=1', 'after'],
   ['after=FOREIGN', 'after'],
   ['after=a&after=b', 'after'],
