@@ -167,7 +167,7 @@ async function measureRule(clickhouse: ClickHouseClient, keywords: string[]): Pr
       from: new Date(to.getTime() - 7 * DAY_MS),
       to,
       gone: undefined,
-      budgetMs: BUDGET_MS,
+      deadline: AbortSignal.timeout(BUDGET_MS),
     },
     (item, [match]) => match !== undefined && counts.add(item, match),
   );

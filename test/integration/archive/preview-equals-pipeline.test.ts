@@ -112,7 +112,7 @@ async function previewedPairs(monitors: ReadonlyMap<string, Rule>): Promise<stri
         clickhouse: pipeline.clickhouse,
         rules: Object.fromEntries(all.slice(start, start + RULES_PER_SCAN)),
         ...{ from: new Date(Date.now() - DAY_MS), to: new Date(Date.now() + DAY_MS), gone: undefined },
-        budgetMs: 60_000,
+        deadline: AbortSignal.timeout(60_000),
       },
       ({ content }, matches) => {
         for (const { monitorId } of matches) pairs.push(`${monitorId} ${content.thing_id}`);

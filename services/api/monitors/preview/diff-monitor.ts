@@ -38,9 +38,10 @@ export async function diffMonitor(
   const gained: Side = { total: 0, samples: [] };
   const lost: Side = { total: 0, samples: [] };
   let kept = 0;
-  const archiveStart = await readArchiveStart(clickhouse, within(gone));
+  const deadline = AbortSignal.timeout(budgetMs);
+  const archiveStart = await readArchiveStart(clickhouse, within(deadline, gone));
   const rules = { [BEFORE]: before, [AFTER]: after };
-  const scan = scanArchive({ clickhouse, rules, from, to, gone, budgetMs }, (item, matches) => {
+  const scan = scanArchive({ clickhouse, rules, from, to, gone, deadline }, (item, matches) => {
     const postId = item.content.post_id;
     if (muteOf(mutes, { ...matchItemOf(item), postId }) !== undefined) return;
     const [match, other] = matches;

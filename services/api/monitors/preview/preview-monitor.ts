@@ -21,7 +21,7 @@ export interface PreviewRequest {
   /** Price of the account's largest pack. */
   pack: number;
   gone: AbortSignal | undefined;
-  /** How long the archive may be read, in milliseconds. */
+  /** How long the archive may be read for the counts, in milliseconds. */
   budgetMs: number;
 }
 
@@ -39,8 +39,9 @@ export async function* previewMonitor(
   const to = new Date(deps.clock());
   const from = new Date(to.getTime() - days * DAY_MS);
   const counts = new PreviewCounts(threadOnce);
-  const archiveStart = await readArchiveStart(clickhouse, within(gone));
-  const scan = scanArchive({ clickhouse, rules: { rule }, from, to, gone, budgetMs }, (item, [match]) => {
+  const deadline = AbortSignal.timeout(budgetMs);
+  const archiveStart = await readArchiveStart(clickhouse, within(deadline, gone));
+  const scan = scanArchive({ clickhouse, rules: { rule }, from, to, gone, deadline }, (item, [match]) => {
     if (match !== undefined) counts.add(item, match);
   });
   let last = { exactFrom: to, done: false };
@@ -71,8 +72,7 @@ export async function* previewMonitor(
   };
 }
 
-/** A signal for a short read of the archive. */
-export function within(gone: AbortSignal | undefined): AbortSignal {
-  const deadline = AbortSignal.timeout(READ_MS);
-  return gone === undefined ? deadline : AbortSignal.any([gone, deadline]);
+/** A signal for a short read of the archive, which ends at the deadline of the whole one. */
+export function within(deadline: AbortSignal, gone: AbortSignal | undefined): AbortSignal {
+  return AbortSignal.any([deadline, AbortSignal.timeout(READ_MS), ...(gone === undefined ? [] : [gone])]);
 }

@@ -18,7 +18,10 @@ import { PreviewStream } from './preview-stream.ts';
 const EVENT_STREAM = 'text/event-stream';
 /** Previews and comparisons together. */
 const PER_MINUTE = 10;
-/** How long the archive is read for an answer, which then takes 10 s at most; and for a stream. */
+/**
+ * How long the archive is read for the counts of an answer, and of a stream. The words of the suggestions take 2 s at
+ * most, so that an answer takes 10 s.
+ */
 const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;
 

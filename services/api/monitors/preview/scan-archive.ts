@@ -18,8 +18,8 @@ export interface ArchiveScan {
   to: Date;
   /** Aborted when the client disconnects. */
   gone: AbortSignal | undefined;
-  /** How long it may take, in milliseconds. */
-  budgetMs: number;
+  /** Aborted when the time is up. */
+  deadline: AbortSignal;
 }
 
 /** How far a scan has come. */
@@ -46,7 +46,7 @@ const turns = new CooperativeYield();
  * @throws the engine's error when it is away; ClientGone
  */
 export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncGenerator<ScanExtent> {
-  const deadline = AbortSignal.timeout(scan.budgetMs);
+  const { deadline } = scan;
   const signal = scan.gone === undefined ? deadline : AbortSignal.any([scan.gone, deadline]);
   const index = new MonitorIndex();
   for (const [name, rule] of Object.entries(scan.rules)) index.set(name, rule);
