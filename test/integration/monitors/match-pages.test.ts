@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -116,6 +117,19 @@ test('a page has 100 matches by default and 200 at most', async () => {
   await addMatches(id, 1, 250);
   expect((await page(id)).items).toHaveLength(100);
   expect((await page(id, '?limit=200')).items).toHaveLength(200);
+});
+
+test('a page of long matches is written match by match, as any other answer', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await recordMatches(db.pool, id, 20, 40_000);
+  const stringify = vi.spyOn(JSON, 'stringify');
+  const { status, headers, text } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches`);
+  const longest = Math.max(...stringify.mock.results.map(({ value }) => String(value).length));
+  stringify.mockRestore();
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  expect(matchPage.parse(JSON.parse(text)).items).toHaveLength(20);
+  expect(text).toBe(JSON.stringify(JSON.parse(text)));
+  expect(longest).toBeLessThan(100_000);
 });
 
 test('a cursor older than the retention starts at the oldest match kept', async () => {
