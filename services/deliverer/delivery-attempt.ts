@@ -100,7 +100,8 @@ export async function attemptDelivery(
       ...options,
     });
     if (recorded) options.publish(toMessage(delivery, finished, recorded));
-    return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
+    if (result.error !== null) return { kind: 'unanswered' };
+    return { kind: 'answered', afterMs: durationMs, status: result.status, retryAfterMs: result.retryAfterMs };
   } finally {
     span?.end(spanOutcome);
     options.metrics.deliveriesInFlight.dec();

@@ -48,7 +48,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   constructor(options: DispatcherDeps<Delivery>) {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.slots = new EndpointSlots(this.limits.perUrl, this.limits.perOrigin);
+    this.slots = new EndpointSlots(this.limits.perUrl, this.limits.perOrigin, (url) => options.holds.room(url));
     this.permits = new AttemptPermits(this.limits.total);
     this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
@@ -117,7 +117,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 
   /** Takes slots and permits; returns undefined when the monitor must wait or is left to the poller. */
   private grant(backlog: MonitorBacklog, endpoint: Endpoint): Grant | undefined {
-    const admitted = this.outage.admits(endpoint.url);
+    const admitted = this.options.holds.isHeld(endpoint.url) ? 'no' : this.outage.admits(endpoint.url);
     if (admitted === 'no') {
       this.clearBacklog(backlog);
       return undefined;
@@ -146,7 +146,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     try {
       const { deliveries, claimedAt } = await this.claim(backlog, grant.count);
       const moved = deliveries.filter(({ webhookUrl }) => webhookUrl !== endpoint.url);
-      if (moved.length > 0 || this.isStopping) {
+      if (moved.length > 0 || this.isStopping || this.options.holds.isHeld(endpoint.url)) {
         this.targets.delete(backlog.monitorId);
         for (const { attempt, seq } of deliveries) if (attempt === 0 && backlog.addHint(seq)) this.hintCount++;
         backlog.isDue ||= deliveries.some(({ attempt }) => attempt > 0);
@@ -192,6 +192,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
         if (grant.isProbe) this.outage.releaseProbe();
       } else {
         this.outage.attemptSent(endpoint.url);
+        if (end.kind === 'answered') this.options.holds.answered(endpoint.url, end);
         // Only the receiver's time counts: a Postgres that stores outcomes slowly must not make a receiver silent.
         const isSoon = end.kind === 'answered' && end.afterMs <= this.limits.silentAfterMs;
         this.responsiveness.set(endpoint.url, isSoon ? 'answering' : 'silent');

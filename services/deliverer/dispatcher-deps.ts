@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
+import type { EndpointHolds, ReceiverAnswer } from './endpoint-holds.ts';
 import type { LocalOutageDeps } from './local-outage.ts';
 
 /** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
@@ -31,11 +32,11 @@ export interface Claim<Delivery> {
 
 /** Result of an attempt. With `local fault` and `not started` the lease of the match was released. */
 export type AttemptResult =
-  | {
+  | ({
       kind: 'answered';
       /** From the start until the receiver's answer, without storing the outcome. */
       afterMs: number;
-    }
+    } & ReceiverAnswer)
   | { kind: 'unanswered' | 'not started' }
   | { kind: 'local fault'; code: string };
 
@@ -46,6 +47,8 @@ export interface DispatcherDeps<Delivery extends QueuedDelivery> {
    * it returns.
    */
   attempt: (delivery: Delivery, claimedAt: number) => Promise<AttemptResult>;
+  /** One object for all dispatchers of a process that may send to the same URLs. */
+  holds: EndpointHolds;
   /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
   /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */

@@ -18,14 +18,17 @@ export function endpointOf(url: string): Endpoint {
 export class EndpointSlots {
   private readonly perUrl: number;
   private readonly perOrigin: number;
+  private readonly roomOf: (url: string) => number;
   private readonly urls = new Map<string, number>();
   private readonly origins = new Map<string, number>();
   /** By origin: waiting monitor id to its endpoint, first come first served. */
   private readonly waiting = new Map<string, Map<string, Endpoint>>();
 
-  constructor(perUrl: number, perOrigin: number) {
+  /** @param roomOf how many attempts a URL may have in flight now, where that may be fewer than `perUrl` */
+  constructor(perUrl: number, perOrigin: number, roomOf: (url: string) => number = () => perUrl) {
     this.perUrl = perUrl;
     this.perOrigin = perOrigin;
+    this.roomOf = roomOf;
   }
 
   /** Takes up to `limit` slots and returns how many it took. */
@@ -63,7 +66,7 @@ export class EndpointSlots {
   }
 
   private free(endpoint: Endpoint): number {
-    const ofUrl = this.perUrl - (this.urls.get(endpoint.url) ?? 0);
+    const ofUrl = Math.min(this.perUrl, this.roomOf(endpoint.url)) - (this.urls.get(endpoint.url) ?? 0);
     const ofOrigin = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
     return Math.max(0, Math.min(ofUrl, ofOrigin));
   }

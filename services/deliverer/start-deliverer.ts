@@ -40,6 +40,7 @@ import { DeliveryTraces } from './delivery-traces.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
+import { EndpointHolds } from './endpoint-holds.ts';
 import { FailurePhases } from './failure-phases.ts';
 import { createBatchedQueue } from './batched-delivery-queue.ts';
 
@@ -98,9 +99,11 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const attempts = createAttemptPublisher(deps);
   attempts.sweep();
   const traces = new DeliveryTraces();
-  const dispatcher = createDispatcher(deps, { attempts, traces, clock });
+  const monotonic = deps.monotonic ?? (() => performance.now());
+  const holds = new EndpointHolds(monotonic);
+  const dispatcher = createDispatcher({ ...deps, monotonic }, { attempts, traces, clock, holds });
   const consumer = await startHintConsumer(deps, { dispatcher, traces, clock });
-  const events = startEvents(deps, clock);
+  const events = startEvents({ ...deps, monotonic }, clock, holds);
   const pollerOutage = createOutageLog(deps, 'looking for due matches');
   const poller = startDuePoller({
     read: async (after) => {
@@ -154,11 +157,10 @@ async function startHintConsumer(
 }
 
 function createDispatcher(
-  deps: DelivererDeps,
-  collaborators: { attempts: AttemptPublisher; traces: DeliveryTraces; clock: Clock },
+  deps: DelivererDeps & { monotonic: () => number },
+  collaborators: { attempts: AttemptPublisher; traces: DeliveryTraces; clock: Clock; holds: EndpointHolds },
 ): DeliveryDispatcher<ClaimedDelivery> {
-  const { pool, logger } = deps;
-  const monotonic = deps.monotonic ?? (() => performance.now());
+  const { pool, logger, monotonic } = deps;
   const outage = createOutageLog(deps, 'delivering');
   const phases = new FailurePhases();
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
@@ -169,6 +171,7 @@ function createDispatcher(
   return new DeliveryDispatcher({
     queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
+    holds: collaborators.holds,
     onError: errorHandler(deps, outage),
     onOutage: ({ isPaused, code }) => {
       deps.metrics.deliveriesPaused.set(isPaused ? 1 : 0);
@@ -182,7 +185,6 @@ function createDispatcher(
         ...deps,
         ...collaborators,
         phases,
-        monotonic,
         random: deps.random ?? Math.random,
         deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
         leaseMs: LEASE_MS,
@@ -203,12 +205,12 @@ function createDispatcher(
   });
 }
 
-function startEvents(deps: DelivererDeps, clock: Clock): Running {
+function startEvents(deps: DelivererDeps & { monotonic: () => number }, clock: Clock, holds: EndpointHolds): Running {
   const outage = createOutageLog(deps, 'delivering events');
   return startEventDeliveries({
     ...deps,
     clock,
-    monotonic: deps.monotonic ?? (() => performance.now()),
+    holds,
     random: deps.random ?? Math.random,
     deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
     leaseMs: LEASE_MS,

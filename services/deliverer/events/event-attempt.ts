@@ -68,7 +68,8 @@ export async function attemptEvent(
     const { deliveryStatus } = outcome;
     metrics.monitorEvents.inc({ type: event.kind, outcome: deliveryStatus === 'pending' ? 'retried' : deliveryStatus });
     log(event, { attempt, status: result.status, duration_ms: durationMs, ...outcome }, options.logger);
-    return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
+    if (result.error !== null) return { kind: 'unanswered' };
+    return { kind: 'answered', afterMs: durationMs, status: result.status, retryAfterMs: result.retryAfterMs };
   } finally {
     metrics.deliveriesInFlight.dec();
   }

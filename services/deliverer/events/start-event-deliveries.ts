@@ -16,12 +16,14 @@ import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes
 import { DeliveryDispatcher } from '../delivery-dispatcher.ts';
 import type { DeliveryQueue, DispatcherLimits } from '../dispatcher-deps.ts';
 import { startDuePoller } from '../due-poller.ts';
+import type { EndpointHolds } from '../endpoint-holds.ts';
 import { attemptEvent } from './event-attempt.ts';
 import type { EventAttemptDeps } from './event-attempt.ts';
 import { readEventContent } from './read-event-content.ts';
 
 export type EventDeliveryDeps = Omit<EventAttemptDeps, 'contentOf' | 'record' | 'release'> & {
   pool: Pool;
+  holds: EndpointHolds;
   outage: OutageLog;
   onError: (error: unknown) => void;
 };
@@ -46,6 +48,7 @@ export function startEventDeliveries(deps: EventDeliveryDeps): Running {
   const dispatcher = new DeliveryDispatcher<ClaimedEvent>({
     queue: eventQueue(deps),
     monotonic: deps.monotonic,
+    holds: deps.holds,
     onError,
     onOutage: ({ isPaused, code }) => {
       if (isPaused) logger.error({ code }, 'events cannot be sent because of a local fault; they wait');

@@ -4,8 +4,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Delays before the second to the sixth attempt. The sixth attempt is the last. */
 const RETRY_DELAYS_MS = [30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS] as const;
-/** A Retry-After of a receiver cannot delay a match for longer than this. */
-const MAX_RETRY_AFTER_MS = 2 * HOUR_MS;
+/** A Retry-After of a receiver cannot delay a match, nor hold back its URL, for longer than this. */
+export const MAX_RETRY_AFTER_MS = 2 * HOUR_MS;
 /** Spreads the retries of an endpoint that failed for many matches at once. */
 const JITTER = 0.1;
 

@@ -14,6 +14,7 @@ import { digestEvent } from '../../../schemas/messages/monitor-event.ts';
 import { createDigestRound } from '../../../services/biller/digests/digest-round.ts';
 import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
 import { Lease } from '../../../services/biller/lease.ts';
+import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
@@ -153,6 +154,7 @@ async function sendAll(pool: Pool, { events, matches }: Receivers): Promise<obje
   const running = startEventDeliveries({
     ...{ pool, egress, secretBox, metrics, logger, clock: systemClock },
     monotonic: () => performance.now(),
+    holds: new EndpointHolds(() => performance.now()),
     random: Math.random,
     deadlineMs: 8_000,
     leaseMs: 20_000,

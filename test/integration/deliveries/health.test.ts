@@ -91,7 +91,7 @@ test.each([
 
 test('a claim of due matches does not include waiting ones of the same monitor', async () => {
   await startDeliverer();
-  answer = { status: 429, retryAfter: '600' };
+  answer = 503;
   await addMatches(1);
   await bench.firstState(id, ({ attempt }) => attempt === 1);
   answer = 204;

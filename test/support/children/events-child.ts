@@ -8,6 +8,7 @@ import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
 import { Lease } from '../../../services/biller/lease.ts';
 import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
 import { startLoop } from '../../../services/biller/start-loop.ts';
+import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
@@ -78,6 +79,7 @@ function startEvents(): void {
     logger,
     clock: systemClock,
     monotonic: () => performance.now(),
+    holds: new EndpointHolds(() => performance.now()),
     random: Math.random,
     deadlineMs: 8_000,
     leaseMs: 20_000,

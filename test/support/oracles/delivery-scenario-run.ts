@@ -3,6 +3,7 @@ import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt
 import type { DeliveryLogEntry } from '../../../schemas/api/delivery-log.ts';
 import { MONITOR_DELIVERIES } from '../../../schemas/messages/topics.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
+import { MAX_RETRY_AFTER_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
@@ -79,9 +80,13 @@ export class DeliveryScenarioRun {
     const { rows } = await bench.db.pool.query<{ now: Date }>('SELECT service_now() AS now');
     const deliveries = new DeliveryScenarioRun({ bench, api, owner, scripted, other, begun: rows[0]!.now });
     for (const [index, scenario] of DELIVERY_SCENARIOS.entries()) await deliveries.prepare(index, scenario);
-    const timing = { clock: () => now, random: () => MIDDLE, deadlineMs: DEADLINE_MS };
+    // The process's own clock passes the longest hold of a URL whenever the database's clock moves on.
+    let passedMs = 0;
+    const monotonic = () => performance.now() + passedMs;
+    const timing = { clock: () => now, monotonic, random: () => MIDDLE, deadlineMs: DEADLINE_MS };
     await bench.startDeliverer({ secretBox: api.secretBox, lookup, ...timing });
     await passDeliveryTime(bench.db.pool, async (moves) => {
+      passedMs += MAX_RETRY_AFTER_MS;
       if (moves > 0) return;
       for (const scenario of deliveries.runs.values()) scenario.answered = await deliveries.intervene(scenario);
     });

@@ -60,7 +60,8 @@ describe('the limit of concurrent attempts', () => {
     const bench = new Bench({ total: 16 });
     addSilent(bench, 100, range(3));
     for (let round = 0; round < 20; round++) {
-      for (const { end } of bench.started) end(round % 2 ? { kind: 'answered', afterMs: 0 } : { kind: 'unanswered' });
+      for (const { end } of bench.started)
+        end(round % 2 ? { kind: 'answered', afterMs: 0, status: 204 } : { kind: 'unanswered' });
       await bench.settle();
     }
     await bench.drain();
@@ -91,7 +92,7 @@ describe('the limit of concurrent attempts', () => {
     bench.dispatcher.markDue(healthy(bench, 1));
     await bench.settle();
     vi.advanceTimersByTime(1_000);
-    bench.started[0]!.end({ kind: 'answered', afterMs });
+    bench.started[0]!.end({ kind: 'answered', afterMs, status: 204 });
     await bench.settle();
     addSilent(bench, 100);
     await bench.settle();
