@@ -117,7 +117,9 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 
   /** Takes slots and permits; returns undefined when the monitor must wait or is left to the poller. */
   private grant(backlog: MonitorBacklog, endpoint: Endpoint): Grant | undefined {
-    const admitted = this.options.holds.isHeld(endpoint.url) ? 'no' : this.outage.admits(endpoint.url);
+    const { holds, outcomes } = this.options;
+    const storing = holds.isHeld(endpoint.url) ? 'no' : outcomes.admits();
+    const admitted = storing === 'no' ? 'no' : this.outage.admits(endpoint.url);
     if (admitted === 'no') {
       this.clearBacklog(backlog);
       return undefined;
@@ -126,7 +128,8 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     const responsiveness = backlog.permit ?? this.responsiveness.of(endpoint.url);
     const handed = backlog.permit ? 1 : 0;
     backlog.permit = undefined;
-    const takenSlots = this.slots.take(endpoint, isProbe ? 1 : backlog.isDue ? this.limits.perUrl : backlog.hintCount);
+    const waiting = backlog.isDue ? this.limits.perUrl : backlog.hintCount;
+    const takenSlots = this.slots.take(endpoint, isProbe || storing === 'probe' ? 1 : waiting);
     const takenPermits = handed + this.permits.take(responsiveness, Math.max(0, takenSlots - handed));
     const usable = Math.min(takenSlots, takenPermits);
     if (usable > 0) this.release({ endpoint, responsiveness }, { slots: takenSlots - usable, permits: 0 });

@@ -1,6 +1,7 @@
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { EndpointHolds, ReceiverAnswer } from './endpoint-holds.ts';
 import type { LocalOutageDeps } from './local-outage.ts';
+import type { OutcomeGate } from './outcome-gate.ts';
 
 /** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
 export interface QueuedDelivery {
@@ -49,6 +50,8 @@ export interface DispatcherDeps<Delivery extends QueuedDelivery> {
   attempt: (delivery: Delivery, claimedAt: number) => Promise<AttemptResult>;
   /** One object for all dispatchers of a process that may send to the same URLs. */
   holds: EndpointHolds;
+  /** Says whether outcomes of attempts can be stored, without which nothing more is claimed. */
+  outcomes: Pick<OutcomeGate, 'admits'>;
   /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
   /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */

@@ -9,7 +9,6 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { awayEngine } from '../../shared/outages/away-engine.ts';
 import { OutageLog } from '../../shared/outages/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
@@ -21,7 +20,6 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
-import { retry } from '../../shared/runtime/retry.ts';
 import { releaseLeases } from '../../shared/stores/deliveries/deliveries.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -43,6 +41,7 @@ import { startDuePoller } from './due-poller.ts';
 import { EndpointHolds } from './endpoint-holds.ts';
 import { FailurePhases } from './failure-phases.ts';
 import { createBatchedQueue } from './batched-delivery-queue.ts';
+import { OutcomeGate } from './outcome-gate.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -79,8 +78,6 @@ const MAX_OUTCOMES = 1_000;
 const UNPUBLISHED_AFTER_MS = 60_000;
 /** Older hints are ignored: the poller has already found their rows. */
 const MAX_HINT_AGE_MS = 60_000;
-/** Storing an outcome is retried for about as long as its lease lasts; then the match is attempted again. */
-const OUTCOME_RETRIES = 15;
 /** The longest attempt plus the storing of its outcome. */
 const STOP_TIMEOUT_MS = 9_000;
 
@@ -101,7 +98,14 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const traces = new DeliveryTraces();
   const monotonic = deps.monotonic ?? (() => performance.now());
   const holds = new EndpointHolds(monotonic);
-  const dispatcher = createDispatcher({ ...deps, monotonic }, { attempts, traces, clock, holds });
+  const outage = createOutageLog(deps, 'delivering');
+  const gate = new OutcomeGate({
+    what: 'storing the outcome of a webhook attempt',
+    logger: deps.logger,
+    outage,
+    monotonic,
+  });
+  const dispatcher = createDispatcher({ ...deps, monotonic }, { attempts, traces, clock, holds, outage, gate });
   const consumer = await startHintConsumer(deps, { dispatcher, traces, clock });
   const events = startEvents({ ...deps, monotonic }, clock, holds);
   const pollerOutage = createOutageLog(deps, 'looking for due matches');
@@ -120,7 +124,13 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     ready: () => consumer.ready(),
     async stop() {
       // The dispatcher first, so that it claims nothing more while the others stop.
-      const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'webhook attempts in flight did not end in time');
+      const ended = withDeadline(
+        dispatcher.stop(),
+        STOP_TIMEOUT_MS,
+        'webhook attempts in flight did not end in time',
+      ).finally(() => {
+        gate.giveUp();
+      });
       const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop(), events.stop()]);
       await attempts.stop();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -158,10 +168,16 @@ async function startHintConsumer(
 
 function createDispatcher(
   deps: DelivererDeps & { monotonic: () => number },
-  collaborators: { attempts: AttemptPublisher; traces: DeliveryTraces; clock: Clock; holds: EndpointHolds },
+  collaborators: {
+    attempts: AttemptPublisher;
+    traces: DeliveryTraces;
+    clock: Clock;
+    holds: EndpointHolds;
+    outage: OutageLog;
+    gate: OutcomeGate;
+  },
 ): DeliveryDispatcher<ClaimedDelivery> {
   const { pool, logger, monotonic } = deps;
-  const outage = createOutageLog(deps, 'delivering');
   const phases = new FailurePhases();
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
@@ -172,7 +188,8 @@ function createDispatcher(
     queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
     holds: collaborators.holds,
-    onError: errorHandler(deps, outage),
+    outcomes: collaborators.gate,
+    onError: errorHandler(deps, collaborators.outage),
     onOutage: ({ isPaused, code }) => {
       deps.metrics.deliveriesPaused.set(isPaused ? 1 : 0);
       if (isPaused)
@@ -188,15 +205,7 @@ function createDispatcher(
         random: deps.random ?? Math.random,
         deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
         leaseMs: LEASE_MS,
-        record: (attempt) =>
-          retry(() => outcomes.call(attempt), {
-            what: 'storing the outcome of a webhook attempt',
-            logger,
-            outage,
-            retries: OUTCOME_RETRIES,
-            maxMs: 1_000,
-            isRetryable: isPostgresAway,
-          }),
+        record: (attempt) => collaborators.gate.store(() => outcomes.call(attempt)),
         release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
         publish: (attempt) => {
           collaborators.attempts.add(attempt);

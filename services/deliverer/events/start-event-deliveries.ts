@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { OutageLog } from '../../../shared/outages/outage-log.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
-import { retry } from '../../../shared/runtime/retry.ts';
 import {
   claimDueEvents,
   readDueEventMonitors,
@@ -17,6 +16,7 @@ import { DeliveryDispatcher } from '../delivery-dispatcher.ts';
 import type { DeliveryQueue, DispatcherLimits } from '../dispatcher-deps.ts';
 import { startDuePoller } from '../due-poller.ts';
 import type { EndpointHolds } from '../endpoint-holds.ts';
+import { OutcomeGate } from '../outcome-gate.ts';
 import { attemptEvent } from './event-attempt.ts';
 import type { EventAttemptDeps } from './event-attempt.ts';
 import { readEventContent } from './read-event-content.ts';
@@ -34,8 +34,8 @@ export type EventDeliveryDeps = Omit<EventAttemptDeps, 'contentOf' | 'record' | 
  */
 const LIMITS: Partial<DispatcherLimits> = { total: 32, perUrl: 1, perOrigin: 8 };
 const MONITORS_PER_STEP = 500;
-/** Storing an outcome is retried for about as long as its lease lasts; then the event is attempted again. */
-const OUTCOME_RETRIES = 15;
+/** As of matches. */
+const STOP_TIMEOUT_MS = 9_000;
 
 /**
  * Delivers the events of monitors that are no single match, by the same dispatcher as matches, with limits of its own.
@@ -44,11 +44,13 @@ const OUTCOME_RETRIES = 15;
  * Before: the biller stored the events.
  */
 export function startEventDeliveries(deps: EventDeliveryDeps): Running {
-  const { pool, logger, outage, onError } = deps;
+  const { pool, logger, outage, onError, monotonic } = deps;
+  const gate = new OutcomeGate({ what: 'storing the outcome of an event attempt', logger, outage, monotonic });
   const dispatcher = new DeliveryDispatcher<ClaimedEvent>({
     queue: eventQueue(deps),
-    monotonic: deps.monotonic,
+    monotonic,
     holds: deps.holds,
+    outcomes: gate,
     onError,
     onOutage: ({ isPaused, code }) => {
       if (isPaused) logger.error({ code }, 'events cannot be sent because of a local fault; they wait');
@@ -60,15 +62,7 @@ export function startEventDeliveries(deps: EventDeliveryDeps): Running {
         ...deps,
         contentOf: (claimed) => readEventContent(pool, claimed),
         release: (claimed) => releaseEvents(pool, [claimed]),
-        record: (attempt) =>
-          retry(() => recordEventOutcome(pool, attempt), {
-            what: 'storing the outcome of an event attempt',
-            logger,
-            outage,
-            retries: OUTCOME_RETRIES,
-            maxMs: 1_000,
-            isRetryable: isPostgresAway,
-          }),
+        record: (attempt) => gate.store(() => recordEventOutcome(pool, attempt)),
       }),
   });
   const poller = startDuePoller({
@@ -84,7 +78,13 @@ export function startEventDeliveries(deps: EventDeliveryDeps): Running {
   });
   return {
     async stop() {
-      await Promise.all([dispatcher.stop(), poller.stop()]);
+      const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'event attempts in flight did not end in time');
+      await Promise.all([
+        ended.finally(() => {
+          gate.giveUp();
+        }),
+        poller.stop(),
+      ]);
     },
   };
 }

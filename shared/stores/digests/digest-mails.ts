@@ -43,7 +43,9 @@ export async function insertDigestMail(
 }
 
 /**
- * Leases mails that wait, the longest waiting first. One whose process dies is leased again after `leaseSeconds`.
+ * Leases mails that wait, the longest waiting first. One whose process dies is leased again after `leaseSeconds`, then
+ * after twice as long each time, at most an hour: while PostgreSQL takes leases but no outcomes, as with a full disk, a
+ * mail must not be sent each minute.
  *
  * @param expirySeconds a mail that was made longer ago is expired
  */
@@ -62,7 +64,8 @@ export async function leaseDigestMails(
            ), leased AS (
              UPDATE digest_mails n
              SET lease_token = gen_random_uuid(), attempts = n.attempts + 1,
-                 next_attempt_at = service_now() + make_interval(secs => $2)
+                 next_attempt_at =
+                   service_now() + make_interval(secs => least(3600, $2::float8 * 2 ^ least(n.attempts, 6)))
              FROM waiting w
              WHERE n.id = w.id
              RETURNING n.*
@@ -79,7 +82,7 @@ export async function leaseDigestMails(
 /** Prolongs the lease of a mail. Returns false when it was lost: another process has the mail. */
 export async function keepDigestMail(db: Queryable, leaseToken: string, leaseSeconds: number): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE digest_mails SET next_attempt_at = service_now() + make_interval(secs => $2)
+    `UPDATE digest_mails SET next_attempt_at = greatest(next_attempt_at, service_now() + make_interval(secs => $2))
      WHERE lease_token = $1 AND outcome IS NULL`,
     [leaseToken, leaseSeconds],
   );

@@ -46,7 +46,8 @@ export async function claimNotice(db: Queryable, accountId: string, facts: Notic
 
 /**
  * Leases notices that wait to be mailed, the longest waiting first. A notice whose process dies is leased again after
- * `leaseSeconds`.
+ * `leaseSeconds`, then after twice as long each time, at most an hour: while PostgreSQL takes leases but no outcomes, as
+ * with a full disk, a notice must not be mailed each minute.
  *
  * @param expirySeconds a notice that was found longer ago is expired
  */
@@ -66,7 +67,8 @@ export async function leaseNotices(
            ), leased AS (
              UPDATE notices n
              SET lease_token = gen_random_uuid(), attempts = n.attempts + 1,
-                 next_attempt_at = service_now() + make_interval(secs => $2)
+                 next_attempt_at =
+                   service_now() + make_interval(secs => least(3600, $2::float8 * 2 ^ least(n.attempts, 6)))
              FROM waiting w
              WHERE n.account_id = w.account_id AND n.kind = w.kind AND n.day = w.day
              RETURNING n.*

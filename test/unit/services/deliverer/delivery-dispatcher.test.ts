@@ -134,6 +134,27 @@ describe('DeliveryDispatcher', () => {
     ]);
   });
 
+  test('claims nothing while outcomes cannot be stored, except one match as a probe', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/x', range(6));
+    const due = () => {
+      bench.dispatcher.markDue({ monitorId: 'a', webhookUrl: 'https://one.example/x', isAnswering: null });
+      return bench.settle();
+    };
+    bench.admits = () => 'no';
+    bench.hintAll('a');
+    await due();
+    expect(bench.claims).toBe(0);
+    const answers = ['probe'] as const;
+    let asked = 0;
+    bench.admits = () => answers[asked++] ?? 'no';
+    await due();
+    expect(bench.ids()).toEqual(['a/1']);
+    bench.admits = () => 'yes';
+    await due();
+    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
+  });
+
   test('claims nothing after stop and waits for attempts in flight', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(10));
