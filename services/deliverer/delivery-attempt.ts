@@ -145,6 +145,7 @@ function describeAttempt(
     leaseToken: delivery.leaseToken,
     webhookKind: delivery.webhookKind,
     isResent: delivery.isResent,
+    webhookUrl: delivery.webhookUrl,
     host: URL.canParse(delivery.webhookUrl) ? new URL(delivery.webhookUrl).host : '',
     durationMs,
     httpStatus: result.status,

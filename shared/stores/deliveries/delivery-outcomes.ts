@@ -12,6 +12,8 @@ export interface FinishedAttempt {
   webhookKind: WebhookKind;
   /** The owner queued it again. Its failure does not count towards the endpoint's health. */
   isResent: boolean;
+  /** Where the attempt was sent. Not stored, because chat URLs are secrets. */
+  webhookUrl: string;
   /** Host of the webhook URL only. */
   host: string;
   durationMs: number;
@@ -30,10 +32,16 @@ export interface RecordedAttempt {
   nextAttemptAt: Date | null;
 }
 
+interface SettledAttempt extends RecordedAttempt {
+  /** The URL is still the monitor's. The failure of another says nothing about the health of the present one. */
+  isOfPresentUrl: boolean;
+}
+
 /**
  * Stores the outcome of attempts in one transaction, in the lock order of the service: the health of their endpoints,
  * the state of the matches, the release of the leases, the rows of the attempts. Nothing is stored of an attempt whose
- * lease was lost to another process.
+ * lease was lost to another process. A match that would be retried is skipped when its monitor has no webhook any more:
+ * the removal left it alone because of its lease, and a webhook that is added later gets only what comes then.
  *
  * @param attempts in the order in which they ended
  * @returns for each attempt, in order, what was stored; undefined when its lease was lost
@@ -48,7 +56,7 @@ export function recordOutcomes(
     await storeHealth(
       tx,
       health,
-      attempts.filter((_, index) => settled[index]),
+      attempts.filter((_, index) => settled[index]?.isOfPresentUrl),
     );
     return settled;
   });
@@ -136,36 +144,40 @@ async function storeHealth(
 async function settleMatches(
   db: Queryable,
   attempts: readonly FinishedAttempt[],
-): Promise<(RecordedAttempt | undefined)[]> {
+): Promise<(SettledAttempt | undefined)[]> {
   const column = <Field extends keyof FinishedAttempt>(field: Field) => attempts.map((attempt) => attempt[field]);
-  const { rows } = await db.query<RecordedAttempt & { ordinal: number }>({
+  const { rows } = await db.query<SettledAttempt & { ordinal: number }>({
     name: 'deliveries-settle-matches',
     text: `
       WITH moment AS MATERIALIZED (SELECT service_now() AS at),
       finished AS (
         SELECT *
         FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[],
-          $9::integer[], $10::text[], $11::text[]) WITH ORDINALITY
+          $9::integer[], $10::text[], $11::text[], $12::text[]) WITH ORDINALITY
           AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
-            response_excerpt, ordinal)
+            response_excerpt, webhook_url, ordinal)
       ), leased AS (
         SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status, f.error,
-          f.response_excerpt, f.ordinal
+          f.response_excerpt, f.ordinal, coalesce(w.webhook_url = f.webhook_url, false) AS is_present,
+          f.delivery_status = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped
         FROM finished f
         JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
+        LEFT JOIN monitors w ON w.id = m.monitor_id
         ORDER BY m.monitor_id, m.seq
         FOR UPDATE OF m
       ), settled AS (
         UPDATE matches m
-        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1, delivery_status = leased.delivery_status,
-          next_attempt_at = moment.at + leased.delay_ms * interval '1 millisecond',
+        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1,
+          delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE leased.delivery_status END,
+          next_attempt_at =
+            CASE WHEN NOT leased.is_skipped THEN moment.at + leased.delay_ms * interval '1 millisecond' END,
           delivered_at = CASE WHEN leased.delivery_status = 'delivered' THEN moment.at END,
           lease_token = NULL, lease_until = NULL
         FROM leased, moment
         WHERE m.monitor_id = leased.monitor_id AND m.seq = leased.seq
         RETURNING m.monitor_id, m.seq, m.attempt, moment.at - leased.duration_ms * interval '1 millisecond' AS started_at,
-          leased.duration_ms, leased.webhook_kind, leased.host, leased.status, leased.error, leased.response_excerpt, m.delivery_status,
-          m.next_attempt_at, leased.ordinal
+          leased.duration_ms, leased.webhook_kind, leased.host, leased.status, leased.error, leased.response_excerpt, leased.delivery_status,
+          m.next_attempt_at, leased.ordinal, leased.is_present
       ), logged AS (
         INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
           response_excerpt, delivery_status, next_attempt_at)
@@ -174,7 +186,9 @@ async function settleMatches(
         FROM settled
         ORDER BY monitor_id, seq
       )
-      SELECT ordinal, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt" FROM settled`,
+      SELECT ordinal, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt",
+        is_present AS "isOfPresentUrl"
+      FROM settled`,
     values: [
       column('monitorId'),
       column('seq'),
@@ -187,6 +201,7 @@ async function settleMatches(
       column('httpStatus'),
       column('error'),
       column('responseExcerpt'),
+      column('webhookUrl'),
     ],
   });
   const byOrdinal = new Map(rows.map(({ ordinal, ...recorded }) => [ordinal, recorded]));

@@ -78,6 +78,7 @@ function deliveredAtOnce({
   monitorId,
   seq,
   leaseToken,
+  webhookUrl,
 }: ClaimedDelivery): Parameters<typeof recordOutcomes>[1][number] {
   return {
     monitorId,
@@ -85,6 +86,7 @@ function deliveredAtOnce({
     leaseToken,
     webhookKind: 'generic',
     isResent: false,
+    webhookUrl,
     host: '127.0.0.1:9',
     durationMs: 1,
     httpStatus: 204,

@@ -36,7 +36,7 @@ async function claimAll(monitorIds: readonly string[], limit: number): Promise<C
   );
 }
 
-function finished({ monitorId, seq, leaseToken }: ClaimedDelivery, ending: Ending): FinishedAttempt {
+function finished({ monitorId, seq, leaseToken, webhookUrl }: ClaimedDelivery, ending: Ending): FinishedAttempt {
   const status = { delivered: 204, failed: 410, again: 500, 'resent failed': 410, lost: 410 }[ending];
   return {
     monitorId,
@@ -44,6 +44,7 @@ function finished({ monitorId, seq, leaseToken }: ClaimedDelivery, ending: Endin
     leaseToken: ending === 'lost' ? randomUUID() : leaseToken,
     webhookKind: 'generic',
     isResent: ending === 'resent failed',
+    webhookUrl,
     host: 'receiver.example',
     durationMs: 5,
     httpStatus: status,
@@ -103,6 +104,30 @@ test.each([
     expect(states.map(({ delivery_status }) => delivery_status)).toEqual(endings.map((ending) => STATUS_AFTER[ending]));
     expect(states.map(({ is_leased }) => is_leased)).toEqual(endings.map((ending) => ending === 'lost'));
     expect(await attemptsOf(id)).toHaveLength(endings.filter((ending) => ending !== 'lost').length);
+  },
+);
+
+test.each([
+  ['as it was', 'https://receiver.example/', ['pending', 'failed'], 1],
+  ['changed', 'https://other.example/', ['pending', 'failed'], 0],
+  ['removed', null, ['skipped', 'failed'], 0],
+])(
+  'an attempt that ends when the webhook is %s: a retry is for the present one, a failure for the one that was called',
+  async (_, url, statuses, failures) => {
+    const { id } = await bench.addMonitor('https://receiver.example/');
+    await bench.addMatches(id, 2);
+    const [first, second] = await claimAll([id], 2);
+    await bench.db.pool.query(
+      `UPDATE monitors SET webhook_url = $2::text, webhook_kind = CASE WHEN $2::text IS NOT NULL THEN 'generic' END WHERE id = $1`,
+      [id, url],
+    );
+    const recorded = await recordOutcomes(bench.db.pool, [finished(first!, 'again'), finished(second!, 'failed')]);
+    const states = await bench.states(id);
+    expect(states.map(({ delivery_status }) => delivery_status)).toEqual(statuses);
+    expect(states.map(({ due_in }) => due_in !== null)).toEqual([url !== null, false]);
+    expect(recorded.map((answer) => answer?.nextAttemptAt instanceof Date)).toEqual([url !== null, false]);
+    expect(await healthOf(id)).toEqual({ failures, webhook_failing: false });
+    expect(await attemptsOf(id)).toEqual(['1:1 500', '2:1 410']);
   },
 );
 

@@ -89,6 +89,7 @@ test('claims the matches of a killed deliverer when their leases have ended, and
     leaseToken,
     webhookKind: 'generic' as const,
     isResent: false,
+    webhookUrl: receiver.url,
     host: 'late.example',
     durationMs: 9_000,
     httpStatus: 404,

@@ -149,6 +149,7 @@ describe('failing webhooks', () => {
       leaseToken: String(n + 1).padStart(32, '0'),
       webhookKind: 'generic' as const,
       isResent: false,
+      webhookUrl: 'https://hooks.example.net/x',
       host: 'hooks.example.net',
       durationMs: 5,
       httpStatus: 0,
