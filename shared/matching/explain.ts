@@ -81,6 +81,21 @@ export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []
   };
 }
 
+/**
+ * Where a term first occurs in each text of an item, the title first: as a whole, or else as the beginning of a word.
+ * Costs one search of the texts; `explain` also looks for what is near, which takes many times as long.
+ */
+export function positionsOfTerm(written: string, item: MatchItem): MatchPosition[] {
+  const index = new TermIndex();
+  const terms = [index.acquire(written), index.acquire(written, { prefix: true })];
+  index.begin();
+  forEachText(item, true, (text, number) => {
+    index.search(text, number);
+  });
+  const [whole = [], prefix = []] = terms.map((term) => positionsOf(index, term, ALL_TEXTS));
+  return whole.length > 0 ? whole : prefix;
+}
+
 const ALL_ITEMS: Rule = { keywords: [], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 
 /** Asks for each part of the rule's filters what it alone decides. */

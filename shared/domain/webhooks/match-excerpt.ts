@@ -1,6 +1,5 @@
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { explain } from '../../matching/explain.ts';
-import type { Rule } from '../../matching/rule.ts';
+import { positionsOfTerm } from '../../matching/explain.ts';
 import { headOf, isVisible, plainLine, tailOf } from './chat-text.ts';
 import type { Measure } from './chat-text.ts';
 
@@ -36,15 +35,6 @@ export function matchExcerpt(match: MonitorMatch, limit: number, measure: Measur
   return { before: tailOf(before, roomBefore, measure), hit, after: headOf(after, roomAfter, measure) };
 }
 
-const EVERYWHERE: Omit<Rule, 'keywords'> = {
-  exclude: [],
-  subreddits: [],
-  posts: true,
-  comments: true,
-  nsfw: true,
-  matchIn: ['title', 'body', 'post_title'],
-};
-
 /**
  * Finds the first matched term in the text, by the rules of matching. The message does not say how the term is
  * searched: one that occurs nowhere as a whole is the beginning of a word.
@@ -52,11 +42,8 @@ const EVERYWHERE: Omit<Rule, 'keywords'> = {
 function firstHit(match: MonitorMatch): { start: number; end: number } | undefined {
   const [term] = match.matched_terms;
   if (term === undefined) return undefined;
-  const rule = { ...EVERYWHERE, keywords: [term], terms: [{ text: term, prefix: true }] };
   const item = { kind: match.kind, title: match.title, text: match.body, subreddit: match.subreddit, nsfw: false };
-  const [whole, prefix] = [explain(rule, item)].flatMap(({ keywords, terms }) => [...keywords, ...terms]);
-  const found = whole?.positions.length === 0 ? prefix : whole;
-  return found?.positions.find(({ field }) => field === 'text');
+  return positionsOfTerm(term, item).find(({ field }) => field === 'text');
 }
 
 /** The three parts as plain lines. The hit has no blanks at its ends, nor has the whole text. */

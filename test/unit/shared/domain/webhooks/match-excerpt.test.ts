@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { isVisible, plainLine } from '../../../../../shared/domain/webhooks/chat-text.ts';
 import { matchExcerpt } from '../../../../../shared/domain/webhooks/match-excerpt.ts';
+import { NearMissFinder } from '../../../../../shared/matching/near-miss.ts';
 import { chatMatch, hostileMatch } from '../../../../support/samples/chat-matches.ts';
 
 const length = (text: string) => text.length;
@@ -43,6 +44,13 @@ describe('matchExcerpt', () => {
     expect(excerptOf('We are Hiring.', 60, 'hir')).toEqual({ before: 'We are ', hit: 'Hiring', after: '.' });
     const post = chatMatch({ kind: 'post', title: 'Rust', body: 'Not rusty' });
     expect(matchExcerpt(post, 20, length)).toEqual({ before: '', hit: '', after: 'Not rusty' });
+  });
+
+  test('looks for no near misses, which takes many times as long in a long text', () => {
+    const find = vi.spyOn(NearMissFinder.prototype, 'find');
+    expect(excerptOf('We are Hiring.', 60, 'hir')!.hit).toBe('Hiring');
+    expect(find).not.toHaveBeenCalled();
+    find.mockRestore();
   });
 
   test('is the beginning of the text for a match without terms', () => {
