@@ -65,7 +65,11 @@ function toAttempt(row: AttemptRow): DeliveryAttempt {
   };
 }
 
-/** Marks attempts as acknowledged on monitor.deliveries. */
+/**
+ * Marks attempts as acknowledged on monitor.deliveries. Does not wait for the disk, nor for a standby: a mark that is
+ * lost in a crash costs one more publication, which consumers recognise. A transaction that runs it would not wait
+ * either, so it must run in none.
+ */
 export async function markAttemptsPublished(
   db: Queryable,
   attempts: readonly Pick<DeliveryAttempt, 'monitor_id' | 'seq' | 'attempt'>[],
@@ -73,8 +77,9 @@ export async function markAttemptsPublished(
   await db.query({
     name: 'deliveries-mark-published',
     text: `
+      WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
       UPDATE delivery_attempts a SET published_at = (SELECT service_now())
-      FROM unnest($1::text[], $2::bigint[], $3::integer[]) AS published (monitor_id, seq, attempt)
+      FROM async_commit, unnest($1::text[], $2::bigint[], $3::integer[]) AS published (monitor_id, seq, attempt)
       WHERE a.monitor_id = published.monitor_id AND a.seq = published.seq AND a.attempt = published.attempt`,
     values: [
       attempts.map((attempt) => attempt.monitor_id),

@@ -25,17 +25,22 @@ export async function findKnownThings(
  * Stores content that is not stored yet, and keeps all of it for 33 days from now: longer than any match of it (30
  * days), with room for candidates that arrive late. Stored content is not changed.
  *
+ * Does not wait for the disk, nor for a standby, so that recorders that store the same things wait less for each other:
+ * the commit of the first match that refers to the content waits for both, and for everything that was written before
+ * it. A transaction that runs this would not wait either, so it must run in none.
+ *
  * @param items sorted by thing_id, each once, so that two recorders lock the rows in the same order
  */
 export async function storeItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
   await db.query({
     name: 'recording-keep-items',
     text: `
+      WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
       INSERT INTO matched_items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw,
         created_utc, kept_until)
       SELECT item.*, (SELECT service_now()) + interval '33 days'
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::boolean[], $11::timestamptz[]) AS item
+      FROM async_commit, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::text[], $9::text[], $10::boolean[], $11::timestamptz[]) AS item
       ON CONFLICT (thing_id) DO UPDATE SET kept_until = greatest(matched_items.kept_until, excluded.kept_until)`,
     values: [
       items.map((item) => item.thing_id),
