@@ -45,7 +45,7 @@ export class EndpointHolds {
     return this.room(url) === 0;
   }
 
-  /** How many attempts may be in flight at the URL: none while it is held, any number when it never asked for a pause. */
+  /** How many attempts may be in flight at the URL: none while it is held, any number where no pause is known. */
   room(url: string): number {
     const hold = this.holds.get(url);
     if (!hold) return Number.POSITIVE_INFINITY;

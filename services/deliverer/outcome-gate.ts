@@ -13,7 +13,7 @@ export type OutcomeGateDeps = Pick<RetryDeps, 'what' | 'logger' | 'outage'> & {
 /** Failures of one outcome after which nothing more is claimed: a deadlock or a lost connection ends before. */
 const FAILURES_UNTIL_CLOSED = 3;
 const MOST_WAIT_MS = 1_000;
-/** Two waits: whatever waits is stored before it could be claimed again, and one that never is stops nothing for long. */
+/** Two waits: what waits is stored before it could be claimed again; one that never is stops nothing for long. */
 const OPENS_AFTER_MS = 2 * MOST_WAIT_MS;
 const PROBE_EVERY_MS = 30_000;
 
@@ -59,7 +59,7 @@ export class OutcomeGate {
   async store<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     const { monotonic, ...options } = this.options;
     const { signal } = this.givingUp;
-    if (signal.aborted) return write();
+    if (this.givingUp.signal.aborted) return write();
     let failures = 0;
     let last: unknown;
     const attempt = async () => {

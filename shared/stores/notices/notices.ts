@@ -46,8 +46,8 @@ export async function claimNotice(db: Queryable, accountId: string, facts: Notic
 
 /**
  * Leases notices that wait to be mailed, the longest waiting first. A notice whose process dies is leased again after
- * `leaseSeconds`, then after twice as long each time, at most an hour: while PostgreSQL takes leases but no outcomes, as
- * with a full disk, a notice must not be mailed each minute.
+ * `leaseSeconds`, then after twice as long each time, at most an hour: while PostgreSQL takes leases but no outcomes,
+ * as with a full disk, a notice must not be mailed each minute.
  *
  * @param expirySeconds a notice that was found longer ago is expired
  */
