@@ -69,7 +69,8 @@ export class RandomEndpoints {
       () => {
         this.answering--;
         if (kind === 'reset') response.socket?.resetAndDestroy();
-        else response.writeHead(kind, kind === 429 ? { 'Retry-After': '300' } : {}).end();
+        // It holds back the whole URL, by a clock that tests of processes do not move.
+        else response.writeHead(kind, kind === 429 ? { 'Retry-After': '1' } : {}).end();
       },
       LONGEST_ANSWER_MS * this.draw(`${match}.${answers.length} waits`),
     );
