@@ -131,7 +131,8 @@ async function makeAll(pool: Pool): Promise<object> {
   const metrics = createMetrics();
   const { signal } = new AbortController();
   const begun = performance.now();
-  await createDigestRound({ pool, dashboardUrl: DASHBOARD_URL, metrics, signal }, new Lease(pool, 'digests'))();
+  const deps = { pool, dashboardUrl: DASHBOARD_URL, metrics, logger: silentLogger(), signal };
+  await createDigestRound(deps, new Lease(pool, 'digests'))();
   const took = seconds(begun);
   const { rows } = await pool.query<{ events: number; mails: number; due: number }>(
     `SELECT (SELECT count(*)::int FROM monitor_events) AS events, (SELECT count(*)::int FROM digest_mails) AS mails,

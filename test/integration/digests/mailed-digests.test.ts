@@ -218,3 +218,26 @@ test('processes that make digests while matches are recorded lose none and repea
   await round('1 hour');
   expect(listed().sort()).toEqual(recorded.sort());
 });
+
+test('an account whose statements take too long waits, and the others get their digests', async () => {
+  const accounts = [await noticedAccount(db, {}), await noticedAccount(db, {})];
+  accounts.sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
+  const [slow, other] = accounts.map(({ monitorIds }) => monitorIds[0]!) as [string, string];
+  for (const id of [slow, other]) {
+    await setDigest(id, 'hourly');
+    await recordMatches(db.pool, id, 1);
+  }
+  await db.pool.query(
+    `CREATE FUNCTION time_out() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$`,
+  );
+  await db.pool.query(
+    `CREATE TRIGGER time_out BEFORE UPDATE OR DELETE ON monitor_digests FOR EACH ROW
+     WHEN (OLD.monitor_id = '${slow}') EXECUTE FUNCTION time_out()`,
+  );
+  expect(await round('40 minutes')).toBe(1);
+  expect(smtp.mailTo(accounts[1]!.email).text).toContain(other);
+  await db.pool.query('DROP TRIGGER time_out ON monitor_digests');
+  expect(await round()).toBe(1);
+  expect(smtp.mailTo(accounts[0]!.email).text).toContain(slow);
+});
