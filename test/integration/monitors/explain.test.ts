@@ -179,6 +179,24 @@ describe('a thing that the service saw', () => {
     expect(reply.status).toBe(404);
   });
 
+  test('the texts of 500 things are given in 24 hours; unknown things do not count', async () => {
+    const reader = await api.account({ pack: 79 });
+    const { id } = await api.monitor(reader.apiKey, { keywords: ['rust'] });
+    await see('t1_free');
+    const ask = (thing: string) => api.call(reader.apiKey, 'GET', `/v1/monitors/${id}/explain?thing=${thing}`);
+    expect((await ask('t1_free')).status).toBe(200);
+    await db.pool.query(
+      `UPDATE recent_uses SET times = array_fill(service_now(), ARRAY[499]) WHERE name = 'explain:' || $1`,
+      [reader.accountId],
+    );
+    expect((await ask('t1_absent')).status).toBe(200);
+    expect((await ask('t1_free')).status).toBe(200);
+    const refused = await ask('t1_free');
+    expect([refused.status, refused.body.error]).toMatchObject([429, { code: 'rate_limited' }]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
+    expect((await ask('t1_absent')).body).toMatchObject({ item: null });
+  });
+
   test('while the archive hangs, what was matched is still explained, and the rest is asked for later', async () => {
     const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
     const candidate = { ...candidateOf({ monitorId: id, thingId: 't1_known' }), item: forumItemOf('t1_known') };

@@ -3,6 +3,8 @@ import { forumHosts, parseReference } from '../../../../shared/domain/forum-refe
 import { explain } from '../../../../shared/matching/explain.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
+import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
 import { PacedTurns } from '../../http/paced-turns.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
@@ -12,6 +14,9 @@ import type { ExplainDeps } from './explain-deps.ts';
 import { explanationResource } from './explanation-resource.ts';
 import { findThing, itemResource } from './find-thing.ts';
 import { historyOf } from './history-of-thing.ts';
+
+/** The answer has the text of the thing, whose reading costs credits elsewhere: enough for people and their tools. */
+const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
 
 /**
  * Why something matches a rule or does not, and what happened to it in a monitor. Free, so the long texts of many
@@ -64,6 +69,14 @@ function namedThing(given: string, siteUrl: string): string {
   return named.kind === 'comment' ? `t1_${named.commentId}` : `t3_${named.postId}`;
 }
 
+/** @throws ApiError rate_limited */
+async function takeThing({ pool }: ExplainDeps, accountId: string): Promise<void> {
+  const retryAfter = await takeUse(pool, { name: `explain:${accountId}`, ...THINGS_PER_DAY });
+  if (retryAfter === 0) return;
+  const message = `Posts and comments can be explained ${THINGS_PER_DAY.maxUses} times in 24 hours.`;
+  throw new ApiError('rate_limited', message, { retryAfter });
+}
+
 /** A thing that was seen, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
 async function explainThing(
   deps: ExplainDeps,
@@ -73,6 +86,7 @@ async function explainThing(
   const thingId = namedThing(parseRequest(explainQuery, query, 'query').thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   const thing = await findThing(deps, id, thingId, signal);
+  if (thing.content !== undefined) await takeThing(deps, caller.accountId);
   const mutes = await listMutes(deps.pool, id);
   const { item } = thing;
   const explanation =

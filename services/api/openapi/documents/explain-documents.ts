@@ -33,7 +33,7 @@ export const explainDocuments: readonly RouteDocument[] = [
     example: { thing: examples.thing },
     summary: 'Explain why a monitor matched a post or comment, or did not',
     description:
-      "A post or comment of the last 30 days, by the monitor's rule of now and its mutes; `history` says when it was seen, which version of the rule judged it, and whether it was recorded or why not. A thing that is not in the archive is answered too: `item` and `matched` are null then. Free.",
+      "A post or comment of the last 30 days, by the monitor's rule of now and its mutes; `history` says when it was seen, which version of the rule judged it, and whether it was recorded or why not. A thing that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
     answers: [
       {
         status: 200,
