@@ -68,7 +68,7 @@ export async function checkedSettings(
   refuseFaults(spikeFaults(given.spike_webhook === true, changed.webhook));
   if (!canPay) {
     await refuseBeyondLimit(deps.pool, { id: caller.accountId, pack: caller.pack });
-    throw tooPoor();
+    throw insufficientCredits();
   }
   const { thread_once: threadOnce, spike_webhook: spikeWebhook, digest } = given;
   const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest: digest ?? null };
@@ -130,10 +130,10 @@ async function payFirstPeriod(
     reference: periodReference(monitorId, FIRST_PERIOD),
     request: chargedRequest(call, { method: 'post', path: '/v1/monitors' }),
   });
-  if (balance === undefined) throw tooPoor();
+  if (balance === undefined) throw insufficientCredits();
   return balance;
 }
 
-function tooPoor(): ApiError {
+function insufficientCredits(): ApiError {
   return new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
 }
