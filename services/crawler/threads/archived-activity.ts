@@ -8,10 +8,12 @@ import type { CommentActivity } from './sweep-findings.ts';
 const HOUR_MS = 3_600_000;
 const EVERY_MS = 10_000;
 /**
- * New posts are read again from this long before the newest one known: archivers of several partitions may be behind
- * each other.
+ * Every so many reads, new posts are read again from ten minutes before the newest one known, as archivers of several
+ * partitions may be behind each other; by the reads between from half a minute before.
  */
+const OVERLAP_EVERY = 6;
 const OVERLAP_MS = 10 * 60_000;
+const SHORT_OVERLAP_MS = 30_000;
 /** Comments reach the archive within a few seconds; later ones are not counted here, which costs only precision. */
 const ARCHIVE_LAG_MS = 10_000;
 /** Posts that have late ones are told for as long: the archive has more of them than was known. */
@@ -61,6 +63,8 @@ export class ArchivedActivity {
   private readonly startedAt: number;
   /** The newest first sight of a post that is known. */
   private newestAt: number;
+  /** Reads of new posts. */
+  private reads = 0;
   private commentsTo: number;
   private isRunning = false;
   private dueAt = Number.NEGATIVE_INFINITY;
@@ -142,9 +146,11 @@ export class ArchivedActivity {
   private async follow(now: number, signal: AbortSignal): Promise<void> {
     const { clickhouse } = this.deps;
     const createdFrom = now - this.ageMs;
-    const range = { from: this.newestAt - OVERLAP_MS, to: now + HOUR_MS, createdFrom, limit: LIMIT };
+    const from = this.newestAt - (this.reads % OVERLAP_EVERY === 0 ? OVERLAP_MS : SHORT_OVERLAP_MS);
+    const range = { from, to: now + HOUR_MS, createdFrom, limit: LIMIT };
     const posts = await readArchivedPosts(clickhouse, range, signal);
     for (const post of posts) this.listener.add(post);
+    this.reads += 1;
     this.newestAt = Math.max(this.newestAt, posts.at(-1)?.seenAt ?? 0);
     // While the archive is behind, nothing newer than this is known of any post.
     this.newestAt = Math.min(this.newestAt, now);

@@ -9,6 +9,10 @@ const LONGEST_MS = 12 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 /** A post older than a day is dropped once it is expected to miss less than this in an hour. */
 const QUIET_PER_HOUR = 0.02;
+/** So many checks a second are made in any case if they can be: 18,000 posts once a minute. */
+const CHEAP_PER_SECOND = 300;
+/** Above that, a post is checked that often only if it is expected to get more missed comments a second than this. */
+const WORTHWHILE_RATE = 1e-5;
 /** No post is followed longer without new activity. */
 export const LONGEST_AGE_MS = 3 * DAY_MS;
 /** Comments that a post is expected to have had in a gap; see isLikely. */
@@ -35,13 +39,15 @@ export interface Plan {
 /**
  * Decides which posts to check. The comments that would wait for a check are fewest in total when a post is checked
  * at intervals proportional to one over the root of the rate at which it gets comments that no other source sees. The
- * factor is set so that the budget suffices. No post is checked more than once a minute.
+ * factor is set so that the budget suffices, and so that no more processor time is spent than is worth it. No post is
+ * checked more than once a minute.
  */
 export class CheckPlan {
   readonly shortestMs: number;
   private readonly posts: TrackedPosts;
   /** Seconds of interval for a post with one missed comment a second. */
   private factor = 0;
+  private isShort = false;
   /** The root of the missed rate, by slot; 0 for no post. */
   private weights = new Float32Array(0);
   private urgencies = new Float32Array(0);
@@ -56,9 +62,9 @@ export class CheckPlan {
     this.shortestMs = shortestMs;
   }
 
-  /** True while every post can be checked once a minute. */
+  /** True while the budget suffices for every check that is worth its processor time. */
   get isAmple(): boolean {
-    return this.factor <= 0;
+    return !this.isShort;
   }
 
   noteGrowth(grown: number): void {
@@ -112,7 +118,9 @@ export class CheckPlan {
    */
   make(now: number, checksPerSecond: number, horizonMs: number, gaps: readonly WorkedOnTime[]): Plan {
     this.weigh(now);
-    this.adapt(checksPerSecond);
+    const wanted = Math.max(CHEAP_PER_SECOND, this.worthwhilePerSecond());
+    this.isShort = checksPerSecond < Math.min(wanted, this.mostPerSecond);
+    this.adapt(Math.min(checksPerSecond, wanted));
     const most = Math.max(100, Math.ceil((4 * checksPerSecond * horizonMs) / 1000));
     const due = this.mostUrgent(now + horizonMs / 2, most);
     return { due, ...this.owedTo(gaps, most) };
@@ -145,10 +153,23 @@ export class CheckPlan {
     this.weighsAll = false;
   }
 
+  /** The checks a second with which every post has the shortest interval. */
+  private get mostPerSecond(): number {
+    return this.posts.size / (this.shortestMs / 1000);
+  }
+
+  /** The checks a second with which posts of the worthwhile rate, and those above it, have the shortest interval. */
+  private worthwhilePerSecond(): number {
+    const least = Math.sqrt(WORTHWHILE_RATE);
+    let sum = 0;
+    for (let slot = 0; slot < this.posts.end; slot++) sum += Math.min(1, this.weights[slot]! / least);
+    return sum / (this.shortestMs / 1000);
+  }
+
   /** Sets the factor so that all intervals together fit into the budget; a few steps towards a fixed point. */
   private adapt(checksPerSecond: number): void {
     const { posts } = this;
-    if (posts.size / (this.shortestMs / 1000) <= checksPerSecond) {
+    if (this.mostPerSecond <= checksPerSecond) {
       this.factor = 0;
       return;
     }

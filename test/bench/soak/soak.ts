@@ -17,6 +17,7 @@ import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check
 import { cleanUpAfter } from '../../support/children/clean-up-after.ts';
 import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
 import { topicBytes } from '../shared/topic-bytes.ts';
@@ -26,6 +27,7 @@ import { Resources } from '../shared/resources.ts';
 import { startEndpoints } from './soak-endpoints.ts';
 import type { SoakEndpoints } from './soak-endpoints.ts';
 import { edit, peaks, Readers, restart } from './soak-load.ts';
+import { ForumCalls } from './forum-calls.ts';
 import { COMMUNITIES, createMonitors } from './soak-monitors.ts';
 import type { SoakMonitor } from './soak-monitors.ts';
 import { Stores } from './stores.ts';
@@ -46,9 +48,17 @@ interface Soak {
   second: Map<string, ServiceProcess>;
   endpoints: SoakEndpoints;
   monitors: SoakMonitor[];
+  /** Where the second crawler tells its metrics. */
+  crawlerMetrics: string;
   rate: number;
   minutes: number;
   log: string;
+}
+
+interface Samplers {
+  resources: Resources;
+  stores: Stores;
+  calls: ForumCalls;
 }
 
 export default async function bench(report: Report, args: string[]): Promise<void> {
@@ -65,14 +75,14 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   const log = (installation.env.SIMULATOR_EMITTED_LOG = join(installation.dataDir, 'emitted.jsonl'));
   const second = new Map<string, ServiceProcess>();
   const work = async () => {
-    await start(installation, second);
+    const crawlerMetrics = await start(installation, second);
     const monitors = await createMonitors(installation, {
       count: Number(values.monitors),
       endpoints: ENDPOINTS,
       urlOf: (endpoint) => endpoints.urlOf(endpoint),
     });
     console.error(`${monitors.length} monitors are watching`);
-    const soak = { installation, second, endpoints, monitors, log };
+    const soak = { installation, second, endpoints, monitors, crawlerMetrics, log };
     await run(report, { ...soak, rate: Number(values.rate), minutes: Number(values.minutes) });
   };
   await cleanUpAfter(work, [
@@ -82,15 +92,18 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   ]);
 }
 
-/** Starts the installation and the second processes. */
-async function start(installation: Installation, second: Map<string, ServiceProcess>): Promise<void> {
+/** Starts the installation and the second processes; returns where the second crawler tells its metrics. */
+async function start(installation: Installation, second: Map<string, ServiceProcess>): Promise<string> {
   await installation.start(120_000);
   const { METRICS_PORT: _ours, ...env } = installation.fullEnv;
+  const port = await freePort();
   for (const service of SECOND_SERVICES) {
-    const process = new ServiceProcess(service, env, { ownSession: true });
+    const own = service === 'crawler' ? { METRICS_PORT: String(port) } : {};
+    const process = new ServiceProcess(service, { ...env, ...own }, { ownSession: true });
     process.start();
     second.set(service, process);
   }
+  return `http://127.0.0.1:${port}`;
 }
 
 async function run(report: Report, soak: Soak): Promise<void> {
@@ -104,13 +117,14 @@ async function run(report: Report, soak: Soak): Promise<void> {
     const readers = new Readers(installation, monitors);
     const resources = new Resources();
     const stores = new Stores(pool, metrics);
+    const calls = new ForumCalls([metrics, soak.crawlerMetrics]);
     const edited = monitors.filter(({ isEdited }) => isEdited);
     const load = Promise.all([
       readers.run(READS_PER_SECOND, signal),
       edit(installation, edited, signal),
       restart(second, Math.max(60_000, Math.min(10, minutes / 6) * 60_000), signal),
       peaks(simulator, soak.rate, signal),
-      sample(soak, resources, stores, signal),
+      sample(soak, { resources, stores, calls }, signal),
     ]);
     await Promise.race([load, wait(minutes * 60_000)]);
     ending.abort();
@@ -130,6 +144,7 @@ async function run(report: Report, soak: Soak): Promise<void> {
     for (const line of readers.report()) report(line);
     for (const line of resources.growth(Math.min(20, minutes / 3))) report({ run: 'resources', ...line });
     for (const line of await stores.report()) report(line);
+    for (const line of calls.report((to - from) / 60_000)) report(line);
     report({ run: 'topics, MB', ...topicSizes(installation.dataDir) });
     report({ run: 'archive', ...(await archiveSizes(installation.endpoints().clickhouse)) });
     report({ run: 'edits', ...edits, restarts: restarts.length });
@@ -142,10 +157,11 @@ async function run(report: Report, soak: Soak): Promise<void> {
 }
 
 /** Samples until `signal` is aborted, with a line of progress a minute. */
-async function sample({ installation, second }: Soak, resources: Resources, stores: Stores, signal: AbortSignal) {
+async function sample({ installation, second }: Soak, { resources, stores, calls }: Samplers, signal: AbortSignal) {
   for (let turn = 0; !signal.aborted; turn++) {
     const kinds = new Map([...second].map(([service, process]) => [process.pid!, `second ${service}`]));
     resources.take([installation.pid, ...kinds.keys()], kinds, 'the benchmark itself');
+    await calls.sample();
     if (turn % 6 === 0) console.error(`${new Date().toISOString()} ${await stores.sample()}`);
     await wait(SAMPLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }

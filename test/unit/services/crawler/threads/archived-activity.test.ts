@@ -55,7 +55,9 @@ class Loading {
     const rows: object[] = [];
     for (let at = Math.ceil(from / MINUTE) * MINUTE; at < to; at += MINUTE) {
       const count = this.archive.postsAt?.(at) ?? 1;
-      for (let n = 0; n < count; n++) rows.push({ postId: `p${at}-${n}`, createdAt: at, comments: 1, oldestAt: at });
+      for (let n = 0; n < count; n++) {
+        rows.push({ postId: `p${at}-${n}`, createdAt: at, seenAt: at, comments: 1, oldestAt: at });
+      }
     }
     return { json: async () => rows.slice(0, limit) };
   }
@@ -97,5 +99,19 @@ describe('what is archived', () => {
     await loading.run();
     expect(loading.asked).toEqual({ posts: [20, 40], comments: [20, 40] });
     expect([loading.posts, loading.comments]).toEqual([60, 60]);
+  });
+
+  test('is read again from ten minutes before once a minute, and also after a failure', async () => {
+    const loading = new Loading({ ageMs: HOUR });
+    await loading.run();
+    loading.asked.posts.length = 0;
+    for (let read = 0; read < 14; read++) {
+      const now = START + read * 10_000;
+      if (read === 6) loading.archived.next(now)!.failed();
+      await loading.archived.next(now)!.run(signal);
+    }
+    // To an hour after now, in whole minutes, from before the newest post known.
+    const isLong = loading.asked.posts.map((minutes) => minutes >= 70);
+    expect(isLong.flatMap((long, read) => (long ? [read] : []))).toEqual([0, 6, 12]);
   });
 });

@@ -26,6 +26,28 @@ describe('with budget to spare', () => {
     expect(Math.min(...intervals)).toBeGreaterThanOrEqual(55 * SECOND);
   });
 
+  test('checks tens of thousands of posts no more often than is worth it, and those most that are written in', () => {
+    const forum = new SweptForum(100);
+    const start = 2 * DAY;
+    const posts = 40_000;
+    for (let post = 0; post < posts; post++) forum.add(`p${post}`, start - (post / posts) * 23 * HOUR);
+    const isBusy = (post: number): boolean => post % 100 === 0;
+    forum.run(start, start + 24 * MINUTE, (now) => {
+      for (let post = 0; post < posts; post += 100) if (now % MINUTE === 0) forum.listed(`p${post}`, 5, now);
+    });
+    const since = start + 12 * MINUTE;
+    const perMinute = (isWanted: (post: number) => boolean): number => {
+      const wanted = Array.from({ length: posts }, (_, post) => post).filter(isWanted);
+      const times = wanted.flatMap((post) => forum.checks.get(`p${post}`) ?? []).filter((at) => at >= since);
+      return times.length / wanted.length / 12;
+    };
+    expect(perMinute(isBusy)).toBeGreaterThan(0.9);
+    expect(perMinute(() => true)).toBeLessThan(0.6);
+    // Nobody is forgotten: the quietest one of a day waits for half an hour.
+    expect(forum.checks.size).toBe(posts);
+    expect(forum.sweep.settleMs).toBe(5 * SECOND);
+  });
+
   test('reads no thread whose comments other sources showed', () => {
     const forum = new SweptForum(2);
     for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY);
