@@ -7,6 +7,9 @@ export const SERVICES_MAIN = join(import.meta.dirname, '..', 'services-main.ts')
 export const NODE_ARGUMENTS = [
   // kafkajs causes this warning with one timer per connection; it is harmless.
   '--disable-warning=TimeoutNegativeWarning',
+  // Node's own code in huge pages, where the system allows it: 24 MB more, for an eighth less processor time of a replay
+  // (PROFILES.md).
+  '--use-largepages=silent',
   // Megabytes per semi-space of the young generation. By default they grow to 32, without making the matcher faster.
   '--max-semi-space-size=16',
   // Collects the old generation after it has grown by 60 %: by default a third of it was garbage (`bench -- soak`), and
@@ -19,11 +22,16 @@ export const NODE_ARGUMENTS = [
  * two hours of `bench -- soak` such rests grew to a third of the services' memory. After freeing a buffer of up to 32
  * MB it also takes later ones of that size from its heap, which a small rest behind them keeps from shrinking: with a
  * fixed threshold, in bytes, they are mapped by themselves and given back.
+ *
+ * Its large blocks, above all the matcher's index, are backed by huge pages where the system allows it on demand
+ * (`/sys/kernel/mm/transparent_hugepage/enabled`, `madvise`): on a virtual machine, each address that is not in the
+ * processor's own cache of them is looked up in two tables of many steps.
  */
 export const MEMORY_ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
+  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
 };
 
 /** The addresses of the services, which they send when they are ready. */

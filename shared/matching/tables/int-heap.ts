@@ -3,6 +3,11 @@ const PAGE = 1 << PAGE_BITS;
 /** Masks an address to its offset within the page. */
 export const PAGE_MASK = PAGE - 1;
 const FIRST_PAGE = 256;
+/**
+ * Once there are this many pages, further ones are cut from slabs of 8 MB: memory in one piece can be backed by huge
+ * pages (`glibc.malloc.hugetlb`), which matching, as it reads here and there, gains most by.
+ */
+const PAGES_PER_SLAB = 64;
 const NO_PAGE = new Int32Array(0);
 
 /**
@@ -15,6 +20,7 @@ const NO_PAGE = new Int32Array(0);
  */
 export class IntHeap {
   readonly #pages: Int32Array[];
+  readonly #slab: Slab;
   /** The first free block of each size. The first integer of a free block is the address of the next one. */
   readonly #free = new Map<number, number>();
   /** The address of the next block, in the page that is being filled, and the end of that page. */
@@ -24,6 +30,7 @@ export class IntHeap {
   /** @param sharing a heap whose address space this one shares */
   constructor(sharing?: IntHeap) {
     this.#pages = sharing === undefined ? [] : sharing.#pages;
+    this.#slab = sharing === undefined ? new Slab() : sharing.#slab;
     this.#end = this.#pages.length * PAGE;
     this.#limit = this.#end + PAGE;
     // An index may have only one rule, so the first page starts small.
@@ -76,8 +83,12 @@ export class IntHeap {
 
   #addPages(count: number): void {
     this.#end = this.#pages.length * PAGE;
-    for (let added = 0; added < count; added++) this.#pages.push(new Int32Array(PAGE));
+    for (let added = 0; added < count; added++) this.#pages.push(this.#newPage());
     this.#limit = this.#pages.length * PAGE;
+  }
+
+  #newPage(): Int32Array {
+    return this.#pages.length < PAGES_PER_SLAB ? new Int32Array(PAGE) : this.#slab.take();
   }
 
   /** Lengthens the page that is being filled if it is too short. */
@@ -91,5 +102,21 @@ export class IntHeap {
     const longer = new Int32Array(length);
     longer.set(page);
     this.#pages[index] = longer;
+  }
+}
+
+/** Memory for some pages, of which those not taken yet were never touched. */
+class Slab {
+  #memory = new ArrayBuffer(0);
+  #taken = 0;
+
+  take(): Int32Array {
+    if (this.#taken === this.#memory.byteLength) {
+      this.#memory = new ArrayBuffer(PAGES_PER_SLAB * PAGE * Int32Array.BYTES_PER_ELEMENT);
+      this.#taken = 0;
+    }
+    const page = new Int32Array(this.#memory, this.#taken, PAGE);
+    this.#taken += page.byteLength;
+    return page;
   }
 }

@@ -184,6 +184,8 @@ function jvmArgs(heapMb: number): string[] {
     // A small young generation that grows with the old one: nearly all of it would be garbage, and resident.
     '-XX:NewSize=8m',
     '-XX:NewRatio=5',
+    // Where the system allows it; a quarter of the broker's processor time on a virtual machine.
+    '-XX:+UseTransparentHugePages',
     '-XX:+ExitOnOutOfMemoryError',
     '-Xlog:disable',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

@@ -68,6 +68,15 @@ describe('IntHeap', () => {
     expect(heap.get(large + 99_999)).toBe(100_000);
   });
 
+  test('pages that are cut from larger memory are apart, and count when they are used', () => {
+    const heap = new IntHeap();
+    const pages = Array.from({ length: 200 }, () => heap.allocate(PAGE_MASK + 1));
+    const ends = (page: number): number[] => [page, page + PAGE_MASK];
+    for (const end of pages.flatMap(ends)) heap.set(end, end);
+    expect(pages.flatMap(ends).map((end) => heap.get(end))).toEqual(pages.flatMap(ends));
+    expect(heap.bytes).toBe(1024 + 200 * 4 * (PAGE_MASK + 1));
+  });
+
   test('fills a page to its end', () => {
     const heap = new IntHeap();
     const remainder = PAGE_MASK + 1 - 1 - 1000;
