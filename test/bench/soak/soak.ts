@@ -20,6 +20,7 @@ import { ServiceProcess } from '../../support/children/service-process.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
+import { machineFigures } from '../shared/machine.ts';
 import { topicBytes } from '../shared/topic-bytes.ts';
 import { readRecorded } from '../../support/oracles/recorded-matches.ts';
 import { compare, expectedPairs, latencies } from './compare.ts';
@@ -75,6 +76,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   const log = (installation.env.SIMULATOR_EMITTED_LOG = join(installation.dataDir, 'emitted.jsonl'));
   const second = new Map<string, ServiceProcess>();
   const work = async () => {
+    report({ run: 'machine, before', ...(await machineFigures()) });
     const crawlerMetrics = await start(installation, second);
     const monitors = await createMonitors(installation, {
       count: Number(values.monitors),
@@ -90,6 +92,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     () => [installation.remove()],
     () => [endpoints.stop()],
   ]);
+  report({ run: 'machine, after', ...(await machineFigures()) });
 }
 
 /** Starts the installation and the second processes; returns where the second crawler tells its metrics. */
