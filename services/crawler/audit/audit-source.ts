@@ -22,6 +22,8 @@ const MAX_CALLS = 20;
 /** For a call of a reading that has begun. */
 const BUDGET_WAIT_MS = 300_000;
 const IDLE_MS = 1_000;
+/** More would measure little better: with 100 calls a second to spend, up to 21 went into samples. */
+const MOST_CALLS_PER_SECOND = 3;
 
 const savedPosition = z.object({ auditedTo: z.number() });
 
@@ -68,7 +70,7 @@ export class AuditSource implements CrawlSource {
     const posts = this.posts.next(now) ?? this.gaps.next(now);
     if (posts !== undefined) return engineCall(posts, this.deps.clock);
     if (!this.posts.isLoaded || this.isStoring) return { waitMs: IDLE_MS };
-    const callsPerSecond = upstream.perSecond('audit');
+    const callsPerSecond = Math.min(MOST_CALLS_PER_SECOND, upstream.perSecond('audit'));
     this.unstored ??= this.audit.takeFinished(now, callsPerSecond);
     if (this.unstored !== undefined) return this.store(this.unstored);
     const check = this.audit.nextCheck(now, callsPerSecond);

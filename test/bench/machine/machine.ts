@@ -1,6 +1,6 @@
 /**
- * `npm run --silent bench -- machine`: what the machine gives at this moment, in about three seconds: an addition, a
- * read anywhere in 256 MB, and a write until it is stored. Figures of other benchmarks of different days compare only
+ * `npm run --silent bench -- machine`: what the machine gives at this moment, in about two seconds: a read
+ * anywhere in 256 MB, and a write until it is stored. Figures of other benchmarks of different days compare only
  * where these are alike: `soak` reports them too.
  */
 import type { Report } from '../main.ts';

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { percentiles } from './percentiles.ts';
 
-const ADDITIONS = 100_000_000;
 /** 256 MB: more than a processor's own caches, and than pages of 4 KB whose addresses it remembers. */
 const INTEGERS = 1 << 26;
 const READS = 2_000_000;
@@ -14,44 +13,33 @@ const WRITES = 100;
 const BLOCK = Buffer.alloc(8_192, 1);
 
 export interface MachineFigures {
-  /** A dependent addition, in nanoseconds. */
-  addition_ns: number;
   /** A read anywhere in 256 MB, in nanoseconds: about 100 on a machine of one's own. */
   random_read_ns: number;
   /** A write of 8 KB to the temporary folder until it is stored, in milliseconds. */
   stored_write_ms: { p50: number | null; p99: number | null };
 }
 
-/** What the machine gives at this moment, in about three seconds: others on a shared one change it by several times. */
+/** What the machine gives at this moment, in about two seconds: others on a shared one change it by several times. */
 export async function machineFigures(): Promise<MachineFigures> {
   return {
-    addition_ns: round(nanosecondsOf(ADDITIONS, add)),
-    random_read_ns: round(randomReadNs()),
+    random_read_ns: Math.round(randomReadNs()),
     stored_write_ms: await storedWrites(),
   };
-}
-
-function nanosecondsOf(times: number, work: (times: number) => number): number {
-  work(times / 100);
-  const begun = performance.now();
-  if (work(times) === Infinity) throw new Error('the result is needed');
-  return ((performance.now() - begun) * 1e6) / times;
-}
-
-function add(times: number): number {
-  let sum = 1;
-  for (let index = 0; index < times; index++) sum = (sum + index) | 0;
-  return sum;
 }
 
 function randomReadNs(): number {
   const memory = new Int32Array(INTEGERS);
   for (let index = 0; index < INTEGERS; index++) memory[index] = Math.imul(index, 0x9e3779b1) & (INTEGERS - 1);
-  return nanosecondsOf(READS, (times) => {
+  const read = (times: number): number => {
     let at = 1;
-    for (let read = 0; read < times; read++) at = memory[(at + read * STRIDE) & (INTEGERS - 1)]!;
+    for (let number = 0; number < times; number++) at = memory[(at + number * STRIDE) & (INTEGERS - 1)]!;
     return at;
-  });
+  };
+  read(READS / 10);
+  const begun = performance.now();
+  const last = read(READS);
+  if (last < 0) throw new Error('the result is needed');
+  return ((performance.now() - begun) * 1e6) / READS;
 }
 
 async function storedWrites(): Promise<MachineFigures['stored_write_ms']> {
@@ -71,8 +59,4 @@ async function storedWrites(): Promise<MachineFigures['stored_write_ms']> {
     await file.close();
     rmSync(folder, { recursive: true });
   }
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -88,3 +88,42 @@ test('but not more of them than the forum counts', async () => {
   const thread = threadOf({ body: 7 }, 1);
   expect(await new AuditedThread(thread).audited()).toEqual({ seen: 1, total: 1 });
 });
+
+test('of a budget of 100 calls a second no more than three go into readings', async () => {
+  const ids = Array.from({ length: 3_000 }, (_, post) => `p${post.toString(36)}`);
+  const [post] = postsOf(threadOf({})) as [{ data: object }];
+  let now = START;
+  const readings = new Set<string>();
+  const get = (path: string, query: Record<string, unknown> = {}): Promise<unknown> => {
+    if (path !== '/api/info') readings.add(path);
+    const asked = String(query.id).split(',');
+    const posts = asked.map((name) => ({ ...post, data: { ...post.data, id: name.slice('t3_'.length) } }));
+    return Promise.resolve(path === '/api/info' ? rawListing(posts) : threadOf({}));
+  };
+  const rows = ids.map((postId) => ({ postId, createdAt: CREATED, seenAt: CREATED, community: 'tea' }));
+  const source = new AuditSource({
+    upstream: {
+      get,
+      post: () => Promise.reject(new Error('not asked for')),
+      perSecond: () => 100,
+      stop: async () => {},
+    },
+    clickhouse: {
+      query: ({ query }: { query: string }) =>
+        Promise.resolve({ json: () => Promise.resolve(query.includes('AS community') ? rows : []) }),
+    } as unknown as ClickHouseClient,
+    db: { query: () => Promise.resolve({ rows: [], rowCount: 1 }) } as unknown as Queryable,
+    isArchiveReady: () => true,
+    metrics: createMetrics(),
+    logger: silentLogger(),
+    clock: () => now,
+    stepsMs: [MINUTE],
+  });
+  while (now < START + 2 * MINUTE) {
+    const step = source.next(now);
+    if ('waitMs' in step) now += step.waitMs;
+    else (await step.fetch(new AbortController().signal)).acknowledged();
+  }
+  // Half a minute of three calls a second, one and a half for each reading.
+  expect(readings.size).toBe(60);
+});
