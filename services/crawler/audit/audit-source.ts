@@ -22,7 +22,7 @@ const MAX_CALLS = 20;
 /** For a call of a reading that has begun. */
 const BUDGET_WAIT_MS = 300_000;
 const IDLE_MS = 1_000;
-/** More would measure little better: with 100 calls a second to spend, up to 21 went into samples. */
+/** An interval narrows only with the root of its sample: of 100 calls a second, up to 21 went into samples. */
 const MOST_CALLS_PER_SECOND = 3;
 
 const savedPosition = z.object({ auditedTo: z.number() });

@@ -101,7 +101,7 @@ describe('what is archived', () => {
     expect([loading.posts, loading.comments]).toEqual([60, 60]);
   });
 
-  test('is read again from ten minutes before once a minute, and also after a failure', async () => {
+  test('is read again from ten minutes before once a minute; a failed read does not count', async () => {
     const loading = new Loading({ ageMs: HOUR });
     await loading.run();
     loading.asked.posts.length = 0;

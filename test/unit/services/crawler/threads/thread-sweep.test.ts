@@ -43,7 +43,6 @@ describe('with budget to spare', () => {
     };
     expect(perMinute(isBusy)).toBeGreaterThan(0.9);
     expect(perMinute(() => true)).toBeLessThan(0.6);
-    // Nobody is forgotten: the quietest one of a day waits for half an hour.
     expect(forum.checks.size).toBe(posts);
     expect(forum.sweep.settleMs).toBe(5 * SECOND);
   });
