@@ -3,7 +3,7 @@ import { TermIndex } from './terms/term-index.ts';
 import { MAX_TERMS, NOTHING_TO_SEARCH, termFault } from './validate-rule.ts';
 import type { RuleFault } from './validate-rule.ts';
 
-const MAX_GROUPS = 5;
+export const MAX_GROUPS = 5;
 const MAX_NAMES = 50;
 
 /** All of them, in the order in which they are stored. */

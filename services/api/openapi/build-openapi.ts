@@ -27,7 +27,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send and how many are left; beyond that the answer is 429 with \`Retry-After\`. The limits apply to the account, not to each key.
 
-**Retries.** Creating and resuming a monitor and creating a key accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once. An account may use 5,000 keys in 24 hours.
+**Retries.** Creating and resuming a monitor, rotating a secret and creating a key accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once. An account may use 5,000 keys in 24 hours.
 
 **Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
 

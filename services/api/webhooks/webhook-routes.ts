@@ -1,8 +1,11 @@
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
 import { eventLogQuery } from '../../../schemas/api/event-log.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { runIdempotentRequest } from '../admission/idempotent-request.ts';
+import { noSuchMonitor } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
-import type { Route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import { readDeliveryLog } from './delivery-log.ts';
 import { readEventLogPage } from './event-log.ts';
 import { redeliver } from './redeliver.ts';
@@ -17,9 +20,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       method: 'post',
       path: '/v1/monitors/:id/rotate-secret',
       scope: 'monitors:write',
-      async handle({ caller, id }) {
-        return { status: 200, body: { webhook_secret: await rotateSecret(deps, caller.accountId, id) } };
-      },
+      handle: (call) => rotate(deps, call),
     },
     {
       method: 'post',
@@ -61,4 +62,26 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       },
     },
   ];
+}
+
+/**
+ * A repeat with the same Idempotency-Key gets the same secret. Rotating twice ends the one that the receiver knows, so
+ * who lost the first answer must not need to.
+ */
+async function rotate({ pool, secretBox }: TestDeliveryDeps, call: Call): Promise<Answer> {
+  const { caller, id } = call;
+  // Reject malformed ids before they enter the idempotency key.
+  if (!isMonitorId(id)) throw noSuchMonitor();
+  const { status, body, headers } = await runIdempotentRequest({
+    pool,
+    secretBox,
+    call,
+    route: `POST /v1/monitors/${id}/rotate-secret`,
+    prepare: () => Promise.resolve(),
+    async work(client) {
+      const secret = await rotateSecret(client, secretBox, caller.accountId, id);
+      return { status: 200, body: { webhook_secret: secret } };
+    },
+  });
+  return { status, body, headers: headers ?? {} };
 }

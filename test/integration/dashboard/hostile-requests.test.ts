@@ -78,6 +78,13 @@ test('HEAD of a stream or of a download is answered at once, and holds no stream
   expect(rowCount).toBe(0);
 });
 
+test.each(['terms', 'require'])('50,000 lines that cannot be read as %s are refused as one fault', async (name) => {
+  const { accountId } = await api.account();
+  const person = await visitDashboard(db.pool, api.url, accountId);
+  const page = await person.post('/monitors/new', { name: 'x', keywords: 'rust', [name]: '*\n'.repeat(50_000) });
+  expect([page.status, page.html]).toEqual([400, expect.stringMatching(/-problem" role="alert">must have at most/)]);
+});
+
 test('an engine that hangs does not hold up the overview', async () => {
   const hanging = await startTestApi(db.pool, { ready: () => new Promise(() => undefined) });
   const { accountId } = await hanging.account();

@@ -117,6 +117,8 @@ test('is filled from a rule as text, and says a rule in words, without storing a
   expect(refused.html).toMatch(/<pre[^>]*>rust AND &lt;b&gt; OR go\n +\^/);
   const said = await bench.person.post('/monitors/new', { ...FORM, do: 'say' });
   expect(said.html).toContain('Matches the whole word “rust” or');
+  const unknown = await bench.person.post('/monitors/new', { ...FORM, do: 'say', languages: '中文' });
+  expect([unknown.status, unknown.html]).toEqual([400, expect.stringMatching(/id="languages-problem"/) as string]);
   expect((await bench.api.call(bench.owner.apiKey, 'GET', '/v1/monitors')).body.used).toBe(0);
 });
 

@@ -116,6 +116,14 @@ describe('the webhook', () => {
     const id = await bench.monitor({ webhook_url: bench.receiver.url });
     const rotated = await bench.person.post(`/monitors/${id}/rotate-secret`);
     expect(rotated.html).toMatch(/id="secret">whsec_/);
+    const page = await bench.person.get(`/monitors/${id}/webhook`);
+    const once = /name="once" value="(\w{20})"/.exec(page.html)![1]!;
+    const secrets = [];
+    for (let pressed = 0; pressed < 2; pressed++) {
+      const { html } = await bench.person.post(`/monitors/${id}/rotate-secret`, { once });
+      secrets.push(/id="secret">(whsec_[^<]+)/.exec(html)![1]);
+    }
+    expect(secrets[1]).toBe(secrets[0]);
     expect((await bench.person.get(`/monitors/${id}/webhook`)).html).not.toMatch(/whsec_\w/);
   });
 

@@ -10,6 +10,7 @@ import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
@@ -234,7 +235,7 @@ async function rotated(monitorId: string): Promise<string> {
   const { rows } = await pool.query<{ account: string }>('SELECT account_id AS account FROM monitors WHERE id = $1', [
     monitorId,
   ]);
-  return rotateSecret({ pool, secretBox }, rows[0]!.account, monitorId);
+  return inTransaction(pool, (client) => rotateSecret(client, secretBox, rows[0]!.account, monitorId));
 }
 
 function messageOf(monitorId: string, secret: string, seq = 1): WebhookMessage {

@@ -227,6 +227,19 @@ describe('a new secret', () => {
     expect(later.headers).not.toHaveProperty('x-service-signature-previous');
   });
 
+  test('is the same when the request is repeated with its Idempotency-Key', async () => {
+    const { id, secret: first } = await created({ webhook_url: receiver.url });
+    const rotate = () =>
+      api.call(owner.apiKey, 'POST', `/v1/monitors/${id}/rotate-secret`, undefined, { 'idempotency-key': 'one' });
+    const rotated = await rotate();
+    const repeated = await rotate();
+    expect([repeated.body, repeated.headers.get('idempotency-replayed')]).toEqual([rotated.body, 'true']);
+    await post(id, 'test');
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    const secrets = [rotated.body.webhook_secret as string, first];
+    for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
+  });
+
   test('after two concurrent rotations one secret is current and the other one is previous', async () => {
     const { id, secret: first } = await created({ webhook_url: receiver.url });
     const secrets = (await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')])).map(

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { KEY_SCOPES } from '../../../../schemas/api/account.ts';
 import type { ApiKey, KeyScope } from '../../../../schemas/api/account.ts';
-import { randomText } from '../../../../shared/domain/identifiers.ts';
 import { PERMISSION_WORDS } from '../../account/permission-words.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';
@@ -12,6 +10,7 @@ import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { copyable } from '../parts/copyable.ts';
 import { doneNotice } from '../parts/done-notice.ts';
 import { checkbox, field, fieldset } from '../parts/field.ts';
+import { newOnce, onceKey } from '../parts/once.ts';
 import { dangerousButton } from '../parts/post-button.ts';
 import { ago, time } from '../parts/time.ts';
 
@@ -22,8 +21,6 @@ const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
   ['monitors:read', '/v1/monitors'],
   ['forum:read', '/v1/forum/search?q=coffee&limit=3'],
 ];
-const ONCE_LENGTH = 20;
-const ONCE = /^[0-9a-z]{20}$/;
 
 /** The page of an account's API keys: list, create, revoke. */
 export function keysPages(deps: DashboardDeps): PageRoute[] {
@@ -97,7 +94,7 @@ function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
   const general = problems.get('');
   return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
     ${visit.csrfField}
-    <input type="hidden" name="once" value="${randomText(ONCE_LENGTH)}" />
+    <input type="hidden" name="once" value="${newOnce()}" />
     ${general !== undefined && html`<p role="alert">${general}</p>`}
     ${field({
       name: 'name',
@@ -120,22 +117,16 @@ function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
   </form>`;
 }
 
-/** A form that was changed after it was sent, and is sent again, asks for another key. */
-function digestOf(asked: object): string {
-  return createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16);
-}
-
 /** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
 async function create(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
-  const once = visit.form.text('once');
   if (asked.scopes.length === 0) {
     return listPage(deps, visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
   }
   try {
     const { body } = await deps.callApi(visit, 'post', '/v1/account/keys', {
       body: asked,
-      ...(ONCE.test(once) ? { idempotencyKey: `dashboard-${once}-${digestOf(asked)}` } : {}),
+      ...onceKey(visit.form, asked),
     });
     return createdPage(deps, visit, body as { key: ApiKey; api_key: string });
   } catch (error) {

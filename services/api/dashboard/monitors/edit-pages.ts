@@ -3,6 +3,8 @@ import type { Monitor, RuleWarning } from '../../../../schemas/api/monitor.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
 import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { refuseFaults } from '../../http/invalid-request.ts';
+import { checkNewRule } from '../../monitors/check-rule.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { FieldProblems } from '../call-api.ts';
@@ -145,7 +147,10 @@ async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined
   if (wanted !== 'say' && wanted !== 'fill') return undefined;
   const typed = { values: valuesOfForm(form), query: form.text('query') };
   try {
-    if (wanted === 'say') return { ...typed, saidBack: wordsOfValues(typed.values) };
+    if (wanted === 'say') {
+      refuseFaults(checkNewRule(ruleOfValues(typed.values)).faults);
+      return { ...typed, saidBack: wordsOfValues(typed.values) };
+    }
     const { body } = await callApi(visit, 'post', '/v1/monitors/parse', { body: { query: typed.query } });
     const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
     return { ...typed, values, saidBack: wordsOfValues(values) };

@@ -13,6 +13,9 @@ import { entryOf } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { previewSection } from './preview-section.ts';
 
+/** Each is found in its field again, which takes time. */
+const MOST_SHOWN = 50;
+
 export interface MonitorForm {
   values: MonitorFormValues;
   problems: FieldProblems;
@@ -41,7 +44,7 @@ export interface MonitorForm {
 export function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
   if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
   const problems = new Map<string, string>();
-  for (const { field: faulty, message } of error.faults) {
+  for (const { field: faulty, message } of error.faults.slice(0, MOST_SHOWN)) {
     const { name, entry } = entryOf(values, faulty);
     const known = name.replace(/^include_/, '');
     const said = entry === undefined ? message : `“${entry}” ${message}`;

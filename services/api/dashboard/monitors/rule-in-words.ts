@@ -3,6 +3,8 @@ import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
 import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';
 
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
 /** Used only to tell what terms consist of. It stays empty. */
 const TERMS = new TermIndex();
 
@@ -57,7 +59,7 @@ function languagesInWords(codes: readonly string[]): string[] {
 
 /** The English name of a language; the code itself where there is none. */
 export function languageName(code: string): string {
-  return new Intl.DisplayNames('en', { type: 'language' }).of(code) ?? code;
+  return LANGUAGE_NAMES.of(code) ?? code;
 }
 
 const community = (name: string): string => `r/${name}`;

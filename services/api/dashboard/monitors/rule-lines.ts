@@ -1,6 +1,8 @@
 import { parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
+import { MAX_GROUPS } from '../../../../shared/matching/validate-refinements.ts';
+import { MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../../http/api-error.ts';
 
 /** A group of terms, one of which an item needs. */
@@ -32,8 +34,18 @@ export function readGroupLine(line: string): { group: TermGroup } | { message: s
   return { group };
 }
 
-/** Reads lines of groups. Messages name the line by its text, as empty lines are not counted. */
-export function readGroupLines(field: string, lines: readonly string[]): { groups: TermGroup[]; faults: Fault[] } {
+/**
+ * Reads lines of groups. Messages name the line by its text, as empty lines are not counted. More lines than a rule may
+ * have are not read: a form has room for 50,000.
+ */
+export function readGroupLines(
+  field: string,
+  lines: readonly string[],
+  most = { count: MAX_GROUPS, what: 'groups' },
+): { groups: TermGroup[]; faults: Fault[] } {
+  if (lines.length > most.count) {
+    return { groups: [], faults: [{ field, message: `must have at most ${most.count} ${most.what}` }] };
+  }
   const faults: Fault[] = [];
   const groups = lines.flatMap((line, number) => {
     const read = readGroupLine(line);
@@ -46,7 +58,7 @@ export function readGroupLines(field: string, lines: readonly string[]): { group
 
 /** Reads lines of single terms. */
 export function readTermLines(field: string, lines: readonly string[]): { terms: RuleTerm[]; faults: Fault[] } {
-  const { groups, faults } = readGroupLines(field, lines);
+  const { groups, faults } = readGroupLines(field, lines, { count: MAX_TERMS, what: 'terms' });
   const terms = groups.flatMap((group, number): RuleTerm[] => {
     const [term, ...more] = group;
     if (more.length > 0) faults.push({ field: `${field}[${number}]`, message: 'each term has a line of its own' });

@@ -6,6 +6,7 @@ import { problemsOf } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { codeBlock, copyable } from '../parts/copyable.ts';
+import { newOnce, onceKey } from '../parts/once.ts';
 import { dangerousButton, postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
 import { answerInWords } from './delivery-errors.ts';
@@ -69,6 +70,7 @@ function secret(visit: Visit, { id }: Monitor): Html {
     </p>
     ${dangerousButton(visit, {
       action: `/monitors/${id}/rotate-secret`,
+      fields: { once: newOnce() },
       label: 'Make a new secret',
       summary: 'Replace the secret',
       consequences: 'Receivers that know only the old secret refuse webhooks from 24 hours after this on.',
@@ -104,7 +106,11 @@ function testedNotice({ delivered, status, error }: TestDelivery): Html {
   return html`<p class="notice bad" role="alert">${answered}.</p>`;
 }
 
+/** A form that is sent twice makes one secret, and both answers show it. */
 async function rotate({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
-  const { body } = await callApi(visit, 'post', '/v1/monitors/:id/rotate-secret', { id: visit.params.id ?? '' });
+  const { body } = await callApi(visit, 'post', '/v1/monitors/:id/rotate-secret', {
+    id: visit.params.id ?? '',
+    ...onceKey(visit.form, {}),
+  });
   return show({ callApi }, visit, secretShownOnce((body as { webhook_secret: string }).webhook_secret));
 }

@@ -161,13 +161,18 @@ export const monitorDocuments: readonly RouteDocument[] = [
   ofMonitors({
     method: 'post',
     path: '/v1/monitors/:id/rotate-secret',
+    isIdempotent: true,
     operationId: 'rotateSecret',
     summary: 'Rotate the secret of a webhook',
     description:
       'The new secret, shown only this once, signs every attempt from now on: it makes `X-Service-Signature`. For 24 hours `X-Service-Signature-Previous` has the same form and is made with the previous secret, and `webhook-signature` has a signature with each, so a receiver that checks both headers accepts every delivery while it knows either secret. Two secrets are valid at a time: give the receiver the new one before you rotate again.',
-    answer: ok('The secret is rotated.', 'RotatedSecret', 'rotated', {
-      webhook_secret: examples.created.webhook_secret,
-    }),
+    answer: {
+      ...ok('The secret is rotated.', 'RotatedSecret', 'rotated', {
+        webhook_secret: examples.created.webhook_secret,
+      }),
+      headers: [{ name: 'Idempotency-Replayed', optional: true }],
+    },
+    errors: ['invalid_request', 'idempotency_conflict'],
   }),
   ofMonitors({
     method: 'post',

@@ -72,7 +72,10 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       409: ['idempotency_conflict'],
     },
   },
-  { route: 'post /v1/monitors/{id}/rotate-secret', errors: { ...ALWAYS, ...NOT_FOUND } },
+  {
+    route: 'post /v1/monitors/{id}/rotate-secret',
+    errors: { ...ALWAYS, ...NOT_FOUND, 409: ['idempotency_conflict'] },
+  },
   { route: 'post /v1/monitors/{id}/test', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/deliveries', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/events', errors: { ...ALWAYS, ...NOT_FOUND } },

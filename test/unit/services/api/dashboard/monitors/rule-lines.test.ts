@@ -63,3 +63,16 @@ test('faults name the line', () => {
     faults: [{ field: 'terms[0]', message: 'each term has a line of its own' }],
   });
 });
+
+test('lines beyond those of a rule are not read', () => {
+  const unreadable = Array.from({ length: 50_000 }, () => '(');
+  expect(readTermLines('terms', unreadable)).toEqual({
+    terms: [],
+    faults: [{ field: 'terms', message: 'must have at most 20 terms' }],
+  });
+  expect(readGroupLines('require', unreadable.slice(0, 6))).toEqual({
+    groups: [],
+    faults: [{ field: 'require', message: 'must have at most 5 groups' }],
+  });
+  expect(readGroupLines('require', unreadable.slice(0, 5)).faults).toHaveLength(5);
+});
