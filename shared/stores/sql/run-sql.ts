@@ -57,6 +57,10 @@ const SETTINGS = {
   // The time is looked at between blocks.
   max_block_size: '8192',
   result_overflow_mode: 'throw',
+  // The author's conditions see only the rows that the server's condition leaves. Merged or moved before it, they would
+  // run over the rows of others, and an error quotes the value that it is about.
+  optimize_move_to_prewhere: 0,
+  query_plan_merge_filters: 0,
   // Otherwise an error in the middle would come as a part of the result.
   wait_end_of_query: 1,
   output_format_json_quote_64bit_integers: 1,

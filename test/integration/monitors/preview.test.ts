@@ -196,6 +196,17 @@ describe('a preview', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
+  test('is possible 500 times in 24 hours', async () => {
+    const { apiKey, accountId } = await api.account({ pack: 79 });
+    expect((await preview({ keywords: ['zinc'] }, { days: 1 }, apiKey)).status).toBe(200);
+    await db.pool.query(
+      `UPDATE recent_uses SET times = array_fill(service_now(), ARRAY[500]) WHERE name = 'previews:' || $1`,
+      [accountId],
+    );
+    const refused = await preview({ keywords: ['zinc'] }, { days: 1 }, apiKey);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 80_000]).toEqual([429, true]);
+  });
+
   test('is possible once at a time for an account, whose others leave room for other accounts', async () => {
     const { apiKey } = await api.account({ pack: 79 });
     proxy.freeze();

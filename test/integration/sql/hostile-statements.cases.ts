@@ -194,6 +194,17 @@ export const HOSTILE: readonly string[] = [
   'SELECT * FROM matches FULL OUTER JOIN deliveries USING (match_id)',
 ];
 
+/** An error quotes the value that it is about: conditions must never run over the rows of others. */
+export const QUOTING: readonly string[] = [
+  'SELECT count() FROM matches WHERE toUInt64(matched_terms[1]) = 1',
+  'SELECT count() FROM matches WHERE toUInt64(title) = 1',
+  'SELECT count() FROM matches WHERE toUInt64(monitor_name) = 1',
+  'SELECT count() FROM deliveries WHERE toUInt64(toString(host)) = 1',
+  'SELECT name FROM monitors WHERE toDate(name) = today()',
+  'SELECT name FROM monitors WHERE toDate(name) = today() ORDER BY created_at LIMIT 5',
+  "SELECT CAST(name AS Enum8('mine' = 1)) FROM monitors WHERE CAST(name AS Enum8('mine' = 1)) = 'mine'",
+];
+
 /** Statements that would take all memory, disk or time; each must end within its limits. */
 export const GREEDY: readonly string[] = [
   'SELECT count() FROM matches a, matches b, matches c, matches d, matches e, matches f, matches g, matches h, matches i',

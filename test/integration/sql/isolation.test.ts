@@ -4,7 +4,7 @@ import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
 import { LISTED_FUNCTIONS } from '../../../shared/stores/sql/sql-functions.ts';
 import { FOREIGN_SECRET, startSqlBench } from '../../support/fixtures/sql-bench.ts';
 import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
-import { ENDLESS, GREEDY, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
+import { ENDLESS, GREEDY, HOSTILE, ORDINARY, QUOTING } from './hostile-statements.cases.ts';
 
 let bench: SqlBench;
 let names: { archive: string; sandbox: string };
@@ -55,6 +55,15 @@ describe('statements of a customer who wants more', () => {
       await forget();
     }
     expect(answered).toEqual([]);
+  });
+
+  test('those whose errors quote values quote only their own', async () => {
+    for (const statement of QUOTING) {
+      const reply = await bench.sql(statement);
+      expect([400, 200], `${statement}: ${reply.text}`).toContain(reply.status);
+      expectNothingForeign(reply.text, statement);
+      await forget();
+    }
   });
 
   test('those that the engine could not interrupt are refused before they run', async () => {

@@ -4,6 +4,7 @@ import { explain } from '../../../../shared/matching/explain.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { AccountTurns } from '../../http/account-turns.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
 import { PacedTurns } from '../../http/paced-turns.ts';
@@ -15,7 +16,10 @@ import { explanationResource } from './explanation-resource.ts';
 import { findThing, itemResource } from './find-thing.ts';
 import { historyOf } from './history-of-thing.ts';
 
-/** The answer has the text of the thing, whose reading costs credits elsewhere: enough for people and their tools. */
+/**
+ * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw costs
+ * the archive as much: enough for people and their tools.
+ */
 const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
 
 /**
@@ -24,6 +28,7 @@ const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
  */
 export function explainRoutes(deps: ExplainDeps): Route[] {
   const turns = new PacedTurns('explanations');
+  const ofAccounts = new AccountTurns('explanations');
   return [
     // Before the routes with an id in its place.
     {
@@ -38,7 +43,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       path: '/v1/monitors/:id/explain',
       scope: 'monitors:read',
       readsQuery: true,
-      handle: (call) => explainThing(deps, turns, call),
+      handle: (call) => ofAccounts.take(call.caller.accountId, () => explainThing(deps, turns, call)),
     },
   ];
 }
@@ -85,8 +90,8 @@ async function explainThing(
 ): Promise<Answer> {
   const thingId = namedThing(parseRequest(explainQuery, query, 'query').thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
+  await takeThing(deps, caller.accountId);
   const thing = await findThing(deps, id, thingId, signal);
-  if (thing.content !== undefined) await takeThing(deps, caller.accountId);
   const mutes = await listMutes(deps.pool, id);
   const { item } = thing;
   const explanation =

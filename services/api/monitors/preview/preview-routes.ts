@@ -17,7 +17,10 @@ import { PreviewStream } from './preview-stream.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 /** Previews and comparisons together. */
+/** For an account. Samples have the texts of things, whose reading costs credits elsewhere: enough to try rules. */
 const PER_MINUTE = 10;
+const PER_DAY = 500;
+const DAY = 86_400;
 /**
  * How long the archive is read for the counts of an answer, and of a stream. The words of the suggestions take 2 s at
  * most, so that an answer takes 10 s.
@@ -113,9 +116,12 @@ function belowChanges<T>(work: () => T): T {
 async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<() => void> {
   const release = slots.take(accountId);
   try {
-    const retryAfter = await takeUse(pool, { name: `preview:${accountId}`, maxUses: PER_MINUTE, seconds: 60 });
+    const minute = await takeUse(pool, { name: `preview:${accountId}`, maxUses: PER_MINUTE, seconds: 60 });
+    const day = minute > 0 ? 0 : await takeUse(pool, { name: `previews:${accountId}`, maxUses: PER_DAY, seconds: DAY });
+    const retryAfter = Math.max(minute, day);
     if (retryAfter === 0) return release;
-    throw new ApiError('rate_limited', `Too many previews: ${PER_MINUTE} a minute are possible.`, { retryAfter });
+    const message = `Too many previews: ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours are possible.`;
+    throw new ApiError('rate_limited', message, { retryAfter });
   } catch (error) {
     release();
     throw error;

@@ -3,7 +3,7 @@ import { previewExamples as examples } from '../examples/preview-examples.ts';
 import type { RouteDocument } from '../route-document.ts';
 
 const LIMITS =
-  'Free; ten a minute and one at a time for an account, otherwise `rate_limited`, and two at once in a process, otherwise `service_unavailable`, both with `Retry-After`. Stores nothing.';
+  'Free; ten a minute, 500 in 24 hours and one at a time for an account, otherwise `rate_limited`, and two at once in a process, otherwise `service_unavailable`, both with `Retry-After`. Stores nothing.';
 
 /** The routes that say what a rule would have found. */
 export const previewDocuments: readonly RouteDocument[] = [
