@@ -20,7 +20,10 @@ interface PartitionState {
   metadata: string;
   /** The expected offset of the next record; undefined if unknown. Another offset means lost records. */
   position: bigint | undefined;
-  /** kafkajs found the committed offset out of range before this assignment was loaded, and it is not yet reported. */
+  /**
+   * The committed offset was out of range when this assignment was loaded, which is not yet reported. A seek of
+   * onAssigned hides it from kafkajs and from the comparison of offsets.
+   */
   wasReset: boolean;
   low: bigint;
   high: bigint;
@@ -150,7 +153,9 @@ async function readPartitionStates(
   for (const topic of topics) {
     for (const { partition, low, high } of await admin.fetchTopicOffsets(prefix + topic)) {
       const state = states.get(partitionKey(topic, partition));
-      if (state) Object.assign(state, { low: BigInt(low), high: BigInt(high) });
+      if (!state) continue;
+      Object.assign(state, { low: BigInt(low), high: BigInt(high) });
+      if (state.committed !== undefined && state.committed < state.low) state.wasReset = true;
     }
   }
   return states;
