@@ -22,7 +22,7 @@ const LAPSE_MS = 5_000;
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
 /** A process with the API alone needs Kafka only to tell streams of new matches sooner. */
 const OPTIONAL_FOR_API: ReadonlySet<string> = new Set([...OPTIONAL, 'kafka']);
-/** A process with the archiver alone does nothing without them. */
+/** Without them a process with the archiver alone only deletes removed content from Postgres. */
 const OPTIONAL_FOR_ARCHIVER: ReadonlySet<string> = new Set();
 
 export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' | 'kafka'> {

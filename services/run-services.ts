@@ -187,24 +187,14 @@ function connectPayments({ config: { payments } }: ServiceDeps) {
 }
 
 /**
- * Starts the archiver as soon as ClickHouse's schema is up to date. The other services do not wait for ClickHouse: this
- * resolves after the first attempt to migrate it.
+ * The archiver writes to ClickHouse as soon as its schema is up to date. The other services do not wait for ClickHouse:
+ * this resolves after the first attempt to migrate it.
  */
 async function startArchiverService(deps: ServiceDeps): Promise<Started> {
   const publisher = await addPublisher(deps);
-  let archiver: Awaited<ReturnType<typeof startArchiver>> | undefined;
-  const starting = deps.archiveSchema.ready.then(async (isReady) => {
-    if (isReady && !deps.signal.aborted) archiver = await startArchiver({ ...deps, publisher });
-  });
-  starting.catch(deps.fatal);
-  await Promise.race([starting, deps.archiveSchema.attempted]);
-  return {
-    ready: () => archiver?.ready() ?? false,
-    async stop() {
-      await starting;
-      await archiver?.stop();
-    },
-  };
+  const archiver = await startArchiver({ ...deps, publisher, archiveReady: deps.archiveSchema.ready });
+  await Promise.race([archiver.started, deps.archiveSchema.attempted]);
+  return archiver;
 }
 
 async function startDelivererService(deps: ServiceDeps): Promise<Started> {

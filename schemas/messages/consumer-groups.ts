@@ -4,6 +4,8 @@
  */
 export const RECORDER_GROUP = 'recorder';
 export const ITEMS_ARCHIVER_GROUP = 'items-archiver';
+/** Deletes removed content from Postgres, and stands still for no other engine. */
+export const REMOVALS_RECORDER_GROUP = 'removals-recorder';
 export const REMOVALS_ARCHIVER_GROUP = 'removals-archiver';
 export const MATCHES_ARCHIVER_GROUP = 'matches-archiver';
 export const DELIVERIES_ARCHIVER_GROUP = 'deliveries-archiver';
@@ -24,7 +26,7 @@ export function groupsOfTopic(topic: string, shards: number): string[] {
   const groups: Readonly<Record<string, readonly string[]>> = {
     'forum.posts': items,
     'forum.comments': items,
-    'forum.removals': [REMOVALS_ARCHIVER_GROUP],
+    'forum.removals': [REMOVALS_RECORDER_GROUP, REMOVALS_ARCHIVER_GROUP],
     'monitor.candidates': [RECORDER_GROUP],
     'monitor.matches': [DELIVERER_GROUP, MATCHES_ARCHIVER_GROUP],
     'monitor.deliveries': [DELIVERIES_ARCHIVER_GROUP],

@@ -1,4 +1,4 @@
-import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { REMOVALS_ARCHIVER_GROUP, REMOVALS_RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
@@ -13,21 +13,43 @@ const MAX_REMOVALS = 500;
 /** Removals come one by one, and each statement writes a part of every table that holds items. */
 const GATHER = { bytes: 256 * 1024, ms: 2_000 };
 
+type RemovalDeps = Omit<ArchiverDeps, 'clickhouse'>;
+
 /**
- * Consumes forum.removals and deletes the content of removed things from Postgres and ClickHouse.
+ * Consumes forum.removals and deletes the content of removed things from Postgres. It does not wait for ClickHouse, so
+ * that pages, feeds and webhooks show nothing removed while that is away.
  *
  * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
  * 1. Insert rows into removed_things, so that every later writer of the content writes it blank.
  * 2. Blank the content of matches (matched_items).
- * 3. Insert a blank newer version of each archived row.
+ * After: the consumer commits the offsets.
+ */
+export function blankMatches(deps: RemovalDeps): Promise<BatchConsumer> {
+  return consumeRemovals(deps, REMOVALS_RECORDER_GROUP, (ids) => blankMatchedItems(deps.pool, ids));
+}
+
+/**
+ * Consumes forum.removals and deletes the content of removed things from ClickHouse.
+ *
+ * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
+ * 1. Insert the rows of removed_things that `blankMatches` inserts too: whoever archives a thing during step 2 then
+ *    finds them (`insertItems`), whichever of the two groups is ahead.
+ * 2. Insert a blank newer version of each archived row.
  * After: the consumer commits the offsets.
  */
 export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
-  const { kafka, prefix, publisher, clickhouse, pool, metrics, logger, fatal } = deps;
+  return consumeRemovals(deps, REMOVALS_ARCHIVER_GROUP, (ids) => blankArchivedItems(deps.clickhouse, ids));
+}
+
+function consumeRemovals(
+  { kafka, prefix, publisher, pool, metrics, logger, fatal }: RemovalDeps,
+  group: string,
+  blank: (ids: string[]) => Promise<void>,
+): Promise<BatchConsumer> {
   return startBatchConsumer({
     kafka,
     prefix,
-    group: REMOVALS_ARCHIVER_GROUP,
+    group,
     topics: [FORUM_REMOVALS.name],
     maxRecords: MAX_REMOVALS,
     gather: GATHER,
@@ -36,11 +58,10 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
       const ids = parsed.map(({ value }) => value.thing_id);
       const times = parsed.map(({ value }) => value.removed_at);
       await recordRemovals(pool, ids, times);
-      await blankMatchedItems(pool, ids);
-      await blankArchivedItems(clickhouse, ids);
+      await blank(ids);
       return { poison };
     },
-    deadLetters: new DeadLetters({ publisher, group: REMOVALS_ARCHIVER_GROUP, metrics, logger }),
+    deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
     fatal,
     metrics,
     logger,

@@ -1,4 +1,8 @@
-import { RECORDER_GROUP, REMOVALS_ARCHIVER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import {
+  RECORDER_GROUP,
+  REMOVALS_ARCHIVER_GROUP,
+  REMOVALS_RECORDER_GROUP,
+} from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { rewindGroup } from '../../../shared/kafka/topics/rewind-group.ts';
@@ -53,13 +57,11 @@ async function finish(config: Config, takenAtMs: number): Promise<object[]> {
     const monitors = await raiseNumbers(pool);
     const rewind = (group: string, topic: string) =>
       rewindGroup(kafka, { prefix, group, topic, toMs: takenAtMs - SLACK_MS });
-    return [
-      {
-        monitors,
-        candidates_read_again: await rewind(RECORDER_GROUP, MONITOR_CANDIDATES.name),
-        removals_read_again: await rewind(REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name),
-      },
-    ];
+    const candidates = await rewind(RECORDER_GROUP, MONITOR_CANDIDATES.name);
+    const removals = await rewind(REMOVALS_RECORDER_GROUP, FORUM_REMOVALS.name);
+    // So that `archive rebuild` inserts nothing that is blanked in Postgres only later.
+    const archived = await rewind(REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name);
+    return [{ monitors, candidates_read_again: candidates, removals_read_again: Math.max(removals, archived) }];
   } finally {
     await pool.end();
   }

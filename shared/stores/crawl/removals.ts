@@ -24,11 +24,14 @@ export async function recordRemovals(
   );
 }
 
-/** Blanks the stored content of removed things in the same way as blankedContent. */
+/** Blanks the stored content of removed things in the same way as blankedContent. What is blank is not written again. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
   await db.query(
     `UPDATE matched_items SET author = '[deleted]', title = '', body = ''
-      WHERE thing_id IN (SELECT thing_id FROM matched_items WHERE thing_id = ANY ($1::text[]) ORDER BY thing_id FOR UPDATE)`,
+      WHERE thing_id IN (
+        SELECT thing_id FROM matched_items
+         WHERE thing_id = ANY ($1::text[]) AND (author <> '[deleted]' OR title <> '' OR body <> '')
+         ORDER BY thing_id FOR UPDATE)`,
     [thingIds],
   );
 }

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
-import { MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
+import {
+  RECORDER_GROUP,
+  REMOVALS_ARCHIVER_GROUP,
+  REMOVALS_RECORDER_GROUP,
+} from '../../../schemas/messages/consumer-groups.ts';
+import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
@@ -89,6 +93,28 @@ test('numbers jump, and candidates since the backup are read again; not while a 
   // It never sets a group forward: what is unread stays unread.
   expect(JSON.parse((await finish(hoursAgo(0))).out)).toMatchObject({ candidates_read_again: 0 });
   expect(await lag()).toBe(50);
+});
+
+test('removals since the backup are read again by the group that writes Postgres, and by the one of the archive', async () => {
+  const topic = FORUM_REMOVALS.name;
+  const { kafka, prefix } = fixture;
+  await fixture.publisher.publish(topic, [{ key: 't1_a', value: 'v' }]);
+  const groups = [REMOVALS_RECORDER_GROUP, REMOVALS_ARCHIVER_GROUP];
+  const lags = () =>
+    Promise.all(
+      groups.map(async (group) => {
+        const partitions = await consumerLag(kafka, { prefix, group, topics: [topic] });
+        return partitions.reduce((sum, { lag: one }) => sum + one, 0);
+      }),
+    );
+  await kafka.withAdmin(async (admin) => {
+    const ends = await admin.fetchTopicOffsets(prefix + topic);
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+    for (const group of groups) await admin.setOffsets({ groupId: prefix + group, topic: prefix + topic, partitions });
+  });
+  expect(await lags()).toEqual([0, 0]);
+  expect(JSON.parse((await finish(hoursAgo(1))).out)).toMatchObject({ removals_read_again: 1 });
+  expect(await lags()).toEqual([1, 1]);
 });
 
 test('another sealing key, and a time that is none or to come, are refused', async () => {

@@ -8,6 +8,7 @@ import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
@@ -44,6 +45,8 @@ async function caughtUp(group: string, ...topics: string[]): Promise<void> {
 const itemsCaughtUp = () => caughtUp(groups.ITEMS_ARCHIVER_GROUP, FORUM_POSTS.name, FORUM_COMMENTS.name);
 const removalsCaughtUp = () => caughtUp(groups.REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name);
 
+const archiveReady = Promise.resolve(true);
+
 async function ask<T>(query: string): Promise<T[]> {
   return (await pipeline.clickhouse.query({ query, format: 'JSONEachRow' })).json<T>();
 }
@@ -57,7 +60,7 @@ test('loses nothing and keeps running while ClickHouse goes away and comes back 
   const proxy = await TcpProxy.start(pipeline.clickhouseUrl);
   const clickhouse = createClickhouse(proxy.url, 'test');
   const { kafka, db } = pipeline;
-  const archiver = await startArchiver({ ...kafka, pool: db.pool, clickhouse, logger: silentLogger() });
+  const archiver = await startArchiver({ ...kafka, pool: db.pool, clickhouse, archiveReady, logger: silentLogger() });
   let number = 0;
   const more = () => Array.from({ length: 50 }, () => commentItem(number++, 'rust'));
   for (let times = 0; times < 2; times++) {
@@ -78,6 +81,34 @@ test('loses nothing and keeps running while ClickHouse goes away and comes back 
   await clickhouse.close();
   await proxy.stop();
 });
+
+test.each(['has gone away', 'was never there'])(
+  'deletes removed content from Postgres while ClickHouse %s, however much there is',
+  async (state) => {
+    const proxy = await TcpProxy.start(pipeline.clickhouseUrl);
+    const clickhouse = createClickhouse(proxy.url, 'test');
+    const ready = Promise.withResolvers<boolean>();
+    if (state === 'has gone away') ready.resolve(true);
+    const deps = { ...pipeline.kafka, pool: pipeline.db.pool, clickhouse, archiveReady: ready.promise };
+    const archiver = await startArchiver({ ...deps, logger: silentLogger() });
+    proxy.goAway();
+    // More than one batch of each partition: one that fails is repeated, and nothing after it is read.
+    const items = Array.from({ length: 1_600 }, (_, number) => forumItemOf(`t1_r${10_000 + number}`));
+    await storeItems(pipeline.db.pool, items);
+    await publishRemovals(items.map(({ thing_id }) => thing_id));
+    await caughtUp(groups.REMOVALS_RECORDER_GROUP, FORUM_REMOVALS.name);
+    const { rows } = await pipeline.db.pool.query<{ author: string; body: string; n: number }>(
+      `SELECT author, body, count(*)::int AS n FROM matched_items NATURAL JOIN removed_things GROUP BY author, body`,
+    );
+    expect(rows).toEqual([{ author: '[deleted]', body: '', n: items.length }]);
+    proxy.comeBack();
+    ready.resolve(true);
+    await removalsCaughtUp();
+    await archiver.stop();
+    await clickhouse.close();
+    await proxy.stop();
+  },
+);
 
 test('has every row once when all messages are consumed again from the beginning', async () => {
   await pipeline.start('archiver');

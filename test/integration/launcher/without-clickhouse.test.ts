@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPublisher } from '../../../shared/kafka/publisher.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { allMatches } from '../../support/clients/all-matches.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Installation } from '../../support/children/installation.ts';
 import '../../support/runner/provided-context.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { uniquePrefix } from '../../support/fixtures/unique-prefix.ts';
+
+const prefix = uniquePrefix();
 
 let db: TestDatabase;
 let archive: Awaited<ReturnType<typeof createTestClickhouse>>;
@@ -23,7 +30,7 @@ beforeAll(async () => {
     KAFKA_BROKERS: inject('kafkaBrokers'),
     DATABASE_URL: db.url,
     CLICKHOUSE_URL: proxy.url,
-    KAFKA_TOPIC_PREFIX: uniquePrefix(),
+    KAFKA_TOPIC_PREFIX: prefix,
     SIMULATOR_RATE: '20',
   });
 });
@@ -41,13 +48,22 @@ async function readiness(): Promise<{ status: number; parts: Record<string, bool
   return { status: response.status, parts };
 }
 
+async function publishRemoval(thing_id: string): Promise<void> {
+  const logger = silentLogger();
+  const kafka = createKafka({ brokers: inject('kafkaBrokers').split(','), clientId: 'test', logger });
+  const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger });
+  const removal = { v: 1, thing_id, removed_at: new Date().toISOString() };
+  await publisher.publish(FORUM_REMOVALS.name, [{ key: thing_id, value: JSON.stringify(removal) }]);
+  await publisher.stop();
+}
+
 const withoutArchive = async () => {
   const { status, parts } = await readiness();
   const down = Object.keys(parts).filter((part) => parts[part] !== true);
   return status === 200 && down.includes('clickhouse') && down.every((part) => /clickhouse|archiver/.test(part));
 };
 
-test('an installation starts and matches without ClickHouse, search reports it, and the archive catches up later', async () => {
+test('an installation starts, matches and forgets without ClickHouse, search reports it, and the archive catches up', async () => {
   await installation.start();
   expect(await readiness()).toMatchObject({
     status: 200,
@@ -59,10 +75,12 @@ test('an installation starts and matches without ClickHouse, search reports it, 
   expect((await installation.call(String(key), 'GET', '/v1/forum/subreddits')).status).toBe(200);
   const made = await installation.call(String(key), 'POST', '/v1/monitors', { name: 'all', keywords: ['the'] });
   const { id } = (made.body as { monitor: { id: string } }).monitor;
-  await eventually('a match', async () => {
-    const matches = await allMatches(installation, String(key), id);
-    return matches.length > 0;
-  });
+  const matches = () => allMatches(installation, String(key), id);
+  const { thing_id: gone } = await eventually('a match', async () => (await matches()).find(({ body }) => body !== ''));
+  await publishRemoval(gone);
+  await eventually('its text is gone', async () =>
+    (await matches()).some(({ thing_id, body }) => thing_id === gone && body === ''),
+  );
 
   const before = await balance();
   const search = () => installation.call(String(key), 'GET', '/v1/forum/search/comments?q=the');
