@@ -19,7 +19,7 @@ export const trendNotes: Record<string, Record<string, string>> = {
   },
   Spike: {
     at: 'Start of the hour.',
-    count: 'Matches of the hour, without those of backfills.',
+    count: 'Matches of the hour, without those of backfills and of items seen more than an hour after their creation.',
     median: 'Median of the same hour on the days before.',
     scale: 'How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.',
     score: '(count − median) / scale; at least 5.',

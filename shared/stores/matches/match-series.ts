@@ -31,6 +31,12 @@ export interface SeriesRow {
   count: number;
 }
 
+/**
+ * After an outage, and from a dump, the items of many hours are seen in one. What was written so much before it was
+ * seen says nothing about that hour.
+ */
+const SEEN_IN_TIME = 'first_seen_at < created_utc + INTERVAL 1 HOUR';
+
 const MATCHES = `(SELECT first_seen_at, subreddit, matched_terms FROM matches FINAL
          WHERE monitor_id = {monitor_id: String}
            AND created_at > now64(3) - INTERVAL 30 DAY
@@ -75,7 +81,8 @@ export async function countMatchSeries(
 
 /**
  * Counts the matches of a monitor by the hour in which their item was first seen, by the start of the hour in
- * milliseconds since 1970; without those of backfills.
+ * milliseconds since 1970; without those of backfills, and of items that were seen more than an hour after their
+ * creation.
  *
  * @param from start of the first hour, `to` end of the last one, in milliseconds since 1970
  */
@@ -86,7 +93,7 @@ export async function countMatchesByHour(
   const result = await clickhouse.query({
     query: `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
   FROM matches FINAL
- WHERE monitor_id = {monitor_id: String} AND NOT backfill
+ WHERE monitor_id = {monitor_id: String} AND NOT backfill AND ${SEEN_IN_TIME}
    AND created_at > now64(3) - INTERVAL 30 DAY
    AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
    AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
@@ -103,7 +110,7 @@ export async function countMatchesByHour(
 
 /**
  * Which of these monitors had at least `least` matches in an hour from `from` (the start of an hour) until `to`, both
- * in milliseconds since 1970; without those of backfills.
+ * in milliseconds since 1970; without those that `countMatchesByHour` leaves out.
  *
  * @param ids ids of monitors, as they are stored: letters, digits and underscores
  */
@@ -116,7 +123,7 @@ export async function listBusyMonitors(
     // As a parameter the ids would be too long for the address of the request.
     query: `SELECT DISTINCT monitor_id FROM (
   SELECT monitor_id, toStartOfHour(first_seen_at) AS hour FROM matches FINAL
-   WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill
+   WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill AND ${SEEN_IN_TIME}
      AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
      AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
      AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')

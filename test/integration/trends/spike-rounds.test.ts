@@ -94,6 +94,21 @@ test('an hour is judged after its end, and again for what the archive got late',
   expect((await events()).map(([, key]) => key)).toContain(new Date(AT).toISOString());
 });
 
+test('what was seen more than an hour after its creation, as after an outage, makes no spike', async () => {
+  const [late, timely, mixed] = [await watcher(), await watcher(), await watcher()];
+  const few = { count: 12, seenAt: AT, lagMs: HOUR - 1_000 };
+  const many = { count: 40, seenAt: AT, lagMs: HOUR + 1_000 };
+  await archiveMatches(archive.client, [
+    { ...many, monitorId: late, seq: 1 },
+    { ...few, monitorId: timely, seq: 1 },
+    { ...few, monitorId: mixed, seq: 1 },
+    { ...many, monitorId: mixed, seq: 100 },
+  ]);
+  await createRound()();
+  const counts = (await events()).map(([monitor, , payload]) => [monitor, (payload as { count: number }).count]);
+  expect(counts).toEqual([[timely, 12], [mixed, 12]].toSorted());
+});
+
 test('only active monitors that ask for it and have a webhook, and none that are too young', async () => {
   const ids = [await watcher(), await watcher(), await watcher(), await watcher(13)];
   await db.pool.query('UPDATE monitors SET spike_webhook = false WHERE id = $1', [ids[0]]);
