@@ -62,8 +62,9 @@ export async function attemptEvent(
     }
     const durationMs = Math.round(monotonic() - started);
     const outcome = decideOutcome(result, event.attempt, options.random());
-    const { monitorId, seq, leaseToken } = event;
-    const attempt = await options.record({ monitorId, seq, leaseToken, httpStatus: result.status, ...outcome });
+    const { monitorId, seq, leaseToken, webhookUrl } = event;
+    const attempted = { monitorId, seq, leaseToken, webhookUrl, httpStatus: result.status };
+    const attempt = await options.record({ ...attempted, ...outcome });
     metrics.deliveryAttempts.inc({ kind: event.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
     const { deliveryStatus } = outcome;
     metrics.monitorEvents.inc({ type: event.kind, outcome: deliveryStatus === 'pending' ? 'retried' : deliveryStatus });

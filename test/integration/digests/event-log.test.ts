@@ -49,12 +49,12 @@ async function digestOf(monitorId: string): Promise<void> {
 /** Stores the outcome of an attempt to deliver each event that is due. */
 async function attempt(
   monitorId: string,
-  outcome: Omit<Parameters<typeof recordEventOutcome>[1], 'monitorId' | 'seq' | 'leaseToken'>,
+  outcome: Omit<Parameters<typeof recordEventOutcome>[1], 'monitorId' | 'seq' | 'leaseToken' | 'webhookUrl'>,
 ) {
   const lease = { token: '00000000-0000-4000-8000-000000000000', lengthMs: 20_000 };
   const claimed = await claimDueEvents(db.pool, { monitorId, limit: 100 }, lease);
-  for (const { seq, leaseToken } of claimed) {
-    await recordEventOutcome(db.pool, { monitorId, seq, leaseToken, ...outcome });
+  for (const { seq, leaseToken, webhookUrl } of claimed) {
+    await recordEventOutcome(db.pool, { monitorId, seq, leaseToken, webhookUrl, ...outcome });
   }
 }
 

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
 import { claimDueEvents } from '../../../shared/stores/events/event-deliveries.ts';
+import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
 import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 import { answerAsDiscord } from '../../support/fakes/strict-discord.ts';
@@ -27,6 +28,15 @@ afterAll(async () => {
 const SPIKE = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 57, expected: 4, score: 11.2 };
 const addSpike = (monitorId: string, key = SPIKE.at) =>
   insertMonitorEvent(bench.db.pool, { monitorId, kind: 'monitor.spike', key, payload: SPIKE });
+
+const LEASE = { token: '00000000-0000-4000-8000-000000000001', lengthMs: 20_000 };
+
+/** Stores that an attempt has failed. */
+function endAttempt({ monitorId, seq, leaseToken, webhookUrl }: ClaimedEvent, deliveryStatus: 'pending' | 'failed') {
+  const outcome = { httpStatus: 500, error: 'http_status', deliveryStatus };
+  const delayMs = deliveryStatus === 'pending' ? 30_000 : null;
+  return recordEventOutcome(bench.db.pool, { monitorId, seq, leaseToken, webhookUrl, ...outcome, delayMs });
+}
 
 interface EventState {
   delivery_status: string;
@@ -176,20 +186,38 @@ test('what a killed process claimed is sent again with the same id after its lea
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
   const { id } = await bench.addMonitor(receiver.url);
   await addSpike(id);
-  const lease = { token: '00000000-0000-4000-8000-000000000001', lengthMs: 20_000 };
   await bench.db.freeze();
-  const [claimed] = await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, lease);
-  expect(await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, lease)).toEqual([]);
+  const [claimed] = await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, LEASE);
+  expect(await claimDueEvents(bench.db.pool, { monitorId: id, limit: 5 }, LEASE)).toEqual([]);
   await bench.startDeliverer();
   expect(receiver.received).toHaveLength(0);
   await bench.db.freeze('21 seconds');
   expect(await settled(id)).toMatchObject([{ delivery_status: 'delivered', attempt: 1 }]);
   expect(receiver.received[0]!.headers['x-service-delivery']).toBe(claimed!.id);
-  const late = { monitorId: id, seq: claimed!.seq, leaseToken: lease.token, httpStatus: 500, error: 'http_status' };
-  const outcome = { ...late, deliveryStatus: 'failed' as const, delayMs: null };
-  expect(await recordEventOutcome(bench.db.pool, outcome)).toBeUndefined();
+  expect(await endAttempt(claimed!, 'failed')).toBeUndefined();
   const { rows } = await bench.db.pool.query('SELECT FROM monitor_health WHERE monitor_id = $1', [id]);
   expect(rows).toEqual([]);
+});
+
+test('an event that is attempted when its webhook is removed is not retried at one that is added later', async () => {
+  const { id } = await bench.addMonitor('https://old.example/hook');
+  const whileAttempted = async (change: string, deliveryStatus: 'pending' | 'failed') => {
+    await addSpike(id, change);
+    const claimed = await claimDueEvents(bench.db.pool, { monitorId: id, limit: 1 }, LEASE);
+    await bench.db.pool.query(`UPDATE monitors SET ${change} WHERE id = $1`, [id]);
+    await endAttempt(claimed[0]!, deliveryStatus);
+    return (await stateOf(id)).at(-1);
+  };
+  const retried = await whileAttempted(`webhook_url = 'https://new.example/hook'`, 'pending');
+  expect(retried).toMatchObject({ delivery_status: 'pending', attempt: 1 });
+  expect(Math.round(retried!.due_in! / 10)).toBe(3);
+  // A failure says nothing about the URL that it was not sent to.
+  const failed = await whileAttempted(`webhook_url = 'https://newest.example/hook'`, 'failed');
+  expect(failed).toMatchObject({ delivery_status: 'failed', attempt: 1 });
+  const { rows } = await bench.db.pool.query('SELECT FROM monitor_health WHERE monitor_id = $1 AND failures > 0', [id]);
+  expect(rows).toEqual([]);
+  const removed = await whileAttempted('webhook_url = NULL, webhook_kind = NULL', 'pending');
+  expect(removed).toMatchObject({ delivery_status: 'skipped', attempt: 1, due_in: null, is_leased: false });
 });
 
 test('events of a monitor that is deleted or lost its webhook are skipped', async () => {
