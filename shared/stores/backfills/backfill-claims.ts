@@ -78,9 +78,11 @@ interface ClaimRow {
 /**
  * Claims a run that nobody works on: a cancelled one, which only has to end; else, of the account that waited longest
  * for its turn, the oldest. An account has one run under way at a time, in all processes together. Run it in a
- * transaction: claims take turns.
+ * transaction.
  *
  * @param leaseToken a new UUID
+ * @returns undefined also while another claim is under way: whoever waited for it would hold a connection, and many
+ *   together would wait beyond the limit for locks
  */
 export async function claimBackfill(
   db: Queryable,
@@ -88,7 +90,10 @@ export async function claimBackfill(
   leaseSeconds: number,
 ): Promise<ClaimedBackfill | undefined> {
   // Two claims at once would not see that they take two runs of one account.
-  await db.query(`SELECT pg_advisory_xact_lock(hashtext('backfill claims'))`);
+  const { rows: locks } = await db.query<{ isMine: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtext('backfill claims')) AS "isMine"`,
+  );
+  if (locks[0]?.isMine !== true) return undefined;
   const { rows } = await db.query<ClaimRow>(
     `WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
        SELECT account_id, max(taken_at) AS last, bool_or(lease_until > clock.now) AS is_busy

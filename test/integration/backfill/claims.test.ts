@@ -13,6 +13,7 @@ import {
   endBackfill,
   saveBackfillProgress,
 } from '../../../shared/stores/backfills/backfill-progress.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -67,9 +68,23 @@ test('of many claims at once each run, and each account, is taken once', async (
   for (let account = 0; account < 4; account++) {
     for (const id of ['1', '2', '3']) await add(`${account}-${id}`, `acc_${account}`);
   }
-  const runs = await Promise.all(Array.from({ length: 16 }, claim));
-  const accounts = runs.flatMap((run) => (run === undefined ? [] : [run.accountId]));
+  const accounts: string[] = [];
+  await eventually('no account waits', async () => {
+    const runs = await Promise.all(Array.from({ length: 16 }, claim));
+    accounts.push(...runs.flatMap((run) => (run === undefined ? [] : [run.accountId])));
+    return accounts.length >= 4;
+  });
   expect(accounts.sort()).toEqual(['acc_0', 'acc_1', 'acc_2', 'acc_3']);
+});
+
+test('a claim does not wait for another one', async () => {
+  await add('a1', 'acc_a');
+  await inTransaction(db.pool, async (other) => {
+    expect(await claimBackfill(other, randomUUID(), 30)).toMatchObject({ id: 'a1' });
+    await add('b1', 'acc_b');
+    expect(await claim()).toBeUndefined();
+  });
+  expect((await claimed()).id).toBe('b1');
 });
 
 test('a lease ends by itself; whoever lost it changes nothing any more', async () => {
