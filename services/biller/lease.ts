@@ -10,12 +10,15 @@ const RENEW_AFTER_MS = 15_000;
 export class Lease {
   private readonly pool: Pool;
   private readonly name: string;
+  private readonly longestSeconds: number;
   private holder = randomUUID();
   private takenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(pool: Pool, name: string) {
+  /** @param longestSeconds the longest that it is kept taken, by `holdFor` */
+  constructor(pool: Pool, name: string, longestSeconds = LEASE_SECONDS) {
     this.pool = pool;
     this.name = name;
+    this.longestSeconds = longestSeconds;
   }
 
   /**
@@ -32,6 +35,7 @@ export class Lease {
 
   /** Keeps the lease taken for the given seconds: no process gets it before, not even this one. */
   async holdFor(seconds: number): Promise<void> {
+    if (seconds > this.longestSeconds) throw new RangeError(`${this.name}: kept taken for longer than declared`);
     await takeLease(this.pool, this.lease(seconds));
     this.holder = randomUUID();
     this.takenAt = Number.NEGATIVE_INFINITY;
@@ -43,6 +47,6 @@ export class Lease {
   }
 
   private lease(seconds: number): Parameters<typeof takeLease>[1] {
-    return { name: this.name, holder: this.holder, seconds };
+    return { name: this.name, holder: this.holder, seconds, longestSeconds: this.longestSeconds };
   }
 }

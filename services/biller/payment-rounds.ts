@@ -9,7 +9,8 @@ import { modesToVoid, voidPayments } from './void-payments.ts';
 const VOIDING_INTERVAL_MS = 10 * 60_000;
 /** How often each process checks whether this hour's comparison was made. */
 const RECONCILIATION_INTERVAL_MS = 5 * 60_000;
-const RECONCILIATION_SECONDS = 60 * 60;
+/** So long after a comparison nobody makes another. */
+export const RECONCILIATION_SECONDS = 60 * 60;
 const RETRY_MS = 60_000;
 
 type RoundDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger' | 'payments' | 'hasSimulatedForum'> & {

@@ -10,7 +10,7 @@ import { advanceErasures } from './erase-accounts.ts';
 import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';
-import { reconciliationRound, voidingRound } from './payment-rounds.ts';
+import { RECONCILIATION_SECONDS, reconciliationRound, voidingRound } from './payment-rounds.ts';
 import { mailNotices } from './notices/mail-notices.ts';
 import { createNoticeRound } from './notices/notice-round.ts';
 import { runRenewalPass } from './renewal-pass.ts';
@@ -27,6 +27,7 @@ const COPY_INTERVAL_MS = 5_000;
 const MAIL_INTERVAL_MS = 2_000;
 /** All rows are compared this often. */
 const FULL_COPY_MS = 10 * 60_000;
+const DAY_SECONDS = 86_400;
 /** How often each process checks whether today's ledger check was made. */
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
@@ -44,11 +45,11 @@ export function startBiller(deps: BillerDeps): Running {
   const leases = {
     retention: new Lease(deps.pool, 'retention'),
     erasures: new Lease(deps.pool, 'erasures'),
-    ledger: new Lease(deps.pool, 'ledger-check'),
+    ledger: new Lease(deps.pool, 'ledger-check', DAY_SECONDS),
     report: new Lease(deps.pool, 'installation-report'),
     copies: new Lease(deps.pool, 'archive-copies'),
     voiding: new Lease(deps.pool, 'voiding-payments'),
-    reconciliation: new Lease(deps.pool, 'payment-reconciliation'),
+    reconciliation: new Lease(deps.pool, 'payment-reconciliation', RECONCILIATION_SECONDS),
     notices: new Lease(deps.pool, 'notices'),
     digests: new Lease(deps.pool, 'digests'),
     spikes: new Lease(deps.pool, 'spikes'),

@@ -153,7 +153,8 @@ test('a check that loses its lease stops with an error', async () => {
 
 test('the lease of a check lasts until the UTC day ends, so nobody checks twice a day', async () => {
   await db.freeze();
-  const [mine, other] = [new Lease(db.pool, 'ledger-check'), new Lease(db.pool, 'ledger-check')];
+  const leaseOf = () => new Lease(db.pool, 'ledger-check', 86_400);
+  const [mine, other] = [leaseOf(), leaseOf()];
   expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);
   const left = await secondsUntilTomorrow(db.pool);
   await mine.holdFor(left);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reconciliationRound } from '../../../services/biller/payment-rounds.ts';
+import { RECONCILIATION_SECONDS, reconciliationRound } from '../../../services/biller/payment-rounds.ts';
 import { Lease } from '../../../services/biller/lease.ts';
 import { reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
 import { packForSale } from '../../../shared/domain/accounts/packs-for-sale.ts';
@@ -176,7 +176,7 @@ test('while the provider is away the comparison is repeated, with one line in th
     },
   };
   const deps = { pool: db.pool, metrics: createMetrics(), logger, signal, payments };
-  const round = reconciliationRound(deps, new Lease(db.pool, 'test'));
+  const round = reconciliationRound(deps, new Lease(db.pool, 'test', RECONCILIATION_SECONDS));
   expect([await round(), await round()]).toEqual([60_000, 60_000]);
   expect(lines.map(({ level }) => level)).toEqual([40]);
   apiUrl = mute.url;
