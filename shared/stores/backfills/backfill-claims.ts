@@ -1,6 +1,7 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import type { ChargedRequest } from '../ledger/ledger.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 import type { TopicOffsets } from '../upkeep/erasure.ts';
 
 /** A position in the archive, which is read in the order of (first_seen_at, thing_id). */
@@ -77,8 +78,8 @@ interface ClaimRow {
 
 /**
  * Claims a run that nobody works on: a cancelled one, which only has to end; else, of the account that waited longest
- * for its turn, the oldest. An account has one run under way at a time, in all processes together. Run it in a
- * transaction.
+ * for its turn, the oldest. An account has one run under way at a time, in all processes together. A lease that was
+ * given while the clock was ahead ends a whole lease from now. Run it in a transaction.
  *
  * @param leaseToken a new UUID
  * @returns undefined also while another claim is under way: whoever waited for it would hold a connection, and many
@@ -98,6 +99,9 @@ export async function claimBackfill(
     `WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
        SELECT account_id, max(taken_at) AS last, bool_or(lease_until > clock.now) AS is_busy
        FROM backfills, clock WHERE state = 'running' GROUP BY account_id
+     ), shortened AS (
+       UPDATE backfills SET lease_until = clock.now + make_interval(secs => $2) FROM clock
+       WHERE state = 'running' AND lease_until > clock.now + ${BEYOND_LEASES}
      ), chosen AS (
        SELECT b.id FROM clock, backfills b JOIN turns t ON t.account_id = b.account_id
        WHERE b.state = 'running' AND b.next_at <= clock.now AND CASE WHEN b.cancelled_at IS NULL

@@ -3,6 +3,7 @@ import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** A match that only this process may try to deliver until its lease ends. */
 export interface ClaimedDelivery {
@@ -113,7 +114,8 @@ export async function claimNewMatches(
 
 /**
  * Claims up to `limit` matches of each monitor whose next attempt is due: the longest due first, then by seq. Rows
- * locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not claimed.
+ * locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not claimed. Of a
+ * lease that was given while the clock was ahead (`BEYOND_LEASES`) only the end changes.
  */
 export async function claimDueMatches(
   db: Queryable,
@@ -132,7 +134,8 @@ export async function claimDueMatches(
           SELECT m.seq
           FROM matches m
           WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
-            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
+              OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
           ORDER BY m.next_attempt_at, m.seq
           LIMIT claim.max_matches
           FOR UPDATE SKIP LOCKED
@@ -140,12 +143,13 @@ export async function claimDueMatches(
         WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
       ), claimed AS (
         UPDATE matches m
-        SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
+        SET lease_until = (SELECT service_now()) + $4 * interval '1 millisecond',
+          lease_token = CASE WHEN m.lease_until > (SELECT service_now()) THEN m.lease_token ELSE $3::uuid END
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
         RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
           m.matched_terms, m.backfill, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
-          t.previous_secret
+          t.previous_secret, m.lease_token
       )
       SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
         c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
@@ -157,6 +161,7 @@ export async function claimDueMatches(
         coalesce(i.created_utc, c.entered_at) AS "createdUtc"
       FROM claimed c
       LEFT JOIN matched_items i ON i.thing_id = c.thing_id
+      WHERE c.lease_token = $3::uuid
       ORDER BY c.monitor_id, c.seq`,
     values: [claims.map(({ monitorId }) => monitorId), claims.map(({ limit }) => limit), lease.token, lease.lengthMs],
   });

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** Where a monitor's matches are sent now. The URL is null when the monitor is deleted or has no webhook. */
 export interface DeliveryTarget {
@@ -10,7 +11,7 @@ export interface DeliveryTarget {
 
 /** One step of the walk over the monitors that have pending matches. */
 export interface QueuePage {
-  /** Monitors with a match whose attempt is due and that has no live lease. */
+  /** Monitors with a match whose attempt is due and that has no live lease, or one of a clock that was ahead. */
   due: DeliveryTarget[];
   /** The monitor after which the next step continues; null when the walk is complete. */
   next: string | null;
@@ -45,7 +46,8 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
           SELECT FROM matches m
           WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
             AND m.next_attempt_at <= (SELECT service_now())
-            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
+              OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
         ) AS "isDue",
         w.webhook_url AS "webhookUrl",
         (

@@ -2,6 +2,7 @@ import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** What the body of a digest is built from. */
 export interface StoredDigest {
@@ -44,7 +45,7 @@ export interface EventTarget {
 
 /**
  * Reads up to `limit` monitors after `after` (by id, '' for the start) with an event whose attempt is due and that has
- * no live lease.
+ * no live lease, or one of a clock that was ahead.
  */
 export async function readDueEventMonitors(
   db: Queryable,
@@ -58,7 +59,8 @@ export async function readDueEventMonitors(
       FROM (
         SELECT DISTINCT e.monitor_id FROM monitor_events e
         WHERE e.delivery_status = 'pending' AND e.monitor_id > $1 AND e.next_attempt_at <= (SELECT service_now())
-          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now()))
+          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
+            OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
         ORDER BY e.monitor_id
         LIMIT $2
       ) AS due
@@ -80,7 +82,8 @@ export async function readEventTarget(db: Queryable, monitorId: string): Promise
 
 /**
  * Claims up to `limit` events of a monitor whose next attempt is due, in their order. Rows locked by another process
- * are skipped. Events of a monitor that is deleted or has no webhook are not claimed.
+ * are skipped. Events of a monitor that is deleted or has no webhook are not claimed. Of a lease that was given while
+ * the clock was ahead (`BEYOND_LEASES`) only the end changes.
  */
 export async function claimDueEvents(
   db: Queryable,
@@ -95,21 +98,23 @@ export async function claimDueEvents(
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
         FROM monitor_events e JOIN monitors w ON w.id = e.monitor_id
         WHERE e.monitor_id = $1 AND e.delivery_status = 'pending' AND e.next_attempt_at <= (SELECT service_now())
-          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now()))
+          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
+            OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
           AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
         ORDER BY e.seq
         LIMIT $2
         FOR UPDATE OF e SKIP LOCKED
       ), claimed AS (
         UPDATE monitor_events e
-        SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
+        SET lease_until = (SELECT service_now()) + $4 * interval '1 millisecond',
+          lease_token = CASE WHEN e.lease_until > (SELECT service_now()) THEN e.lease_token ELSE $3::uuid END
         FROM target t
         WHERE e.seq = t.seq
         RETURNING e.id, e.monitor_id AS "monitorId", e.seq, e.lease_token AS "leaseToken", e.kind, e.payload, e.attempt,
           t.name AS "monitorName", t.webhook_url AS "webhookUrl", t.webhook_kind AS "webhookKind",
           t.webhook_secret AS "webhookSecret", t.previous_secret AS "previousSecret"
       )
-      SELECT * FROM claimed ORDER BY seq`,
+      SELECT * FROM claimed WHERE "leaseToken" = $3::uuid ORDER BY seq`,
     values: [monitorId, limit, lease.token, lease.lengthMs],
   });
   return rows.map(({ webhookSecret, previousSecret, ...row }) => ({

@@ -105,6 +105,21 @@ test('a lease ends by itself; whoever lost it changes nothing any more', async (
   expect(rows).toEqual([{ state: 'done', matches: 0, whole: true }]);
 });
 
+test('a run that was claimed while the clock was ahead is claimed again a whole lease after it is right', async () => {
+  for (const id of ['a1', 'a2']) await add(id, 'acc_a');
+  await db.freeze('1 hour');
+  const lost = await claimed();
+  expect(lost.id).toBe('a1');
+  await db.freeze('-1 hour');
+  expect(await claim()).toBeUndefined();
+  await db.freeze('29 seconds');
+  // Whoever has it and lives may go on.
+  expect(await claim()).toBeUndefined();
+  expect(await renewBackfillLease(db.pool, lost, 30)).toBe(true);
+  await db.freeze('31 seconds');
+  expect((await claimed()).accountId).toBe('acc_a');
+});
+
 test('progress is read back as it was saved, and a released run is not taken before its time', async () => {
   await add('a1', 'acc_a');
   const run = await claimed();

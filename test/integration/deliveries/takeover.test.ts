@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
+import { readDueMonitors } from '../../../shared/stores/deliveries/delivery-queue.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -102,6 +103,26 @@ test('claims the matches of a killed deliverer when their leases have ended, and
   expect(await bench.settled(id)).toEqual(['delivered']);
   expect(await healthOf(id)).toBeUndefined();
   expect(await attemptsOf(id)).toHaveLength(1);
+});
+
+test('what a deliverer claimed before it was killed, while the clock was ahead, is claimed a whole lease later', async () => {
+  const { pool } = bench.db;
+  const { id } = await bench.addMonitor('https://receiver.example/');
+  await bench.addMatches(id, 1);
+  const isDue = async () => (await readDueMonitors(pool, '', 100)).due.some(({ monitorId }) => monitorId === id);
+  const claim = () =>
+    claimDueMatches(pool, [{ monitorId: id, limit: 4 }], { token: randomUUID(), lengthMs: 20_000 });
+  await bench.db.setShift('1 hour');
+  expect(await claim()).toHaveLength(1);
+  expect(await isDue()).toBe(false);
+  await bench.db.setShift('0');
+  expect(await isDue()).toBe(true);
+  // The attempt may be under way: its lease lasts.
+  expect(await claim()).toEqual([]);
+  expect(await isDue()).toBe(false);
+  await bench.db.setShift('21 seconds');
+  expect(await isDue()).toBe(true);
+  expect(await claim()).toHaveLength(1);
 });
 
 test('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
