@@ -21,7 +21,7 @@ import { countRemovals, lastPostIdWalk, readUnreadStretches } from '../../../sha
 import { countedItems, coverageRow } from './counted-items.ts';
 
 const HOUR_MS = 3_600_000;
-/** The walk over post ids saves its position every two seconds; after this time without it nobody walks. */
+/** The walk over post ids asks for new ids every few seconds; after this time without an answer nobody walks. */
 const WALK_SILENT_MS = 300_000;
 const NOTHING: HourCoverage = { seen: {}, late: 0, lags: {}, tombstones: 0, posts: null, comments: null };
 const LAGS = { gamma: LAG_GAMMA, shortest: SHORTEST_LAG_SECONDS, lateAfterMs: LATE_AFTER_MS };

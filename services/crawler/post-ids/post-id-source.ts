@@ -26,6 +26,7 @@ const savedPosition = z.object({
   next: z.string(),
   stretches: z.array(z.union([z.tuple([z.string(), z.string()]), z.tuple([z.string(), z.string(), z.number()])])),
   newestAt: z.number().optional(),
+  walkedAt: z.number().nullish(),
   missing: z.array(z.tuple([z.string(), z.number(), z.number()])),
 });
 
@@ -78,6 +79,8 @@ export class PostIdSource implements CrawlSource {
   private readonly resume = new PlannedTime();
   /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
+  /** When a call for new ids was last answered; answers of the listing do not count. */
+  private walkedAt: number | undefined;
 
   constructor(plan: IdPlan, deps: PostIdSourceDeps) {
     this.name = plan.name;
@@ -90,6 +93,7 @@ export class PostIdSource implements CrawlSource {
     const saved = position === undefined ? undefined : savedPosition.parse(position);
     this.walk = saved && new PostIdWalk(saved);
     this.newestAt = saved?.newestAt;
+    this.walkedAt = saved?.walkedAt ?? undefined;
     this.headKnownAt = Number.NEGATIVE_INFINITY;
     this.isAskingHead = undefined;
     this.askHead.clear();
@@ -139,7 +143,10 @@ export class PostIdSource implements CrawlSource {
     return !this.walk || sinceHead < 0 || sinceHead >= HEAD_CHECK_MS;
   }
 
-  /** Asks for the newest things. Until the first answer the walk makes no step, because it may have to jump. */
+  /**
+   * Asks for the newest things, and publishes them, so that they are seen even while calls for ids fail. Until the first
+   * answer the walk makes no step, because it may have to jump.
+   */
   private headCall(now: number): Call {
     const { path, endpoint } = this.plan.listing;
     this.isAskingHead = this.headKnownAt === Number.NEGATIVE_INFINITY ? 'first' : 'again';
@@ -151,9 +158,10 @@ export class PostIdSource implements CrawlSource {
       fetch: async (signal) => {
         const body = await this.deps.upstream.get(path, { limit: '100' }, { endpoint, lane: 'live', signal });
         const seenAt = this.deps.clock();
-        const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint });
+        const { things: listed, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint });
+        const things = listed.filter((thing) => thing.kind === this.plan.kind);
         return {
-          things: [],
+          things,
           unreadable,
           seenAt,
           acknowledged: () => {
@@ -170,7 +178,7 @@ export class PostIdSource implements CrawlSource {
 
   /** An empty listing tells nothing: a forum without posts has no walk. */
   private learnHead(things: readonly Thing[], seenAt: number): void {
-    const ids = things.filter((thing) => thing.kind === this.plan.kind).map((thing) => thing.data.id);
+    const ids = things.map((thing) => thing.data.id);
     const head = firstHead(ids);
     if (head === undefined) return;
     this.headKnownAt = seenAt;
@@ -180,7 +188,7 @@ export class PostIdSource implements CrawlSource {
   }
 
   position(): unknown {
-    return this.walk && { ...this.walk.position(), newestAt: this.newestAt };
+    return this.walk && { ...this.walk.position(), newestAt: this.newestAt, walkedAt: this.walkedAt ?? null };
   }
 
   async end(): Promise<void> {
@@ -189,6 +197,7 @@ export class PostIdSource implements CrawlSource {
 
   private acknowledge(walk: PostIdWalk, step: WalkStep, found: readonly Thing[], now: number): void {
     const before = walk.nextId;
+    if (step.purpose !== 'catch-up') this.walkedAt = now;
     walk.learn(step, new Set(found.map(({ data }) => data.id)), now);
     if (walk.nextId !== before) this.headKnownAt = now;
     const created = found.map(({ data }) => Math.min(data.created_utc * 1000, now));

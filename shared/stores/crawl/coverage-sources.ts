@@ -33,10 +33,17 @@ export async function readUnreadStretches(db: Queryable, from: Date): Promise<Un
   }));
 }
 
-/** When the walk over post ids last saved its position; undefined when nobody ever walked them. */
+/**
+ * When the walk over post ids was last answered for new ids; undefined when nobody ever walked them. Of a position that
+ * an earlier version saved, which does not tell, it is the time when it was saved.
+ */
 export async function lastPostIdWalk(db: Queryable): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date }>(`SELECT updated_at AS at FROM crawl_cursors WHERE source = 'post-ids'`);
-  return rows[0]?.at;
+  const { rows } = await db.query<{ at: Date | null }>(
+    `SELECT CASE WHEN position ? 'walkedAt' THEN to_timestamp((position ->> 'walkedAt')::float8 / 1000)
+                 ELSE updated_at END AS at
+       FROM crawl_cursors WHERE source = 'post-ids'`,
+  );
+  return rows[0]?.at ?? undefined;
 }
 
 /** Counts the things that the forum removed, by hour, since `from`. */

@@ -195,11 +195,18 @@ test('posts are complete by their ids while the walk over ids goes on; other hou
   const walk = (at: number) =>
     db.pool.query(
       `INSERT INTO crawl_cursors (source, position, updated_at) VALUES ('post-ids', '{}', $1)
-       ON CONFLICT (source) DO UPDATE SET updated_at = excluded.updated_at`,
+       ON CONFLICT (source) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at`,
       [new Date(at)],
     );
   await walk(NOW - 6 * MINUTE);
   expect(await postsOf(), 'the walk stopped in this hour').toEqual([null, { found: 1, unread: 0 }]);
+  for (const walkedAt of [NOW - 6 * MINUTE, null]) {
+    await db.pool.query(
+      `UPDATE crawl_cursors SET updated_at = $1, position = jsonb_build_object('walkedAt', $2::float8)`,
+      [new Date(NOW), walkedAt],
+    );
+    expect(await postsOf(), 'only the listing is answered').toEqual([null, { found: 1, unread: 0 }]);
+  }
   await walk(NOW);
   await db.pool.query(
     `INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)

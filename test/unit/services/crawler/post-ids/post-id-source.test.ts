@@ -97,3 +97,27 @@ test('a stretch of an earlier stop that is given up has not the dates of the las
   expect(gaps.map(({ reason }) => reason)).toEqual(['skipped', 'stretch_given_up']);
   expect(gaps[1]).toMatchObject({ afterThing: `t3_${id(1_000)}`, ...undated });
 });
+
+test('what the listing shows is published, but only answers for ids tell that the walk goes on', async () => {
+  const newest = Array.from({ length: 100 }, (_, index) => post(id(1_100 - index), START));
+  const reply = { id: 'reply', author: 'a', subreddit: 'tea', body: 'x', parent_id: 't3_1', link_id: 't3_1', score: 1 };
+  const other = { kind: 't1', data: { ...reply, created_utc: START / 1_000 } };
+  const forum: Forum = { now: START, newest: () => [...newest, other], byId: () => newest };
+  const { source, call } = start(forum);
+  await source.begin(undefined);
+  expect((await call()).things.map(({ data }) => data.id)).toEqual(newest.map((_, index) => id(1_100 - index)));
+  expect(source.position()).toMatchObject({ walkedAt: null });
+  await call();
+  expect(source.position()).toMatchObject({ walkedAt: START });
+  // Six seconds later the listing is asked again, which is answered while calls for ids fail.
+  forum.now += 6_000;
+  expect((await call()).things).toHaveLength(100);
+  forum.byId = () => {
+    throw new Error('broken');
+  };
+  await expect(call()).rejects.toThrow('broken');
+  expect(source.position()).toMatchObject({ walkedAt: START });
+  const saved = source.position();
+  await source.begin(saved);
+  expect(source.position()).toEqual(saved);
+});
