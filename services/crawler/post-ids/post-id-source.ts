@@ -10,7 +10,7 @@ import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
 import { firstHead, idToNumber } from './post-id.ts';
 import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
-import type { WalkStep } from './post-id-walk.ts';
+import type { WalkEvents, WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
 
@@ -230,18 +230,19 @@ export class PostIdSource implements CrawlSource {
       this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'filled' });
       logger.info({ source: this.name, to, found }, 'skipped ids are caught up');
     }
-    for (const { from, to } of givenUp) {
+    for (const stretch of givenUp) {
+      const { from, to } = stretch;
       // Of a skip that is longer than what is caught up, or of an older one, whose dates are not known any more.
       const isOfSkip = from !== undefined && skipped.some((skip) => isWithin({ from, to }, skip));
-      this.giveUp(from, to, isOfSkip ? dates : UNDATED);
+      this.giveUp(stretch, isOfSkip ? dates : UNDATED);
     }
   }
 
-  private giveUp(from: string | undefined, to: string, dates: GapDates): void {
+  private giveUp({ from, to, found = 0 }: WalkEvents['givenUp'][number], dates: GapDates): void {
     const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
     this.recordGap(reason, from, to, dates);
-    this.deps.closeGap({ beforeThing: this.nameOf(to), found: 0, outcome: 'given_up' });
-    this.deps.logger.error({ source: this.name, from, to }, 'a stretch of ids was given up; a gap is recorded');
+    this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'given_up' });
+    this.deps.logger.error({ source: this.name, from, to, found }, 'a stretch of ids was given up; a gap is recorded');
   }
 
   private recordGap(reason: string, from: string | undefined, to: string, dates: GapDates): void {

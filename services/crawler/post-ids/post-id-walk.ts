@@ -44,8 +44,8 @@ export interface WalkEvents {
   skipped: { from: string; to: string }[];
   /** Stretches that are caught up: the end, and how many posts were found in them. */
   caughtUp: { to: string; found: number }[];
-  /** Stretches that will not be requested. `from` is missing where the begin is unknown. */
-  givenUp: { from?: string; to: string }[];
+  /** Ids that will not be requested: all of a stretch but `found`. `from` is missing where the begin is unknown. */
+  givenUp: { from?: string; to: string; found?: number }[];
   /** The id to which the walk returned because it was far ahead of the newest posts. */
   returnedTo: string | undefined;
 }
@@ -197,9 +197,8 @@ export class PostIdWalk {
     }
     for (const id of step.ids) {
       if (found.has(id)) this.missing.remove(id);
-      else if (!this.missing.has(id)) {
-        if (idToNumber(id) <= this.head) this.missing.add(id, now);
-      } else if (this.missing.noteMissingAgain(id, now)) this.events.absent += 1;
+      else if (!this.missing.has(id) && idToNumber(id) > this.head) continue;
+      else if (this.missing.note(id, now, step.purpose === 'catch-up')) this.events.absent += 1;
     }
     if (step.range) this.settle(step.range);
     this.giveUpOldest();
@@ -279,7 +278,8 @@ export class PostIdWalk {
     this.events.absent += dropped.length;
     const lowest = dropped.reduce((low, id) => (id < low ? id : low), first);
     const highest = dropped.reduce((high, id) => (id > high ? id : high), first);
-    this.events.givenUp.push({ from: numberToId(lowest), to: numberToId(highest + 1n) });
+    const found = Number(highest - lowest) + 1 - dropped.length;
+    this.events.givenUp.push({ from: numberToId(lowest), to: numberToId(highest + 1n), found });
   }
 }
 

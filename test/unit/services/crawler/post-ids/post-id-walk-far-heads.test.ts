@@ -150,4 +150,33 @@ describe('a far head with neighbours', () => {
       expect(ends.has(begin) || forum.asked.has(id(number - 1))).toBe(true);
     }
   });
+
+  test('beyond ids that do not exist gives none up, and finds what appears late above them', () => {
+    const [absentFrom, first, perSecond, activeMs] = [50_000, 100_000, 17, 600_000];
+    let now = 0;
+    const last = () => first + Math.floor((Math.min(now, activeMs) * perSecond) / 1_000);
+    // Every twentieth post appears twenty minutes late.
+    const appearsAt = (n: number) => ((n - first) * 1_000) / perSecond + (n % 20 === 0 ? 1_200_000 : 0);
+    const isShown = (n: number) => n <= absentFrom || (n > first && n <= last() && appearsAt(n) <= now);
+    const walk = new PostIdWalk({ head: id(absentFrom), margin: 100 });
+    const found = new Set<string>();
+    const events = { absent: 0, givenUp: [] as object[], caughtUp: [] as object[] };
+    for (; now < 5_400_000; now += now < activeMs ? 500 : 5_000) {
+      const newest = Array.from({ length: 200 }, (_, back) => last() - back).filter(isShown);
+      if (now % 5_000 === 0) walk.learnNewest(newest.slice(0, 100).map(id));
+      const step = walk.step(now, true)!;
+      const names = step.ids.filter((one) => isShown(Number(idToNumber(one))));
+      for (const name of names) found.add(name);
+      walk.learn(step, new Set(names), now);
+      const { absent, givenUp, caughtUp } = walk.takeEvents();
+      events.absent += absent;
+      events.givenUp.push(...givenUp);
+      events.caughtUp.push(...caughtUp);
+    }
+    const posts = Array.from({ length: last() - first }, (_, index) => id(first + 1 + index));
+    expect(posts.filter((name) => !found.has(name))).toEqual([]);
+    expect(events).toMatchObject({ givenUp: [], caughtUp: [{ found: 0 }] });
+    expect(events.absent).toBeGreaterThan(49_000);
+    expect(walk.position().missing).toEqual([]);
+  });
 });

@@ -154,6 +154,30 @@ describe('PostIdWalk', () => {
       givenUp = [...givenUp, ...walk.takeEvents().givenUp];
     }
     expect(walk.position().missing).toHaveLength(20_000);
-    expect(givenUp).toEqual([{ from: id(21_000), to: id(21_100) }]);
+    expect(givenUp).toEqual([{ from: id(21_000), to: id(21_100), found: 0 }]);
+  });
+
+  test('tells how many ids between those that it gives up are not among them', () => {
+    const forum = new Forum();
+    for (let n = 21_000; n <= 61_100; n += 2) forum.posts.add(id(n));
+    const walk = new PostIdWalk({ head: id(21_000), margin: 1 });
+    const givenUp: object[] = [];
+    for (let head = 21_100; head <= 61_100; head += 100) {
+      walk.learnNewest([id(head)]);
+      forum.call(walk);
+      givenUp.push(...walk.takeEvents().givenUp);
+    }
+    expect(givenUp).toEqual([{ from: id(21_001), to: id(21_100), found: 49 }]);
+  });
+
+  test('requests first the ids that were requested the fewest times', () => {
+    const often = Array.from({ length: 60 }, (_, n) => id(1_000 + n));
+    const once = Array.from({ length: 10 }, (_, n) => id(2_000 + n));
+    const missing = [
+      ...often.map((name): [string, number, number] => [name, 0, 4]),
+      ...once.map((name): [string, number, number] => [name, HOUR - 5 * SECOND, 0]),
+    ];
+    const walk = new PostIdWalk({ next: id(3_000), stretches: [], missing });
+    expect(walk.step(HOUR, false)!.ids.slice(0, 50)).toEqual([...once, ...often.slice(0, 40)]);
   });
 });
