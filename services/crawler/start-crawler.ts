@@ -195,6 +195,7 @@ type SourceDeps = Omit<CrawlerDeps, 'archive'> & {
   archive: Archive | undefined;
   db: Queryable;
   holder: string;
+  outages: RunnerDeps['outages'];
   pace: Pace;
   groups: GroupBudget;
   counts: CommunityCounts;

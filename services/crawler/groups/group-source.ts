@@ -11,6 +11,7 @@ import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import type { FailureLog } from '../failure-log.ts';
 import { listedOf } from '../listed.ts';
 import { readThings } from '../read-things.ts';
 import type { SeenThings } from '../seen-things.ts';
@@ -44,6 +45,8 @@ export interface GroupSourceDeps {
   budget: GroupBudget;
   counts: CommunityCounts;
   seen: Pick<SeenThings, 'has'>;
+  /** Outages of Postgres, of all sources of the process. */
+  outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -61,6 +64,7 @@ export class GroupSource implements CrawlSource {
   private readonly deps: GroupSourceDeps;
   private polling = new GroupPolling();
   private isForming = false;
+  private isFormed = false;
   /** The names to save since groups were formed anew. */
   private formedNames: readonly string[] | undefined;
   private wasShort = false;
@@ -74,6 +78,7 @@ export class GroupSource implements CrawlSource {
   async begin(position: unknown): Promise<void> {
     this.polling = new GroupPolling(position === undefined ? undefined : await this.savedReading(position));
     this.isForming = false;
+    this.isFormed = false;
     this.formedNames = undefined;
     // Equal parts, until the rates are known.
     this.deps.budget.set(this.name, 1 / SLICES, false);
@@ -102,6 +107,7 @@ export class GroupSource implements CrawlSource {
 
   async end(): Promise<void> {
     this.deps.budget.remove(this.name);
+    this.deps.outages.succeeded(this.ratesOutage);
     this.reportShortage();
   }
 
@@ -163,7 +169,10 @@ export class GroupSource implements CrawlSource {
     this.deps.logger.warn({ source: this.name, subreddit: name }, 'a community is refused and left out for a day');
   }
 
-  /** A call that reads the rates of the communities, not the forum. Without Postgres the groups stay as they are. */
+  /**
+   * A call that reads the rates of the communities, not the forum. Without Postgres the groups stay as they are; while
+   * there are none, this counts as a shortage.
+   */
   private form(polling: GroupPolling): Call {
     this.isForming = true;
     const { clock } = this.deps;
@@ -184,8 +193,7 @@ export class GroupSource implements CrawlSource {
           return {
             ...formed,
             acknowledged: () => {
-              this.isForming = false;
-              polling.delayForm(clock());
+              this.delayForm(polling, error);
             },
           };
         }
@@ -197,12 +205,24 @@ export class GroupSource implements CrawlSource {
     };
   }
 
+  private delayForm(polling: GroupPolling, error: unknown): void {
+    const { outages, budget, clock } = this.deps;
+    this.isForming = false;
+    polling.delayForm(clock());
+    outages.failed(this.ratesOutage, error);
+    if (this.isFormed) return;
+    budget.set(this.name, 1 / SLICES, true);
+    this.reportShortage();
+  }
+
   private formFrom(
     polling: GroupPolling,
     { communities, share }: Awaited<ReturnType<typeof readCommunityRates>>,
   ): void {
-    const { budget, logger, clock } = this.deps;
+    const { budget, logger, outages, clock } = this.deps;
     this.isForming = false;
+    this.isFormed = true;
+    outages.succeeded(this.ratesOutage);
     budget.set(this.name, share, false);
     const perSecond = budget.plannedPerSecond(this.name, clock());
     polling.form(communities, perSecond, clock());
@@ -242,6 +262,11 @@ export class GroupSource implements CrawlSource {
 
   private get namesCursor(): string {
     return `${this.name}:prompt`;
+  }
+
+  /** Apart from the source itself, whose lease and position may be answered meanwhile. */
+  private get ratesOutage(): string {
+    return `${this.name}:rates`;
   }
 
   private reportShortage(): void {

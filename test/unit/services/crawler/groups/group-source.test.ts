@@ -2,14 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../../services/crawler/crawl-source.ts';
 import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
 import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
+import type { GroupSourceDeps } from '../../../../../services/crawler/groups/group-source.ts';
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
 import type { CrawlGap } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
 import type { Queryable } from '../../../../../shared/postgres/pool.ts';
+import type { Metrics } from '../../../../../shared/runtime/metrics.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 const signal = new AbortController().signal;
 const START = Date.UTC(2026, 0, 1);
+const NO_OUTAGES = { failed: () => undefined, succeeded: () => undefined };
 
 interface Circumstances {
   /** Whether Postgres is away. */
@@ -18,11 +21,14 @@ interface Circumstances {
   answer?: () => unknown;
   clock?: () => number;
   recordGap?: (gap: CrawlGap) => void;
+  outages?: GroupSourceDeps['outages'];
+  metrics?: Metrics;
 }
 
 /** A source on a database that has only cursors and the rates of some communities. */
 function start(cursors: Map<string, unknown>, rates: object[], circumstances: Circumstances = {}) {
   const { isAway = () => false, answer, clock = () => START, recordGap = () => undefined } = circumstances;
+  const { outages = NO_OUTAGES, metrics = createMetrics() } = circumstances;
   const query = (text: string, values: unknown[] = []) => {
     if (isAway()) return Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' }));
     if (text.includes('INSERT INTO crawl_cursors')) {
@@ -48,7 +54,8 @@ function start(cursors: Map<string, unknown>, rates: object[], circumstances: Ci
     budget: new GroupBudget(() => 10),
     counts: new CommunityCounts(),
     seen: { has: () => false },
-    metrics: createMetrics(),
+    outages,
+    metrics,
     logger: silentLogger(),
     clock,
     recordGap,
@@ -96,6 +103,41 @@ test('continues without the names while Postgres is away', async () => {
   isAway = true;
   await make(source);
   expect([...cursors.keys()]).toEqual([]);
+});
+
+test('reports that the rates cannot be read, until they are, and tries again later each time', async () => {
+  const metrics = createMetrics();
+  const failing = new Set<string>();
+  const outages = {
+    failed: (name: string) => void failing.add(name),
+    succeeded: (name: string) => void failing.delete(name),
+  };
+  const state = { isAway: true, now: START };
+  const circumstances = { isAway: () => state.isAway, clock: () => state.now, outages, metrics };
+  const source = start(new Map(), [rateOf('busy', 40_000)], circumstances);
+  const degraded = async () => (await metrics.crawlerDegraded.get()).values.map(({ value }) => value);
+  await source.begin(undefined);
+  const triedAt: number[] = [];
+  for (; state.now <= START + 200_000; state.now += 1_000) {
+    const step = source.next(state.now);
+    if ('waitMs' in step) continue;
+    triedAt.push(state.now - START);
+    (await step.fetch(signal)).acknowledged();
+  }
+  expect(triedAt).toEqual([0, 5_000, 15_000, 35_000, 75_000, 135_000, 195_000]);
+  expect([[...failing], await degraded()]).toEqual([['listings:groups:0:rates'], [1]]);
+  state.isAway = false;
+  state.now += 60_000;
+  await make(source, state.now);
+  expect([[...failing], await degraded()]).toEqual([[], [0]]);
+  // With groups that are read, rates that cannot be read any more are no shortage.
+  await make(source, state.now);
+  state.isAway = true;
+  state.now += 600_000;
+  await make(source, state.now);
+  expect([[...failing], await degraded()]).toEqual([['listings:groups:0:rates'], [0]]);
+  await source.end();
+  expect([...failing]).toEqual([]);
 });
 
 describe('a listing that ends before what is known', () => {
