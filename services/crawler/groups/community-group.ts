@@ -6,7 +6,7 @@ import type { Candidate } from './choose-communities.ts';
 import { sumOf } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
-import { GroupReading } from './group-reading.ts';
+import { GroupReading, shownToOf } from './group-reading.ts';
 import type { ReadingPlan } from './reading-plan.ts';
 import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts';
 
@@ -62,9 +62,14 @@ export class CommunityGroup {
     this.plan = planReadings(this.rate.perSecond, plan.mostPages, plan.maxIntervalMs);
   }
 
-  /** Everything that was created before this time and is listed was read; undefined if nothing was. */
+  /** When all of it was read last; undefined: never. */
   get completeSince(): number | undefined {
     return this.known.length === 0 ? undefined : Math.min(...this.known.map((part) => part.completeSince));
+  }
+
+  /** Everything that the forum dates before this time and lists was read; undefined if nothing was. */
+  get shownTo(): number | undefined {
+    return this.known.length === 0 ? undefined : Math.min(...this.known.map(shownToOf));
   }
 
   get intervalMs(): number {
@@ -151,7 +156,8 @@ export class CommunityGroup {
   private end(reading: GroupReading, isJoined: boolean): void {
     this.measure(reading, isJoined);
     const anchors = new Set([...this.lastNames, ...reading.names]);
-    this.known = [{ anchors, completeSince: reading.startedAt, wasEmpty: anchors.size === 0 }];
+    const { startedAt: completeSince, shownTo } = reading;
+    this.known = [{ anchors, completeSince, shownTo, wasEmpty: anchors.size === 0 }];
     this.lastNames = reading.names;
     this.newest = reading.newest ?? this.newest;
     this.reading = undefined;

@@ -115,7 +115,7 @@ export class GroupPolling {
     const bridged = bridgeGroups(groups, readTo, now);
     this.groups = [...bridged.map(create), ...this.formSlow(quiet, mostPages, create)];
     for (const group of this.groups) group.setMostPages(mostPages);
-    const saved = this.saved.groups.map(({ names, at }) => ({ names, completeSince: at }));
+    const saved = this.saved.groups.map(({ names, at }) => ({ names, shownTo: at }));
     this.leftOutCommunities.learn([...saved, ...old], this.groups, now);
     this.leftOut = leftOut;
     // A community that no group has taken in since the start was read up to the saved time.
@@ -234,12 +234,12 @@ export class GroupPolling {
   position(): GroupPosition {
     if (this.formedAt === undefined) return this.saved;
     const read = this.groups.flatMap((group) =>
-      group.completeSince === undefined
+      group.shownTo === undefined
         ? []
         : [
             {
               names: group.names,
-              at: group.completeSince,
+              at: group.shownTo,
               isFast: group.intervalMs < SAVED_INTERVAL_MS,
               isSlow: group.maxIntervalMs === SLOW_INTERVAL_MS,
             },

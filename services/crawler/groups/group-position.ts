@@ -1,4 +1,4 @@
-/** Where reading resumes after a restart, in milliseconds since 1970: everything created before is known. */
+/** Where reading resumes after a restart, in milliseconds since 1970: what the forum dates before is known. */
 export interface GroupPosition {
   /** Of groups with short intervals, and of communities that were left out lately. */
   groups: { names: readonly string[]; at: number }[];

@@ -5,8 +5,14 @@ import type { MissedStretch } from '../listings/segment-list.ts';
 
 /** The forum ends every listing after about a thousand items. */
 const MAX_PAGES = 10;
-/** Items appear this long after their date, and pages from a cache are this old. */
+/** Items appear this long after their date. */
 const DATE_SLACK_MS = 10_000;
+/**
+ * A page that reaches back over so much is one of a quiet listing: its newest date does not tell how old the page is,
+ * which counts as this old at most, with the difference between the clocks.
+ */
+const QUIET_SPAN_MS = 600_000;
+const MOST_BEHIND_MS = 120_000;
 
 /** Up to where some communities were read before. */
 export interface KnownPart {
@@ -14,8 +20,15 @@ export interface KnownPart {
   anchors: ReadonlySet<string>;
   /** There are no names because the listing showed nothing. */
   wasEmpty?: boolean;
-  /** Everything that was created before this time and is listed was read. */
+  /** When the newest page of the last reading was asked for. */
   completeSince: number;
+  /** Everything that the forum dates before this time and lists was read; default: completeSince. */
+  shownTo?: number;
+}
+
+/** Up to which date a part was read. */
+export function shownToOf({ completeSince, shownTo = completeSince }: KnownPart): number {
+  return shownTo;
 }
 
 export type ReadingOutcome =
@@ -23,8 +36,10 @@ export type ReadingOutcome =
 
 /** Reads the listing of a group from its newest page down to what is known. Times are milliseconds since 1970. */
 export class GroupReading {
-  /** When the newest page was asked for: everything until then is known once the reading is joined. */
+  /** When the newest page was asked for. */
   readonly startedAt: number;
+  /** Up to which date everything is known when the reading has ended. */
+  readonly shownTo: number;
   /** Names on the newest page. */
   readonly names: string[];
   readonly newest: string | undefined;
@@ -56,6 +71,8 @@ export class GroupReading {
     this.newestBefore = before.newest;
     this.mayBeEmpty = before.mayBeEmpty ?? false;
     this.startedAt = startedAt;
+    const knownTo = this.known.length === 0 ? -Infinity : Math.min(...this.known.map(shownToOf));
+    this.shownTo = Math.min(startedAt, Math.max(knownTo, shownBy(firstPage, startedAt)));
     this.names = firstPage.items.map(({ name }) => name);
     this.newest = this.names[0];
   }
@@ -98,10 +115,10 @@ export class GroupReading {
     const last = items.slice(-3).map(({ createdAt }) => createdAt);
     const reachedAt = isAll ? Math.min(...last) : last.length === 3 ? Math.max(...last) : Infinity;
     this.reachedAt = Math.min(this.reachedAt, reachedAt);
-    const isReached = ({ anchors, completeSince, wasEmpty = false }: KnownPart): boolean =>
-      reachedAt <= completeSince - DATE_SLACK_MS ||
-      items.some(({ name }) => anchors.has(name)) ||
-      (isAll && (items.length > 0 ? wasEmpty : this.mayBeEmpty));
+    const isReached = (part: KnownPart): boolean =>
+      reachedAt <= shownToOf(part) - DATE_SLACK_MS ||
+      items.some(({ name }) => part.anchors.has(name)) ||
+      (isAll && (items.length > 0 ? part.wasEmpty === true : this.mayBeEmpty));
     this.unreached = this.unreached.filter((part) => !isReached(part));
     return this.unreached.length === 0;
   }
@@ -115,11 +132,8 @@ export class GroupReading {
   private isTooFar(items: readonly Listed[]): boolean {
     const dates = items.map(({ createdAt }) => createdAt);
     const [newest, oldest] = [Math.max(...dates), Math.min(...dates)];
-    return newest - this.unreachedSince > MAX_PAGES * Math.max(1_000, newest - oldest);
-  }
-
-  private get unreachedSince(): number {
-    return Math.min(...this.unreached.map(({ completeSince }) => completeSince));
+    const unreadMs = Math.min(newest, this.startedAt) - Math.min(...this.unreached.map((part) => part.completeSince));
+    return unreadMs > MAX_PAGES * Math.max(1_000, newest - oldest);
   }
 
   /** What is missed if the reading ends here. */
@@ -127,10 +141,21 @@ export class GroupReading {
     const dates = this.lastPage.map(({ createdAt }) => createdAt);
     return {
       afterThing: this.newestBefore,
-      // The last page may have been outdated.
-      afterAt: this.unreachedSince - DATE_SLACK_MS,
+      afterAt: Math.min(...this.unreached.map(shownToOf)) - DATE_SLACK_MS,
       beforeThing: this.lastPage.at(-1)?.name,
       beforeAt: dates.length === 0 ? this.startedAt : Math.max(...dates),
     };
   }
+}
+
+/**
+ * Up to which date a newest page shows everything: its third newest, so that one odd date has no effect. When it was
+ * asked for does not tell, because it may come from a cache, and the forum's clock may differ.
+ */
+function shownBy({ items, after }: ListingPage, askedAt: number): number {
+  const dates = items.map(({ createdAt }) => createdAt).sort((one, other) => other - one);
+  const newest = dates[2] ?? dates.at(-1);
+  if (newest === undefined) return askedAt;
+  const isQuiet = after === undefined || newest - (dates.at(-3) ?? newest) > QUIET_SPAN_MS;
+  return isQuiet ? Math.max(newest, askedAt - MOST_BEHIND_MS) : newest;
 }

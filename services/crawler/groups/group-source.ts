@@ -25,6 +25,8 @@ import { GroupPolling, MAX_IN_FLIGHT } from './group-polling.ts';
 export const SLICES = 4;
 const PAGE_SIZE = 100;
 const ENDPOINT = 'listing-group-comments';
+/** The forum's clock may be so far ahead of ours; later dates are wrong. */
+const MOST_AHEAD_MS = 120_000;
 /** About 20 MB. Quieter communities are not worth a call. */
 const KEPT_COMMUNITIES = 200_000;
 
@@ -135,7 +137,7 @@ export class GroupSource implements CrawlSource {
     }
     const seenAt = clock();
     const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
-    const items = things.map((thing) => listedOf(thing, seenAt));
+    const items = things.map((thing) => listedOf(thing, seenAt + MOST_AHEAD_MS));
     if (request.after === undefined && request.group.doubts({ items, after })) throw endsEarly();
     const isNew = things.map((thing) => !this.deps.seen.has(fullnameOf(thing)));
     return {

@@ -3,7 +3,7 @@ const SAVED_NAMES = 1_000;
 
 interface Read {
   names: readonly string[];
-  completeSince: number | undefined;
+  shownTo: number | undefined;
 }
 
 /**
@@ -21,8 +21,8 @@ export class LeftOutCommunities {
 
   /** Notes that the groups were formed anew. */
   learn(before: readonly Read[], groups: readonly Read[], now: number): void {
-    for (const { names, completeSince } of before) {
-      if (completeSince !== undefined) for (const name of names) this.readTo.set(name, completeSince);
+    for (const { names, shownTo } of before) {
+      if (shownTo !== undefined) for (const name of names) this.readTo.set(name, shownTo);
     }
     const grouped = new Set(groups.flatMap(({ names }) => names));
     for (const [name, at] of this.readTo) {

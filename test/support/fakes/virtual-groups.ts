@@ -8,7 +8,7 @@ import { seededRandom } from '../samples/seeded-random.ts';
 
 const DEPTH = 1000;
 const PAGE = 100;
-const MAX_STALE_MS = 5_000;
+const MAX_STALE_MS = 60_000;
 /** The forum has comments of so long before the start: communities whose rates are known have some. */
 const HISTORY_MS = 300_000;
 export const START = Date.UTC(2026, 0, 1);
@@ -29,6 +29,8 @@ export interface VirtualGroupsOptions {
   restarts: readonly number[];
   /** Communities for which the forum refuses every group. */
   refused?: readonly string[];
+  /** How far the reader's clock is ahead of the forum's; default: 0. */
+  clockAheadMs?: number;
   perSecond: number;
 }
 
@@ -47,11 +49,13 @@ export interface VirtualGroupCrawl {
   /** For each community: comments that appeared from the first to the last complete page had to be seen. */
   owed: Map<string, { from: number; to: number }>;
   leftOut: string[];
+  clockAheadMs: number;
 }
 
 /** Polls a forum's groups with GroupPolling in virtual time. */
 export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): VirtualGroupCrawl {
   const random = seededRandom(options.seed);
+  const { clockAheadMs = 0 } = options;
   const comments = emit(options, untilMs, random);
   const polling = new GroupPolling();
   const crawl: VirtualGroupCrawl = {
@@ -62,6 +66,7 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
     polling,
     owed: new Map(),
     leftOut: [],
+    clockAheadMs,
   };
   const rates = options.rates.map((rate, n): CommunityRate => {
     return { subreddit: `c${n}`, comments: rate, posts: 0, checked: 1000, missed: 1000 };
@@ -120,7 +125,7 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
       };
     }
     const isStale = request.after === undefined && random() < options.stale;
-    const page = pageAt(comments, request, isStale ? readAt - random() * MAX_STALE_MS : readAt);
+    const page = pageAt(comments, request, readAt - clockAheadMs - (isStale ? random() * MAX_STALE_MS : 0));
     return {
       at,
       deliver: () => {
@@ -140,8 +145,9 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
 
 /** Comments that had to be seen and were not: all, and those that no gap contains by its dates. */
 export function unaccountedFor(crawl: VirtualGroupCrawl): { missed: number; unaccounted: Comment[] } {
-  const missed = crawl.comments.filter(({ name, subreddit, appearedAt, goneAt }) => {
+  const missed = crawl.comments.filter(({ name, subreddit, goneAt, ...comment }) => {
     const owed = crawl.owed.get(subreddit);
+    const appearedAt = comment.appearedAt + crawl.clockAheadMs;
     // The last page of a group may be outdated.
     const isOwed = owed !== undefined && appearedAt >= owed.from && appearedAt < owed.to - MAX_STALE_MS;
     return isOwed && goneAt === Infinity && !crawl.seen.has(name);

@@ -43,12 +43,21 @@ describe('GroupPolling', () => {
     expect(crawl.gaps).toEqual([]);
   });
 
-  test('reads deeper in a burst and polls more often', () => {
-    const burst = (elapsed: number) => (elapsed > 100_000 && elapsed < 160_000 ? 5 : 1);
-    const crawl = pollVirtually({ ...CALM, factor: burst }, 300_000);
+  test('misses nothing of pages that are a minute old and reach back not much longer than an interval', () => {
+    const crawl = pollVirtually({ ...CALM, rates: [1.3], stale: 0.5 }, 900_000);
     expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
     expect(crawl.gaps).toEqual([]);
   });
+
+  test.each([0, 60_000, -60_000])(
+    'reads deeper in a burst and polls more often, with a clock that is %d ms ahead of the forum',
+    (clockAheadMs) => {
+      const burst = (elapsed: number) => (elapsed > 100_000 && elapsed < 160_000 ? 5 : 1);
+      const crawl = pollVirtually({ ...CALM, factor: burst, clockAheadMs }, 300_000);
+      expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
+      expect(crawl.gaps).toEqual([]);
+    },
+  );
 
   test('records a gap after an outage that the listings do not reach back over', () => {
     const crawl = pollVirtually({ ...CALM, outages: [{ from: 60_000, to: 360_000 }] }, 500_000);
@@ -136,6 +145,7 @@ describe('GroupPolling', () => {
       failing: part(0.3),
       stale: part(0.1),
       vanishing: part(0.2),
+      clockAheadMs: fc.constantFrom(0, 60_000, -60_000),
       outages: fc.array(fc.tuple(times, fc.integer({ min: 1_000, max: 100_000 })), { maxLength: 2 }),
       restarts: fc.array(times, { maxLength: 2 }),
       perSecond: fc.double({ min: 0.2, max: 4, noNaN: true }),

@@ -21,6 +21,12 @@ function start(known: KnownPart[], first: ListingPage, mayBeEmpty = false) {
 
 const EMPTY: ListingPage = { items: [], after: undefined };
 
+/** A hundred items, one a minute. */
+function quiet(): ListingPage {
+  const { items, after } = page(5000);
+  return { items: items.map((item, index) => ({ ...item, createdAt: 5_000_000 - 60_000 * index })), after };
+}
+
 describe('GroupReading', () => {
   test.each([
     ['nothing was known', [], page(5000)],
@@ -42,6 +48,23 @@ describe('GroupReading', () => {
   ])('is a gap if its first page %s', (_, known, first, bounds) => {
     const missed = expect.objectContaining({ afterThing: 't1_1', afterAt: 4_790_000, ...bounds }) as unknown;
     expect(start(known, first).learn(first)).toEqual({ outcome: 'gap', missed });
+  });
+
+  test.each([
+    ['the third newest date on its newest page', [], page(5000), 4_998_000],
+    ['what was shown before, if that is later', [part(8_950_000, 4950)], page(5000), 8_950_000],
+    ['at most when it was asked for', [part(9_500_000, 4950)], page(5000), 9_000_000],
+    ['two minutes before it was asked for, if the page reaches back far', [], quiet(), 8_880_000],
+    ['the same, if it is the whole listing', [], page(5000, 40, true), 8_880_000],
+    ['when it was asked for, if it is empty', [], EMPTY, 9_000_000],
+  ])('knows everything up to %s', (_, known, first, shownTo) => {
+    expect(start(known, first).shownTo).toBe(shownTo);
+  });
+
+  test('is joined by dates that were shown, whenever that was', () => {
+    const first = page(5000);
+    const shown = (shownTo: number) => start([{ ...part(4_990_000), shownTo }], first).learn(first).outcome;
+    expect([shown(4_915_000), shown(4_905_000)]).toEqual(['joined', 'deeper']);
   });
 
   test('takes an empty listing for complete where nobody has seen a comment', () => {

@@ -178,17 +178,20 @@ describe('a listing that ends before what is known', () => {
   const readTo = (source: GroupSource): number | undefined => (source.position() as { rest?: number }).rest;
 
   test.each([
-    ['is empty', listing([], 0)],
-    ['shows only what is new', listing(['new'], START + 50_000)],
-  ])('and %s is a failure, and a gap if the forum says so again', async (_, body) => {
+    ['is empty', listing([], 0), 56_000, 56_000],
+    ['shows only what is new', listing(['new'], START + 50_000), 50_000, 50_000],
+    ['shows only what is dated a minute ahead', listing(['new'], START + 116_000), 116_000, 56_000],
+    ['shows only what is dated years ahead', listing(['new'], 2 * START), 176_000, 56_000],
+  ])('and %s is a failure, and a gap if the forum says so again', async (_, body, missedTo, shownTo) => {
     const { forum, gaps, source, next } = await read();
     forum.body = body;
     await expect(next()).rejects.toMatchObject({ failure: 'broken', reason: 'short_listing' });
     expect([gaps, readTo(source)]).toEqual([[], START]);
     forum.now += 1_000;
     await next();
-    expect(gaps).toMatchObject([{ source: 'listings:groups:0', afterAt: START - 10_000, communities: ['busy'] }]);
-    expect(readTo(source)).toBe(START + 56_000);
+    const bounds = { afterAt: START - 10_000, beforeAt: START + missedTo };
+    expect(gaps).toMatchObject([{ source: 'listings:groups:0', ...bounds, communities: ['busy'] }]);
+    expect(readTo(source)).toBe(START + shownTo);
   });
 
   test('is forgotten if the next answer shows what is known', async () => {
@@ -196,8 +199,8 @@ describe('a listing that ends before what is known', () => {
     forum.body = listing([], 0);
     await expect(next()).rejects.toThrow();
     forum.now += 1_000;
-    forum.body = listing(['new', 'old'], START);
+    forum.body = listing(['new', 'old'], START + 50_000);
     await next();
-    expect([gaps, readTo(source)]).toEqual([[], START + 56_000]);
+    expect([gaps, readTo(source)]).toEqual([[], START + 50_000]);
   });
 });
