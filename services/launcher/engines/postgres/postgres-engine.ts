@@ -77,16 +77,7 @@ async function createCluster(
   writeFileSync(password, randomBytes(18).toString('base64url'), { mode: 0o600 });
   user.own(password);
   user.own(fresh);
-  const [command, args] = user.command(binaries.initdb, [
-    `--pgdata=${join(fresh, 'data')}`,
-    `--username=${NAME}`,
-    `--pwfile=${password}`,
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-    '--no-instructions',
-  ]);
+  const [command, args] = user.command(binaries.initdb, initdbOptions(join(fresh, 'data'), password));
   try {
     await promisify(execFile)(command, args, {
       cwd: '/',
@@ -97,6 +88,19 @@ async function createCluster(
     throw new StartFault(`The PostgreSQL cluster could not be created: ${errorMessage(error)}`);
   }
   renameSync(fresh, paths.home);
+}
+
+/** The cluster is on the disk when initdb ends: one that a power loss cut short would never start, nor be made anew. */
+export function initdbOptions(cluster: string, password: string): string[] {
+  return [
+    `--pgdata=${cluster}`,
+    `--username=${NAME}`,
+    `--pwfile=${password}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ];
 }
 
 interface Server {
