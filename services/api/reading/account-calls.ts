@@ -4,7 +4,7 @@ import type { Payer } from '../../../shared/upstream/budget/call-budget.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
-import { isForumUnavailable } from './reading-failure.ts';
+import { isFaultOfForum } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 
@@ -69,15 +69,12 @@ export class AccountCalls {
     account.inFlight += 1;
     try {
       return await ask(this.forum);
-    } catch (error) {
-      // Failures of the forum do not count against the account. Calls that our own budget refused were never made.
-      if (isForumUnavailable(error)) account.unpaid -= 1;
-      throw error;
     } finally {
       account.inFlight -= 1;
     }
   }
 
+  /** Releases calls from the unpaid count. */
   pay(accountId: string, calls: number): void {
     const account = this.account(accountId);
     account.unpaid = Math.max(0, account.unpaid - calls);
@@ -107,11 +104,12 @@ export class AccountCalls {
   }
 }
 
-/** The forum client of one request. It counts the request's calls. */
+/** The forum client of one request. It counts the request's calls, except those that the forum failed. */
 export class RequestCalls implements ForumCalls {
   private readonly calls: AccountCalls;
   private readonly payer: Payer;
-  private callCount = 0;
+  private isAdmitted = false;
+  private unpaid = 0;
 
   constructor(calls: AccountCalls, payer: Payer) {
     this.calls = calls;
@@ -126,12 +124,23 @@ export class RequestCalls implements ForumCalls {
 
   /** Releases the request's calls from the unpaid count, because the request was charged. */
   markPaid(): void {
-    if (this.callCount > 0) this.calls.pay(this.payer.id, this.callCount);
+    if (this.unpaid > 0) this.calls.pay(this.payer.id, this.unpaid);
+    this.unpaid = 0;
   }
 
   private async ask(ask: (forum: ForumCalls) => Promise<unknown>): Promise<unknown> {
-    if (this.callCount === 0) this.calls.admit(this.payer.id);
-    this.callCount += 1;
-    return this.calls.call(this.payer.id, ask);
+    if (!this.isAdmitted) this.calls.admit(this.payer.id);
+    this.isAdmitted = true;
+    this.unpaid += 1;
+    try {
+      return await this.calls.call(this.payer.id, ask);
+    } catch (error) {
+      // Calls that our own budget refused were never made.
+      if (isFaultOfForum(error)) {
+        this.unpaid -= 1;
+        this.calls.pay(this.payer.id, 1);
+      }
+      throw error;
+    }
   }
 }

@@ -57,6 +57,18 @@ export function isForumUnavailable(error: unknown): boolean {
   return error instanceof UpstreamError && !isDenial(error);
 }
 
+/**
+ * Whether the forum failed a call whatever it asked for, or our own budget refused it. A caller can choose what leads
+ * to a redirect, a denial, a 404 in any form or too large an answer, and repeat it.
+ */
+export function isFaultOfForum(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  const { failure, status, reason } = error;
+  if (failure === 'refused') return status === 401 || (status === 403 && reason === 'blocked');
+  if (failure === 'broken') return status !== 404 && reason !== 'too_large';
+  return failure === 'busy' || failure === 'timeout';
+}
+
 const DENIAL_FOR_MS = 60_000;
 
 /** How long a denial is cached, in milliseconds; 0: not at all. */

@@ -200,6 +200,15 @@ describe('requests that are not charged', () => {
     expect((await about(apiKey, 3_000)).status).toBe(404);
   });
 
+  test('count the redirects of share links that lead nowhere', async () => {
+    answer = () => ({ status: 302, location: `${SITE_URL}/r/rust/` });
+    const { apiKey } = await api.account({ credits: 10 });
+    const post = (n: number) => api.call(apiKey, 'GET', `/v1/forum/post?url=${SITE_URL}/r/rust/s/a${n}`);
+    for (let request = 0; request < 200; request++) expect((await post(request)).status).toBe(404);
+    expect((await post(200)).status).toBe(429);
+    expect(calls).toHaveLength(200);
+  });
+
   test('stop when the client disconnects: no further call is made for a thread that nobody waits for', async () => {
     const abandon = new AbortController();
     answer = ({ url = '' }) => (url.startsWith('/comments/') ? { status: 200, body: manyStubs() } : undefined);

@@ -90,6 +90,29 @@ describe('AccountCalls', () => {
     }
   });
 
+  test('counts redirects, which a caller can choose by share links', async () => {
+    const moved = new UpstreamError('moved', 'the forum answered 301', { status: 301, location: '/r/rust/' });
+    const fail = () => Promise.reject(moved);
+    const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
+    const request = () => calls.begin({ accountId: 'a', pack: 0 }).get('/r/rust/s/x', {}, CALL);
+    for (let count = 0; count < 200; count++) await expect(request()).rejects.toBe(moved);
+    expect(await refusal(request())).toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('releases only the counted calls of a request that is paid', async () => {
+    const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
+    const answer = (path: string) => (path === '/broken' ? Promise.reject(failure) : Promise.resolve({}));
+    const calls = new AccountCalls({ forum: { get: answer, post: answer }, clock: () => 0 });
+    const begin = () => calls.begin({ accountId: 'a', pack: 0 });
+    for (let count = 0; count < 190; count++) await begin().get('/x', {}, CALL);
+    const paid = begin();
+    for (let count = 0; count < 15; count++) await expect(paid.get('/broken', {}, CALL)).rejects.toBe(failure);
+    await paid.get('/x', {}, CALL);
+    paid.markPaid();
+    for (let count = 0; count < 10; count++) await begin().get('/x', {}, CALL);
+    expect(await refusal(begin().get('/x', {}, CALL))).toMatchObject({ code: 'rate_limited' });
+  });
+
   test('refuses a request only before its first call, so a thread is read to its end', async () => {
     const forum = new PausedForum();
     await forum.request('a', 199, 'failed');

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { isDenial, isExplainedDenial, negativeForMs } from '../../../../../services/api/reading/reading-failure.ts';
+import {
+  isDenial,
+  isExplainedDenial,
+  isFaultOfForum,
+  negativeForMs,
+} from '../../../../../services/api/reading/reading-failure.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
 
 const moved = (location?: string) => new UpstreamError('moved', 'moved', { status: 302, location });
@@ -22,4 +27,25 @@ test.each<[string, Error, boolean, boolean]>([
 ])('%s is a denial or not, and explained or not', (_, error, denial, explained) => {
   expect([isDenial(error), isExplainedDenial(error)]).toEqual([denial, explained]);
   expect(negativeForMs(error)).toBe(denial ? 60_000 : 0);
+});
+
+const broken = (reason: string, status = 200) => new UpstreamError('broken', 'broken', { status, reason });
+
+test.each<[string, Error, boolean]>([
+  ['a redirect', moved('/r/rust/comments/abc/'), false],
+  ['an unknown thing', new UpstreamError('not_found', 'unknown', { status: 404 }), false],
+  ['a refusal with a reason', refused('private'), false],
+  ['a refusal without a reason', refused('Forbidden'), false],
+  ['a refused question', refused('Bad Request', 400), false],
+  ['a 404 without JSON', broken('not_json', 404), false],
+  ['an answer that is too large', broken('too_large'), false],
+  ['a client that has left', new Error('gone'), false],
+  ['a block of our address', refused('blocked'), true],
+  ['a refused credential', refused('Unauthorized', 401), true],
+  ['HTML instead of JSON', broken('not_json'), true],
+  ['an outage', new UpstreamError('broken', 'the forum answered 503', { status: 503 }), true],
+  ['our own budget', new UpstreamError('busy', 'busy', { reason: 'own_budget' }), true],
+  ['no answer', new UpstreamError('timeout', 'late'), true],
+])('%s is a fault of the forum or not', (_, error, expected) => {
+  expect(isFaultOfForum(error)).toBe(expected);
 });
