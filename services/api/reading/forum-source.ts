@@ -13,6 +13,7 @@ import { rulesSchema, subredditSchema, toRules, toSubreddit } from '../../../sha
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ThreadCallDeps } from './comments/thread-calls.ts';
+import { leadsToAnother } from './reading-failure.ts';
 
 /** An item of a page and its NSFW flag. */
 export interface Entry<T> {
@@ -199,7 +200,7 @@ export class ForumSource {
    */
   async redirectTarget(path: string): Promise<string | undefined> {
     try {
-      await this.get(path, {}, '/r/NAME/s/CODE');
+      await this.call(path, {}, '/r/NAME/s/CODE');
       return undefined;
     } catch (error) {
       if (error instanceof UpstreamError && error.failure === 'moved' && error.location !== undefined) {
@@ -228,7 +229,16 @@ export class ForumSource {
     return { posts, comments: page.children.filter((child) => child.kind === 't1') };
   }
 
-  private get(path: string, params: Params, endpoint: string): Promise<unknown> {
+  private async get(path: string, params: Params, endpoint: string): Promise<unknown> {
+    try {
+      return await this.call(path, params, endpoint);
+    } catch (error) {
+      if (!leadsToAnother(path, error)) throw error;
+      throw new UpstreamError('not_found', 'the forum leads from this name to another', { cause: error });
+    }
+  }
+
+  private call(path: string, params: Params, endpoint: string): Promise<unknown> {
     return this.options.upstream.get(path, params, { endpoint, lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS });
   }
 

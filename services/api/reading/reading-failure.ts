@@ -52,6 +52,20 @@ function pathOf(location = ''): string {
   return URL.canParse(location, 'https://forum.invalid') ? new URL(location, 'https://forum.invalid').pathname : '';
 }
 
+/** The name of a community, or else of a user, in a path. */
+const NAMED = /^\/(r|u|user)\/([\w-]+)/i;
+
+/**
+ * Whether the forum leads from the path of a community to another one, or to a user: the name is no community's, such
+ * as `random`. Other redirects may be refusals of all our calls.
+ */
+export function leadsToAnother(path: string, error: unknown): boolean {
+  if (!(error instanceof UpstreamError) || error.failure !== 'moved') return false;
+  const [, kind, asked = ''] = NAMED.exec(path) ?? [];
+  const [, , found] = NAMED.exec(pathOf(error.location)) ?? [];
+  return kind === 'r' && found !== undefined && found.toLowerCase() !== asked.toLowerCase();
+}
+
 /** Whether the forum is unavailable, so that an older copy is better than no answer. */
 export function isForumUnavailable(error: unknown): boolean {
   return error instanceof UpstreamError && !isDenial(error);

@@ -181,6 +181,19 @@ describe('a forum that does not accept us', () => {
   });
 });
 
+test('the name of no community, from which the forum leads to one, is a 404 that is kept for a minute', async () => {
+  answer = () => ({ status: 302, location: '/r/metals/hot.json' });
+  const { apiKey } = await api.account();
+  const read = () => api.call(apiKey, 'GET', '/v1/forum/subreddit?sub=random');
+  for (let request = 0; request < 10; request++) {
+    expect(await read()).toMatchObject({ status: 404, body: { error: { code: 'not_found', retryable: false } } });
+  }
+  expect(calls).toHaveLength(1);
+  now += 60_001;
+  await read();
+  expect(calls).toHaveLength(2);
+});
+
 describe('requests that are not charged', () => {
   test('count their calls against the account: two hundred a minute, then 429 with Retry-After, while others are served', async () => {
     answer = () => NOT_FOUND;

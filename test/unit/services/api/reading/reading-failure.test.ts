@@ -3,6 +3,7 @@ import {
   isDenial,
   isExplainedDenial,
   isFaultOfForum,
+  leadsToAnother,
   negativeForMs,
 } from '../../../../../services/api/reading/reading-failure.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
@@ -48,4 +49,19 @@ test.each<[string, Error, boolean]>([
   ['no answer', new UpstreamError('timeout', 'late'), true],
 ])('%s is a fault of the forum or not', (_, error, expected) => {
   expect(isFaultOfForum(error)).toBe(expected);
+});
+
+test.each<[string, string | undefined, boolean]>([
+  ['/r/random/hot', '/r/metals/hot.json', true],
+  ['/r/random/about', 'https://www.forum.example/r/metals/about/', true],
+  ['/r/u_smith/new', 'https://www.forum.example/user/smith/', true],
+  ['/r/Metals/hot', '/r/metals/hot.json', false],
+  ['/r/metals/hot', 'https://www.forum.example/login?dest=/r/other/', false],
+  ['/r/metals/hot', 'https://www.forum.example/', false],
+  ['/r/metals/hot', 'http://[', false],
+  ['/r/metals/hot', undefined, false],
+  ['/user/smith/about', '/user/jones/about', false],
+  ['/search', '/r/metals/search', false],
+])('from %s to %s: another one or not', (path, location, expected) => {
+  expect(leadsToAnother(path, moved(location))).toBe(expected);
 });
