@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ClientGone } from '../http/api-error.ts';
+import type { ApiError } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { noteAccount, requestLogger } from '../http/request-log.ts';
 import { setCreditsRemaining } from '../http/route.ts';
@@ -64,7 +65,7 @@ export function createAdmissionMiddleware(
     async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
       // A client that disconnected gets no answer, and the work done for it counts.
-      const isFree = !(error instanceof ClientGone) && costsNoSlot(toApiError(error)?.status);
+      const isFree = !(error instanceof ClientGone) && costsNoSlot(toApiError(error));
       if (admission && isFree && !response.headersSent) {
         await returnDailySlot(admissionControl, admission, response, requestLogger(logger, response));
       }
@@ -85,9 +86,10 @@ export function setAdmissionHeaders(response: Response, { caller, quotas }: Admi
   response.set('Cache-Control', 'no-store');
 }
 
-/** Whether an answer with this status does not count as one of the day's requests. @param status default: 500 */
-export function costsNoSlot(status = 500): boolean {
-  return status >= 500 || status === 429;
+/** Whether a request that failed so does not count as one of the day's. @param refusal undefined: unexpected error */
+export function costsNoSlot(refusal: ApiError | undefined): boolean {
+  if (refusal === undefined) return true;
+  return !refusal.takesDailySlot && (refusal.status >= 500 || refusal.status === 429);
 }
 
 /**

@@ -1,33 +1,54 @@
-interface AccountQueue {
-  running: number;
-  /** In the order of arrival. */
-  waiting: (() => void)[];
-}
-
-/** Lets each account have a few pieces of work under way at a time; its further ones wait in the order of arrival. */
+/**
+ * Lets each account have a few pieces of work under way at a time, and all accounts together a few; further ones wait.
+ * They begin in the order of arrival, except that those of an account with enough under way let others go first.
+ */
 export class AccountQueues {
-  private readonly queues = new Map<string, AccountQueue>();
+  private readonly perAccount: number;
   private readonly atOnce: number;
+  private readonly running = new Map<string, number>();
+  private total = 0;
+  /** In the order of arrival. */
+  private readonly waiting: { accountId: string; begin: () => void }[] = [];
 
-  /** @param atOnce pieces of work that an account has under way at most */
-  constructor(atOnce: number) {
+  /**
+   * @param perAccount pieces of work that an account has under way at most
+   * @param atOnce pieces of work that all accounts together have under way at most
+   */
+  constructor(perAccount: number, atOnce: number) {
+    this.perAccount = perAccount;
     this.atOnce = atOnce;
   }
 
   /** @throws what `work` throws */
   async run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
-    const queue = this.queues.get(accountId) ?? { running: 0, waiting: [] };
-    this.queues.set(accountId, queue);
-    if (queue.running < this.atOnce) queue.running += 1;
-    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
+    // Whatever waits could not begin either, so nothing is overtaken.
+    if (this.mayBegin(accountId)) this.begin(accountId);
+    else await new Promise<void>((begin) => this.waiting.push({ accountId, begin }));
     try {
       return await work();
     } finally {
-      const next = queue.waiting.shift();
-      // The next one takes this one's place.
-      if (next) next();
-      else queue.running -= 1;
-      if (queue.running === 0) this.queues.delete(accountId);
+      this.end(accountId);
     }
+  }
+
+  private mayBegin(accountId: string): boolean {
+    return this.total < this.atOnce && (this.running.get(accountId) ?? 0) < this.perAccount;
+  }
+
+  private begin(accountId: string): void {
+    this.total += 1;
+    this.running.set(accountId, (this.running.get(accountId) ?? 0) + 1);
+  }
+
+  private end(accountId: string): void {
+    this.total -= 1;
+    const left = (this.running.get(accountId) ?? 1) - 1;
+    if (left > 0) this.running.set(accountId, left);
+    else this.running.delete(accountId);
+    const at = this.waiting.findIndex((next) => this.mayBegin(next.accountId));
+    const [next] = at < 0 ? [] : this.waiting.splice(at, 1);
+    if (next === undefined) return;
+    this.begin(next.accountId);
+    next.begin();
   }
 }

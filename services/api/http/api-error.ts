@@ -19,6 +19,8 @@ export interface ApiErrorOptions {
   faults?: readonly Fault[];
   /** Where the fault is in a text of the request: UTF-16 code units from 0. */
   position?: number;
+  /** The request counts as one of the day's, whatever its status; default: unless it failed on our side. */
+  takesDailySlot?: boolean;
 }
 
 /** A refusal whose reason the client may read. Thrown inside a transaction, it rolls everything back. */
@@ -30,6 +32,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly position: number | undefined;
   readonly faults: readonly Fault[];
+  readonly takesDailySlot: boolean;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message);
@@ -39,6 +42,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
     this.position = options.position;
     this.faults = options.faults ?? [];
+    this.takesDailySlot = options.takesDailySlot ?? false;
   }
 
   get envelope(): ErrorEnvelope {

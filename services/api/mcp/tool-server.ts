@@ -88,7 +88,7 @@ async function callTool(
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
-    if (admission !== undefined && costsNoSlot(told.status)) await session.returnDailySlot(admission);
+    if (admission !== undefined && costsNoSlot(told)) await session.returnDailySlot(admission);
     return errorResult(told.envelope, admission?.caller.balance);
   }
 }

@@ -1,15 +1,13 @@
 import type { CommentItem, CommentListing } from '../../../schemas/api/forum-resources.ts';
-import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { isGoneText } from '../../../shared/domain/gone-text.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/matches/archived-comments.ts';
 import type { ArchivedComment, CommentQuery } from '../../../shared/stores/matches/archived-comments.ts';
-import { engineAway } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
+import type { ArchiveQuery } from './archive-queries.ts';
 import type { ForumSource } from './forum-source.ts';
 import { searchTerms } from './search-terms.ts';
 
@@ -30,13 +28,8 @@ export interface CommentArchiveDeps {
   signal?: AbortSignal | undefined;
 }
 
-/** Runs a query of the request's account when it has not too many under way. */
-export type InTurn = <T>(query: () => Promise<T>) => Promise<T>;
-
 interface SearchDeps extends CommentArchiveDeps {
-  inTurn: InTurn;
-  /** The time, by performance.now(), at which queries to ClickHouse are cancelled. */
-  deadlineAt: number;
+  ask: ArchiveQuery;
 }
 
 /** Comments per page. A page has fewer when some were deleted on the forum since they were archived. */
@@ -46,9 +39,6 @@ const TOP_CANDIDATES = 100;
 const ROWS_PER_QUERY = 60;
 /** A page ends after this many queries, even if few of their rows match. */
 const MAX_QUERIES = 10;
-
-/** Time for all queries of one search. Requests are answered within 10 s, even if ClickHouse hangs. */
-const SEARCH_DEADLINE_MS = 7_000;
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Record<string, number> = {
@@ -73,14 +63,10 @@ interface ArchiveScan {
  * comments are left out.
  *
  * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; internal_error
- * (503) when the archive is unavailable
+ * (503) when the archive is unavailable, or takes too long
  * @throws UpstreamError
  */
-export async function searchComments(
-  deps: CommentArchiveDeps & { inTurn: InTurn },
-  search: CommentSearch,
-): Promise<CommentListing> {
-  const archive: SearchDeps = { ...deps, deadlineAt: performance.now() + SEARCH_DEADLINE_MS };
+export async function searchComments(archive: SearchDeps, search: CommentSearch): Promise<CommentListing> {
   const { terms, words } = termsOf(search);
   const query: Omit<CommentQuery, 'after' | 'limit'> = {
     words,
@@ -171,7 +157,7 @@ async function scanArchive(
   let last = limits.after;
   for (let queries = 0; queries < MAX_QUERIES; queries++) {
     const page = { ...query, after: last, limit: ROWS_PER_QUERY };
-    const rows = await queryArchive(archive, (signal) => searchArchivedComments(archive.clickhouse, page, signal));
+    const rows = await archive.ask((signal) => searchArchivedComments(archive.clickhouse, page, signal));
     for (const row of rows) {
       if (scan.comments.length === limits.count) return { ...scan, next: last?.thingId };
       last = row;
@@ -206,41 +192,12 @@ async function findCursor(
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await queryArchive(archive, (signal) =>
-    findArchivedComment(archive.clickhouse, after, terms, signal),
-  );
+  const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, terms, signal));
   if (comment === undefined)
     throw invalidRequest([
       { field: 'after', message: 'is not a comment in the archive; send the `after` of the page before' },
     ]);
   return comment;
-}
-
-const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
-
-/**
- * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the
- * connections that the archiver shares, and other queries would queue for it.
- */
-async function queryArchive<T>(
-  { deadlineAt, signal, inTurn }: SearchDeps,
-  read: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal?.throwIfAborted();
-  const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
-  try {
-    const deadline = AbortSignal.timeout(ms);
-    const ended = signal ? AbortSignal.any([deadline, signal]) : deadline;
-    const query = inTurn(async () => {
-      ended.throwIfAborted();
-      return read(ended);
-    });
-    return await withDeadline(query, ms, TIMEOUT_MESSAGE);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!isClickhouseAway(error) && (error as Error).message !== TIMEOUT_MESSAGE) throw error;
-    throw engineAway('The comment archive is unavailable. Nothing was charged.');
-  }
 }
 
 function windowStart(window: string | undefined, now: number): string | undefined {

@@ -1,8 +1,7 @@
 import * as queries from '../../../schemas/api/reading-queries.ts';
-import { AccountQueues } from '../http/account-queues.ts';
 import type { Route } from '../http/route.ts';
+import { ArchiveQueries } from './archive-queries.ts';
 import { searchComments, termsOf } from './comment-search.ts';
-import type { InTurn } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isExplainedDenial } from './reading-failure.ts';
@@ -12,12 +11,9 @@ import type { Reading, ReadingDeps } from './reading-deps.ts';
 const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
 
-/** Of the archive's ten connections an account's searches use at most this many at a time. */
-const QUERIES_PER_ACCOUNT = 4;
-
 /** Searches posts, communities and users on the forum, and comments in the archive. */
 export function searchRoutes(deps: ReadingDeps): Route[] {
-  const queues = new AccountQueues(QUERIES_PER_ACCOUNT);
+  const archiveQueries = new ArchiveQueries(deps.archive.clickhouse);
   return [
     readingRoute(deps, {
       path: '/v1/forum/search',
@@ -31,8 +27,8 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
       errorPolicy: SEARCH,
       check: termsOf,
       read: async (query, { archive }, { accountId }) => {
-        const inTurn: InTurn = (ask) => queues.run(accountId, ask);
-        return { body: await searchComments({ ...archive, inTurn }, query), tier: 'MISS' };
+        const ask = archiveQueries.begin(accountId, archive.signal);
+        return { body: await searchComments({ ...archive, ask }, query), tier: 'MISS' };
       },
     }),
   ];

@@ -20,7 +20,7 @@ function createWork() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('an account has a few at a time, the others follow in order, and other accounts do not wait', async () => {
-  const queues = new AccountQueues(2);
+  const queues = new AccountQueues(2, 10);
   const work = createWork();
   const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => queues.run(name[0]!, work.of(name)));
   await turn();
@@ -36,7 +36,7 @@ test('an account has a few at a time, the others follow in order, and other acco
 });
 
 test('work that fails gives its place to the next, and an idle account can begin again', async () => {
-  const queues = new AccountQueues(1);
+  const queues = new AccountQueues(1, 10);
   const work = createWork();
   const [first, second] = [queues.run('a', work.of('first')), queues.run('a', work.of('second'))];
   await turn();
@@ -50,4 +50,22 @@ test('work that fails gives its place to the next, and an idle account can begin
   expect(work.begun).toEqual(['first', 'second', 'third']);
   work.end('third');
   await third;
+});
+
+test('all accounts together have a few at a time; one with enough under way lets others go first', async () => {
+  const queues = new AccountQueues(2, 3);
+  const work = createWork();
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => queues.run(name[0]!, work.of(name)));
+  await turn();
+  expect(work.begun).toEqual(['a1', 'a2', 'b1']);
+  work.end('b1');
+  await turn();
+  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'b2']);
+  work.end('a1');
+  await turn();
+  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'b2', 'a3']);
+  for (const name of ['a2', 'b2', 'a3']) work.end(name);
+  await turn();
+  work.end('c1');
+  await Promise.all(all);
 });

@@ -1,0 +1,110 @@
+import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
+import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
+import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { AccountQueues } from '../http/account-queues.ts';
+import { ApiError, engineAway } from '../http/api-error.ts';
+
+/** Of the archive's ten connections trends use up to four and previews two; one is left for inserts and checks. */
+const QUERIES_AT_ONCE = 3;
+const QUERIES_PER_ACCOUNT = 2;
+
+/** Time for all queries of a search, with their waits. Requests are answered within 10 s, even if ClickHouse hangs. */
+const SEARCH_DEADLINE_MS = 7_000;
+/** Time for the question whether ClickHouse answers at all; its answer counts as long for other searches. */
+const CHECK_MS = 1_000;
+const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
+
+/** The same search would end the same way at once. */
+const TOO_LONG_RETRY_AFTER_S = 60;
+const TOO_LONG =
+  'The search takes the comment archive too long. Search for rarer words. ' +
+  'Nothing was charged, but the request counts for the daily limit, where there is one.';
+
+/** Runs a query of one search. @throws ApiError internal_error (503); the reason of the client's signal */
+export type ArchiveQuery = <T>(read: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+interface Search {
+  accountId: string;
+  gone: AbortSignal | undefined;
+  /** By performance.now(). */
+  deadlineAt: number;
+  /** How long its queries waited for others. */
+  waitedMs: number;
+}
+
+/** The queries of comment searches: bounded for an account and for the process, each search by a deadline. */
+export class ArchiveQueries {
+  private readonly queues = new AccountQueues(QUERIES_PER_ACCOUNT, QUERIES_AT_ONCE);
+  private readonly isAnswering: () => Promise<boolean>;
+  private readonly deadlineMs: number;
+
+  constructor(clickhouse: Pick<ClickHouseClient, 'ping'>, deadlineMs = SEARCH_DEADLINE_MS) {
+    this.isAnswering = sharedResult(async () => {
+      const { success } = await clickhouse.ping({ select: true, abort_signal: AbortSignal.timeout(CHECK_MS) });
+      return success;
+    }, CHECK_MS);
+    this.deadlineMs = deadlineMs;
+  }
+
+  /**
+   * Begins a search. Its deadline begins now.
+   *
+   * @param gone aborts when the client leaves
+   */
+  begin(accountId: string, gone: AbortSignal | undefined): ArchiveQuery {
+    const search: Search = { accountId, gone, deadlineAt: performance.now() + this.deadlineMs, waitedMs: 0 };
+    return (read) => this.run(search, read);
+  }
+
+  /**
+   * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the
+   * connections that the archiver shares, and other queries would queue for it.
+   */
+  private async run<T>(search: Search, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { accountId, gone, deadlineAt } = search;
+    gone?.throwIfAborted();
+    const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
+    const deadline = AbortSignal.timeout(ms);
+    const ended = gone ? AbortSignal.any([deadline, gone]) : deadline;
+    const endWait = countWait(search);
+    const query = this.queues.run(accountId, async () => {
+      endWait();
+      ended.throwIfAborted();
+      return read(ended);
+    });
+    try {
+      return await withDeadline(query, ms, TIMEOUT_MESSAGE);
+    } catch (error) {
+      endWait();
+      gone?.throwIfAborted();
+      if (deadline.aborted || (error as Error).message === TIMEOUT_MESSAGE) throw await this.lateness(search);
+      throw isClickhouseAway(error) ? unavailable() : error;
+    }
+  }
+
+  /** Why a search did not end before its deadline. */
+  private async lateness({ waitedMs }: Search): Promise<ApiError> {
+    if (waitedMs > this.deadlineMs / 2) {
+      return engineAway('The comment archive has too many searches to answer. Nothing was charged.');
+    }
+    if (!(await this.isAnswering())) return unavailable();
+    const options = { status: OUTAGE_STATUS, retryAfter: TOO_LONG_RETRY_AFTER_S, takesDailySlot: true };
+    return new ApiError('internal_error', TOO_LONG, options);
+  }
+}
+
+/** Adds the time until the returned function is first called to the waits of the search. */
+function countWait(search: Search): () => void {
+  const askedAt = performance.now();
+  let waits = true;
+  return () => {
+    if (waits) search.waitedMs += performance.now() - askedAt;
+    waits = false;
+  };
+}
+
+function unavailable(): ApiError {
+  return engineAway('The comment archive is unavailable. Nothing was charged.');
+}
