@@ -79,13 +79,15 @@ export class PostReader {
    * @throws UpstreamError when the first page could not be fetched
    */
   async read(source: ForumSource, { postId, max, signal }: ThreadRequest): Promise<PostRead> {
+    const { deadlineAt } = source.threadCalls();
+    // Only the first page, so that nobody waits for comments that another request asked for.
     const fetch = async (abandoned: AbortSignal) =>
-      this.toLoadedPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max }));
+      this.toLoadedPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max: 0 }));
     const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch, signal);
     const { post, loaded } = value;
     if (loaded.comments.length >= max || loaded.stubs.length === 0) return { ...value, tier, fetchedAtMs };
     const expand = async (abandoned: AbortSignal) => {
-      const request = { ...source.threadCalls(abandoned), postId, max };
+      const request = { ...source.threadCalls(abandoned), deadlineAt, postId, max };
       const expanded = await expandComments(loaded, post.author, request);
       this.logProblems(postId, expanded);
       if (expanded.failure && isAsLong(expanded.loaded, loaded)) return value;
