@@ -6,6 +6,7 @@ import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/matches/archived-comments.ts';
 import type { ArchivedComment, CommentQuery } from '../../../shared/stores/matches/archived-comments.ts';
+import type { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ArchiveQuery } from './archive-queries.ts';
 import type { ForumSource } from './forum-source.ts';
@@ -62,8 +63,8 @@ interface ArchiveScan {
  * by the rules of monitor keywords. Results are read again from the forum, so that scores are current and deleted
  * comments are left out.
  *
- * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; internal_error
- * (503) when the archive is unavailable, or takes too long
+ * @throws ApiError invalid_request when `q` has no word, or `after` is no comment in the archive or a removed one;
+ * internal_error (503) when the archive is unavailable or takes too long
  * @throws UpstreamError
  */
 export async function searchComments(archive: SearchDeps, search: CommentSearch): Promise<CommentListing> {
@@ -75,7 +76,7 @@ export async function searchComments(archive: SearchDeps, search: CommentSearch)
     since: windowStart(search.t, archive.clock()),
     order: search.sort === 'new' ? 'new' : 'relevance',
   };
-  const after = await findCursor(archive, search.after, terms);
+  const after = await findCursor(archive, search, terms);
   const finder = new TermFinder(terms);
   const page =
     search.sort === 'top'
@@ -188,16 +189,23 @@ async function refreshFromForum(
 
 async function findCursor(
   archive: SearchDeps,
-  after: string | undefined,
+  { after, sort }: CommentSearch,
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
   const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, terms, signal));
-  if (comment === undefined)
-    throw invalidRequest([
-      { field: 'after', message: 'is not a comment in the archive; send the `after` of the page before' },
-    ]);
+  if (comment === undefined) {
+    throw refusedCursor('is not a comment in the archive; send the `after` of the page before');
+  }
+  // Without its text nothing tells how relevant it was. A page after relevance 0 would be empty, like the last one.
+  if (sort === 'relevance' && comment.body === '') {
+    throw refusedCursor('is a comment that was removed since; begin again without `after`, or search with `sort=new`');
+  }
   return comment;
+}
+
+function refusedCursor(message: string): ApiError {
+  return invalidRequest([{ field: 'after', message }]);
 }
 
 function windowStart(window: string | undefined, now: number): string | undefined {

@@ -6,6 +6,7 @@ import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
 import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -152,6 +153,18 @@ describe('comment search', () => {
     const gone = { ...thingToForumItem(things[0]!, origin), thing_id: 't1_zzzzzzzzzzzz2', body: 'quick fox that went' };
     await insertItems(db.pool, clickhouse, [gone]);
     expect(await search('q=quick%20fox&sort=top&after=t1_zzzzzzzzzzzz2')).toMatchObject({ count: 0, after: null });
+  });
+
+  test('by relevance refuses to continue after a comment that was removed, by time it continues', async () => {
+    for (let number = 0; number < 14; number++) await emit(`hazelnut ${number}`);
+    await archiveNewest();
+    const { after } = await search('q=hazelnut');
+    await recordRemovals(db.pool, [after!], [new Date().toISOString()]);
+    await archiveNewest();
+    const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/search/comments?q=hazelnut&after=${after}`);
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    expect(reply.body).toHaveProperty('error.message', expect.stringMatching(/^after: .*removed/));
+    expect((await search(`q=hazelnut&sort=new&after=${after}`)).count).toBeGreaterThan(0);
   });
 
   test.each([
