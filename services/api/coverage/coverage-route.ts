@@ -37,10 +37,11 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
     path: '/v1/coverage',
     scope: 'any key',
     readsQuery: true,
-    async handle({ query, caller }) {
+    async handle({ query, caller, signal }) {
       const range = coverageRange(parseRequest(coverageQuery, query, 'query'), clock());
-      const compute = () => turns.take(caller.accountId, () => read(pool, measured, range, clock));
-      const body = await answers.get(`${range.from} ${range.to}`, compute);
+      const compute = (abandoned: AbortSignal) =>
+        turns.take(caller.accountId, () => read(pool, measured, range, clock), abandoned);
+      const body = await answers.get(`${range.from} ${range.to}`, compute, signal);
       return { status: 200, body, headers: { 'Content-Type': 'application/json; charset=utf-8' } };
     },
   };

@@ -49,7 +49,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
 }
 
 /** A rule that is not stored, and a text that a person pasted. */
-async function explainText(turns: PacedTurns, { caller, body }: Call): Promise<Answer> {
+async function explainText(turns: PacedTurns, { caller, body, signal }: Call): Promise<Answer> {
   const { settings, item } = parseRequest(explainBody, body === undefined ? {} : body, 'body');
   const { body: text, author, language, ...rest } = item;
   const rule = unsavedRule(settings);
@@ -59,7 +59,7 @@ async function explainText(turns: PacedTurns, { caller, body }: Call): Promise<A
     ...(author !== undefined && { author }),
     ...(language !== undefined && { language }),
   };
-  const explanation = await turns.take(caller.accountId, () => Promise.resolve(explain(rule, pasted)));
+  const explanation = await turns.take(caller.accountId, () => Promise.resolve(explain(rule, pasted)), signal);
   return { status: 200, body: { ...explanationResource(explanation), history: [] } };
 }
 
@@ -95,7 +95,7 @@ async function explainThing(
   const mutes = await listMutes(deps.pool, id);
   const { item } = thing;
   const explanation =
-    item && (await turns.take(caller.accountId, () => Promise.resolve(explain(ruleOf(monitor), item, mutes))));
+    item && (await turns.take(caller.accountId, () => Promise.resolve(explain(ruleOf(monitor), item, mutes)), signal));
   const history = await historyOf(deps, monitor, thing, explanation);
   if (thing.content === undefined || explanation === undefined) {
     const nothing = { matched: null, terms: [], excludes: [], filters: [] };

@@ -47,3 +47,44 @@ test('work that fails ends its turn', async () => {
   await vi.advanceTimersByTimeAsync(2_000);
   expect(await next).toBe('done');
 });
+
+test('work whose turn does not come within five seconds is given up, and nothing runs beside another', async () => {
+  const turns = new PacedTurns('coverage');
+  let running = 0;
+  let most = 0;
+  const work = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await delay(10_000);
+    running -= 1;
+  };
+  const first = turns.take('acc_a', work);
+  const given = expect(turns.take('acc_b', work)).rejects.toMatchObject({ status: 503, retryAfter: 5 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  await given;
+  await vi.advanceTimersByTimeAsync(3_000);
+  // Its turn comes after 10 s and a rest of 2 s.
+  const last = turns.take('acc_c', work);
+  await vi.advanceTimersByTimeAsync(15_000);
+  await Promise.all([first, last]);
+  expect(most).toBe(1);
+});
+
+test('work that nobody waits for any more is skipped', async () => {
+  const turns = new PacedTurns('coverage');
+  const gone = new AbortController();
+  const begun: string[] = [];
+  const work = (name: string) => async () => {
+    begun.push(name);
+    await delay(1_000);
+  };
+  const first = turns.take('acc_a', work('first'));
+  const left = expect(turns.take('acc_b', work('left'), gone.signal)).rejects.toThrow('gone');
+  const last = turns.take('acc_c', work('last'));
+  await vi.advanceTimersByTimeAsync(500);
+  gone.abort(new Error('gone'));
+  await left;
+  await vi.advanceTimersByTimeAsync(4_500);
+  await Promise.all([first, last]);
+  expect(begun).toEqual(['first', 'last']);
+});
