@@ -203,10 +203,10 @@ export class ForumSource {
       await this.call(path, {}, '/r/NAME/s/CODE');
       return undefined;
     } catch (error) {
-      if (error instanceof UpstreamError && error.failure === 'moved' && error.location !== undefined) {
-        return new URL(error.location, this.options.siteUrl).href;
-      }
-      throw error;
+      if (!(error instanceof UpstreamError) || error.failure !== 'moved') throw error;
+      const { location } = error;
+      if (location === undefined || !URL.canParse(location, this.options.siteUrl)) throw error;
+      return new URL(location, this.options.siteUrl).href;
     }
   }
 
