@@ -30,6 +30,8 @@ export class StreamSlots {
   private readonly options: StreamSlotsDeps;
   private readonly leased = new Set<LiveTailSlot>();
   private renewal: NodeJS.Timeout | undefined;
+  /** The renewals under way. */
+  private renewing: Promise<void> = Promise.resolve();
 
   constructor(options: StreamSlotsDeps) {
     this.options = options;
@@ -51,7 +53,10 @@ export class StreamSlots {
       if (slot === 'lost') continue;
       const taken = { accountId, slot, streamId: request.streamId };
       this.leased.add(taken);
-      this.renewal ??= setInterval(() => void this.renew(), timing.renewMs);
+      this.renewal ??= setInterval(() => {
+        const renewed = this.renew();
+        this.renewing = this.renewing.then(() => renewed);
+      }, timing.renewMs);
       return taken;
     }
   }
@@ -76,7 +81,8 @@ export class StreamSlots {
     }
     if (slots.length === 0) return;
     try {
-      const released = releaseLiveTailSlots(this.options.db, slots);
+      // A renewal that began before would take the released slots again.
+      const released = this.renewing.then(() => releaseLiveTailSlots(this.options.db, slots));
       await withDeadline(released, RELEASE_TIMEOUT_MS, 'Postgres did not answer in time');
     } catch (error) {
       this.options.logger.warn({ err: error }, 'stream slots stay taken until their leases expire');

@@ -47,17 +47,27 @@ export async function takeLiveTailSlot(
   return slot ?? (wasFree ? 'lost' : 'full');
 }
 
-/** Renews the leases of open streams, except those whose slot another stream has taken. */
+/**
+ * Renews the leases of open streams, also of those whose rows were deleted after their leases had expired, but not of
+ * those whose slot another stream has taken.
+ */
 export async function renewLiveTailSlots(
   db: Queryable,
   slots: readonly LiveTailSlot[],
   leaseSeconds: number,
 ): Promise<void> {
   await db.query(
-    `UPDATE live_tails t
-     SET lease_until = service_now() + make_interval(secs => $4)
-     FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
-     WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`,
+    `WITH open AS (
+       SELECT * FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
+     ), renewed AS (
+       UPDATE live_tails t
+       SET lease_until = service_now() + make_interval(secs => $4)
+       FROM open
+       WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id
+     )
+     INSERT INTO live_tails (account_id, place, stream_id, lease_until)
+     SELECT account_id, slot, stream_id, service_now() + make_interval(secs => $4) FROM open
+     ON CONFLICT (account_id, place) DO NOTHING`,
     [...columnsOf(slots), leaseSeconds],
   );
 }

@@ -68,6 +68,16 @@ test('during an outage of Postgres a stream stays open, and sends what was recor
   await client.close();
 });
 
+test('a stream whose expired lease was deleted leases its slot again', async () => {
+  const client = await tail();
+  const slots = async () =>
+    (await db.pool.query('SELECT FROM live_tails WHERE account_id = $1', [owner.accountId])).rowCount;
+  await db.pool.query('DELETE FROM live_tails');
+  await eventually('it has a slot', async () => (await slots()) === 1);
+  await client.close();
+  await eventually('the slot is free', async () => (await slots()) === 0);
+});
+
 test('a Postgres that does not answer does not block a stop', async () => {
   const client = await tail();
   await recordMatches(db.pool, monitorId, 1);
