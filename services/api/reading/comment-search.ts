@@ -4,11 +4,13 @@ import { isGoneText } from '../../../shared/domain/gone-text.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/matches/archived-comments.ts';
-import type { ArchivedComment, CommentQuery } from '../../../shared/stores/matches/archived-comments.ts';
+import { findArchivedComment } from '../../../shared/stores/matches/archived-comments.ts';
+import type { ArchivedComment } from '../../../shared/stores/matches/archived-comments.ts';
 import type { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ArchiveQuery } from './archive-queries.ts';
+import { byRelevance, byTime } from './comment-order.ts';
+import type { CommentsWanted } from './comment-order.ts';
 import type { ForumSource } from './forum-source.ts';
 import { searchTerms } from './search-terms.ts';
 
@@ -37,9 +39,8 @@ interface SearchDeps extends CommentArchiveDeps {
 const PAGE_SIZE = 12;
 /** Number of most relevant comments that are sorted by score: as many as one forum call can refresh. */
 const TOP_CANDIDATES = 100;
-const ROWS_PER_QUERY = 60;
-/** A page ends after this many queries, even if few of their rows match. */
-const MAX_QUERIES = 10;
+/** A page ends after this many comments that have all words, even if few of them match. */
+const MOST_LOOKED_AT = 600;
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Record<string, number> = {
@@ -60,7 +61,8 @@ interface ArchiveScan {
 
 /**
  * Searches the archive, which holds the comments of the last 30 days. All words and quoted phrases of `q` must occur,
- * by the rules of monitor keywords. Results are read again from the forum, so that scores are current and deleted
+ * by the rules of monitor keywords. By time all of them are found; by relevance and score the last 2,000 that were seen
+ * are ranked. Results are read again from the forum, so that scores are current and deleted
  * comments are left out.
  *
  * @throws ApiError invalid_request when `q` has no word, or `after` is no comment in the archive or a removed one;
@@ -69,19 +71,14 @@ interface ArchiveScan {
  */
 export async function searchComments(archive: SearchDeps, search: CommentSearch): Promise<CommentListing> {
   const { terms, words } = termsOf(search);
-  const query: Omit<CommentQuery, 'after' | 'limit'> = {
-    words,
-    terms,
-    subreddit: search.sub,
-    since: windowStart(search.t, archive.clock()),
-    order: search.sort === 'new' ? 'new' : 'relevance',
-  };
-  const after = await findCursor(archive, search, terms);
+  const now = archive.clock();
+  const wanted: CommentsWanted = { words, terms, subreddit: search.sub, since: windowStart(search.t, now), now };
+  const after = await findCursor(archive, search);
   const finder = new TermFinder(terms);
   const page =
     search.sort === 'top'
-      ? await topPage(archive, query, finder, search, after)
-      : await nextPage(archive, query, finder, search, after);
+      ? await topPage(archive, wanted, finder, search, after)
+      : await nextPage(archive, wanted, finder, search, after);
   return {
     subreddit: search.sub ?? null,
     query: search.q,
@@ -108,16 +105,15 @@ interface FoundPage {
   next: string | undefined;
 }
 
-type Query = Omit<CommentQuery, 'after' | 'limit'>;
-
 async function nextPage(
   archive: SearchDeps,
-  query: Query,
+  wanted: CommentsWanted,
   finder: TermFinder,
-  { nsfw }: CommentSearch,
+  { nsfw, sort }: CommentSearch,
   after: ArchivedComment | undefined,
 ): Promise<FoundPage> {
-  const scan = await scanArchive(archive, query, finder, { count: PAGE_SIZE, nsfw, after });
+  const comments = (sort === 'new' ? byTime : byRelevance)(archive, wanted, after);
+  const scan = await scanArchive(comments, finder, { count: PAGE_SIZE, nsfw, after });
   const current = await refreshFromForum(archive, scan.comments);
   return { items: [...current.values()], filtered: scan.filtered, next: scan.next };
 }
@@ -128,12 +124,13 @@ async function nextPage(
  */
 async function topPage(
   archive: SearchDeps,
-  query: Query,
+  wanted: CommentsWanted,
   finder: TermFinder,
   { nsfw }: CommentSearch,
   after: ArchivedComment | undefined,
 ): Promise<FoundPage> {
-  const scan = await scanArchive(archive, query, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
+  const comments = byRelevance(archive, wanted, undefined);
+  const scan = await scanArchive(comments, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
   const isAmong = scan.comments.some(({ thingId: id }) => id === after?.thingId);
   // One forum call refreshes them all.
   const candidates =
@@ -147,28 +144,26 @@ async function topPage(
   return { items, filtered: scan.filtered, next: start + PAGE_SIZE < byScore.length ? items.at(-1)?.name : undefined };
 }
 
-/** Reads the archive in its order until enough comments contain all terms. */
+/** Takes comments in their order until enough of them contain all terms. */
 async function scanArchive(
-  archive: SearchDeps,
-  query: Query,
+  pages: AsyncIterable<ArchivedComment[]>,
   finder: TermFinder,
   limits: { count: number; nsfw: boolean; after: ArchivedComment | undefined },
 ): Promise<ArchiveScan> {
   const scan: ArchiveScan = { comments: [], filtered: 0, next: undefined };
   let last = limits.after;
-  for (let queries = 0; queries < MAX_QUERIES; queries++) {
-    const page = { ...query, after: last, limit: ROWS_PER_QUERY };
-    const rows = await archive.ask((signal) => searchArchivedComments(archive.clickhouse, page, signal));
-    for (const row of rows) {
-      if (scan.comments.length === limits.count) return { ...scan, next: last?.thingId };
-      last = row;
-      if (!finder.allOccurIn(row.body)) continue;
-      if (row.nsfw && !limits.nsfw) scan.filtered++;
-      else scan.comments.push(row);
+  let lookedAt = 0;
+  for await (const comments of pages) {
+    for (const comment of comments) {
+      if (scan.comments.length === limits.count || lookedAt === MOST_LOOKED_AT) return { ...scan, next: last?.thingId };
+      last = comment;
+      lookedAt += 1;
+      if (!finder.allOccurIn(comment.body)) continue;
+      if (comment.nsfw && !limits.nsfw) scan.filtered++;
+      else scan.comments.push(comment);
     }
-    if (rows.length < ROWS_PER_QUERY) return scan;
   }
-  return { ...scan, next: last?.thingId };
+  return scan;
 }
 
 /** Returns the comments as the forum has them now, in the same order, without deleted ones. */
@@ -190,10 +185,9 @@ async function refreshFromForum(
 async function findCursor(
   archive: SearchDeps,
   { after, sort }: CommentSearch,
-  terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, terms, signal));
+  const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, signal));
   if (comment === undefined) {
     throw refusedCursor('is not a comment in the archive; send the `after` of the page before');
   }
@@ -208,7 +202,8 @@ function refusedCursor(message: string): ApiError {
   return invalidRequest([{ field: 'after', message }]);
 }
 
-function windowStart(window: string | undefined, now: number): string | undefined {
+/** Milliseconds since the epoch. */
+function windowStart(window: string | undefined, now: number): number | undefined {
   const ms = WINDOW_MS[window ?? 'all'];
-  return ms === undefined ? undefined : new Date(now - ms).toISOString();
+  return ms === undefined ? undefined : now - ms;
 }

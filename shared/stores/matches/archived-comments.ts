@@ -1,42 +1,35 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
 
-/** A comment of the archive as it was first seen. */
+/** A comment of the archive as it was first seen; blank when the forum removed it. */
 export interface ArchivedComment {
   thingId: string;
-  postId: string;
-  subreddit: string;
   /** Title of the post. */
   title: string;
   body: string;
   nsfw: boolean;
   /** ISO 8601. */
   createdUtc: string;
-  /** Higher when the terms occur more often, lower for longer comments. Depends on the comment alone. */
-  relevance: number;
 }
 
-export interface CommentQuery {
+export interface NewestComments {
   /** Words that a comment must contain (shared/matching/searchable-words.ts), at least one. */
   words: readonly string[];
-  /** The search terms as written. Their number of occurrences decides the relevance. */
-  terms: readonly string[];
   /** Without r/; undefined for all subreddits. */
   subreddit: string | undefined;
-  /** ISO 8601; undefined for everything that is stored. */
-  since: string | undefined;
-  order: 'relevance' | 'new';
+  /** Milliseconds since the epoch; undefined for everything that is stored. */
+  since: number | undefined;
   /** The comment after which the page begins. */
   after: ArchivedComment | undefined;
+  /** Milliseconds since the epoch. Where the search begins to look; later comments are found too. */
+  now: number;
   limit: number;
 }
 
 // No alias repeats a column's name: ClickHouse would use the alias in WHERE and ORDER BY too.
-const COLUMNS = `thing_id AS thingId, post_id AS postId, subreddit, title, body, nsfw,
+const COLUMNS = `thing_id AS thingId, title, body, nsfw,
        formatDateTime(created_utc, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' || leftPad(toString(toUnixTimestamp64Milli(created_utc) % 1000), 3, '0') || 'Z'
-         AS createdUtc,
-       toInt64(intDiv(100000 * arraySum(term -> least(5, countSubstringsCaseInsensitiveUTF8(body, term)), {terms: Array(String)}),
-                      100 + lengthUTF8(body))) AS relevance`;
+         AS createdUtc`;
 
 /** A little longer than the caller waits: an engine that cannot end a statement with its client ends it then. */
 const SETTINGS = { ...ENDS_WITH_CLIENT, max_execution_time: 8 };
@@ -44,46 +37,68 @@ const SETTINGS = { ...ENDS_WITH_CLIENT, max_execution_time: 8 };
 /** Hides rows past their retention that ClickHouse has not merged away yet. */
 const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
 
+const MINUTE_MS = 60_000;
 /**
- * Finds comments that contain all words, best first. The caller decides with shared/matching whether the terms occur.
+ * How far back a search looks, step by step, before it looks through everything: of a frequent word the last minutes
+ * hold enough, and the text of all that has it need not be read.
+ */
+const WINDOWS_MS = [15, 60, 240, 960, 3_840].map((minutes) => minutes * MINUTE_MS);
+/** A comment may have been created after it was seen by so much: the forum's clock is not ours. */
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
+
+/**
+ * Finds comments that contain all words, the latest created first. The caller decides with shared/matching whether the
+ * terms occur.
  *
  * @param signal cancels the query and frees its connection
  */
-export async function searchArchivedComments(
+export async function findNewestComments(
   clickhouse: ClickHouseClient,
-  query: CommentQuery,
+  query: NewestComments,
   signal?: AbortSignal,
 ): Promise<ArchivedComment[]> {
-  const { after, order } = query;
-  const key = order === 'new' ? 'created_utc' : 'relevance';
+  const { after, since = 0, now, limit } = query;
+  const upTo = after === undefined ? now : Date.parse(after.createdUtc);
+  for (const windowMs of WINDOWS_MS) {
+    const from = upTo - windowMs;
+    if (from <= since) break;
+    const found = await readCreatedSince(clickhouse, query, { from, seenFrom: from - CLOCKS_DIFFER_MS }, signal);
+    if (found.length === limit) return found;
+  }
+  return readCreatedSince(clickhouse, query, { from: since, seenFrom: 0 }, signal);
+}
+
+async function readCreatedSince(
+  clickhouse: ClickHouseClient,
+  { words, subreddit, after, limit }: NewestComments,
+  { from, seenFrom }: { from: number; seenFrom: number },
+  signal: AbortSignal | undefined,
+): Promise<ArchivedComment[]> {
   const conditions = [
     `kind = 'comment'`,
     KEPT,
+    `first_seen_at >= fromUnixTimestamp64Milli({seen_from: Int64}, 'UTC')`,
+    `created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')`,
     `hasAllTokens(words, {words: Array(String)})`,
-    ...(query.subreddit === undefined ? [] : ['lower(subreddit) = lower({subreddit: String})']),
-    ...(query.since === undefined ? [] : ['created_utc >= parseDateTime64BestEffort({since: String}, 3)']),
+    ...(subreddit === undefined ? [] : ['lower(subreddit) = lower({subreddit: String})']),
+    ...(after === undefined
+      ? []
+      : [`(created_utc, thing_id) < (parseDateTime64BestEffort({after_time: String}, 3), {after_id: String})`]),
   ];
-  const afterCursor =
-    after === undefined
-      ? ''
-      : order === 'new'
-        ? `AND (created_utc, thing_id) < (parseDateTime64BestEffort({after_time: String}, 3), {after_id: String})`
-        : `AND (relevance, thing_id) < ({after_relevance: Int64}, {after_id: String})`;
   const result = await clickhouse.query({
     query: `SELECT ${COLUMNS}
   FROM items FINAL
- WHERE ${conditions.join(' AND ')} ${afterCursor}
- ORDER BY ${key} DESC, thing_id DESC
+ WHERE ${conditions.join(' AND ')}
+ ORDER BY created_utc DESC, thing_id DESC
  LIMIT {limit: UInt32}`,
     query_params: {
-      words: [...query.words],
-      terms: foldedOnce(query.terms),
-      subreddit: query.subreddit ?? '',
-      since: query.since ?? '',
+      words: [...words],
+      subreddit: subreddit ?? '',
+      from,
+      seen_from: seenFrom,
       after_time: after?.createdUtc ?? '',
-      after_relevance: after?.relevance ?? 0,
       after_id: after?.thingId ?? '',
-      limit: query.limit,
+      limit,
     },
     format: 'JSONEachRow',
     clickhouse_settings: SETTINGS,
@@ -92,25 +107,19 @@ export async function searchArchivedComments(
   return result.json<ArchivedComment>();
 }
 
-/** Terms that differ only in case occur equally often, and each one costs a pass over the text. */
-function foldedOnce(terms: readonly string[]): string[] {
-  return [...new Map(terms.map((term) => [term.toLowerCase(), term])).values()];
-}
-
 /**
- * Finds one comment with its relevance for these terms; undefined when it is not in the archive.
+ * Finds one comment; undefined when it is not in the archive.
  *
  * @param signal cancels the query and frees its connection
  */
 export async function findArchivedComment(
   clickhouse: ClickHouseClient,
   thingId: string,
-  terms: readonly string[],
   signal?: AbortSignal,
 ): Promise<ArchivedComment | undefined> {
   const result = await clickhouse.query({
     query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
-    query_params: { thing_id: thingId, terms: foldedOnce(terms) },
+    query_params: { thing_id: thingId },
     format: 'JSONEachRow',
     clickhouse_settings: SETTINGS,
     ...(signal ? { abort_signal: signal } : {}),

@@ -200,7 +200,7 @@ const SEARCHES: RouteDocument[] = [
     operationId: 'searchComments',
     summary: 'Search comments',
     description:
-      "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. Results are looked up on the forum: scores are current, and deleted comments are left out.",
+      "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. By `new` all of them are found; `relevance` and `top` rank the 2,000 that were seen last of those that have all words. Results are looked up on the forum: scores are current, and deleted comments are left out.",
     query: queries.commentSearchQuery,
     example: { q: 'sour "four minutes"', sub: 'Coffee' },
     content: [json('CommentListing', 'page', examples.searchComments)],
