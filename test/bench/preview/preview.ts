@@ -5,26 +5,18 @@
  * as there. A group has the rules with at most 20,000 candidates; rules of very common words are reported with how far
  * back they were exact within the 8 s of an answer. Beside each group is the time of a bare count() of the same words.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { PreviewCounts } from '../../../services/api/monitors/preview/preview-counts.ts';
 import { scanArchive } from '../../../services/api/monitors/preview/scan-archive.ts';
-import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { narrowRule } from '../../../shared/stores/archive/narrow-rule.ts';
 import type { Report } from '../main.ts';
 import { readCorpus } from '../shared/corpus.ts';
 import type { CorpusItem } from '../shared/corpus.ts';
+import { withFilledArchive } from '../shared/filled-archive.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
-import { percentiles } from '../shared/percentiles.ts';
-import { fillArchive } from './filled-archive.ts';
+import { percentiles, spread } from '../shared/percentiles.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../../../schemas/clickhouse');
 const DAY_MS = 86_400_000;
 const BUDGET_MS = 8_000;
 const MOST_CANDIDATES = 20_000;
@@ -32,49 +24,8 @@ const RULES = 20;
 const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]+/gu;
 
 export default async function benchPreview(report: Report, args: string[]): Promise<void> {
-  const options = { items: { type: 'string', default: '10000000' }, archive: { type: 'string' } } as const;
-  const { values } = parseArgs({ args, options });
   const corpus = readCorpus();
-  if (values.archive !== undefined) {
-    await withArchive(values.archive, (clickhouse) => measure(report, clickhouse, corpus.items));
-    return;
-  }
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-preview-'));
-  const engines = await startEngines({ dataDir, env: process.env, engines: ['clickhouse'] });
-  try {
-    await withArchive(engines.urls.clickhouse, async (clickhouse) => {
-      await createTables(clickhouse);
-      const begun = performance.now();
-      const { items, distinct } = await fillArchive(clickhouse, corpus.items, Number(values.items));
-      report({ filled: items, distinct, corpus: corpus.name, seconds: seconds(begun) });
-      await measure(report, clickhouse, corpus.items);
-    });
-  } finally {
-    await engines.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
-
-async function withArchive(url: string, work: (clickhouse: ClickHouseClient) => Promise<void>): Promise<void> {
-  const clickhouse = createClickhouse(url, 'bench');
-  try {
-    await work(clickhouse);
-  } finally {
-    await clickhouse.close();
-  }
-}
-
-const seconds = (begun: number): number => Math.round((performance.now() - begun) / 100) / 10;
-
-/** The migrations, without the lock in Postgres: nobody else uses this engine. */
-async function createTables(clickhouse: ClickHouseClient): Promise<void> {
-  await clickhouse.command({
-    query: `CREATE TABLE schema_migrations (name String, applied_at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY name`,
-  });
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    if (!file.endsWith('.sql')) continue;
-    for (const query of statementsOf(readFileSync(join(MIGRATIONS, file), 'utf8'))) await clickhouse.command({ query });
-  }
+  await withFilledArchive(report, args, corpus, (clickhouse) => measure(report, clickhouse, corpus.items));
 }
 
 async function measure(report: Report, clickhouse: ClickHouseClient, corpus: readonly CorpusItem[]): Promise<void> {
@@ -109,11 +60,6 @@ function readCjkPairs(corpus: readonly CorpusItem[]): string[] {
     for (const one of new Set(characters.map(([character]) => character!))) counts.set(one, (counts.get(one) ?? 0) + 1);
   }
   return [...pairs].filter((pair) => Math.min(counts.get(pair[0]!)!, counts.get(pair[1]!)!) < 10);
-}
-
-/** `count` of a list, evenly spread over it. */
-function spread<T>(list: readonly T[], count: number): T[] {
-  return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)]!);
 }
 
 async function measureGroup(clickhouse: ClickHouseClient, group: string, rules: readonly string[][]): Promise<object> {

@@ -1,8 +1,18 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { CorpusItem } from '../shared/corpus.ts';
-import { seededRandom } from '../shared/matcher-random.ts';
+import type { Report } from '../main.ts';
+import type { Corpus, CorpusItem } from './corpus.ts';
+import { seededRandom } from './matcher-random.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '../../../schemas/clickhouse');
 
 const HOURS = 19;
 const ROWS_PER_INSERT = 5_000;
@@ -12,7 +22,7 @@ const TITLE = 60;
 const POST_SHARE = 0.1;
 
 /** What the archive holds. */
-export interface FilledArchive {
+interface FilledArchive {
   items: number;
   distinct: number;
   from: Date;
@@ -20,10 +30,59 @@ export interface FilledArchive {
 }
 
 /**
+ * `[--items N] [--archive URL]`: works with an archive of N items (10,000,000) in an engine of its own, whose folder (6
+ * GB for 10 million items) is removed at the end; or with an archive that a benchmark filled before.
+ */
+export async function withFilledArchive(
+  report: Report,
+  args: string[],
+  corpus: Corpus,
+  work: (clickhouse: ClickHouseClient) => Promise<void>,
+): Promise<void> {
+  const options = { items: { type: 'string', default: '10000000' }, archive: { type: 'string' } } as const;
+  const { values } = parseArgs({ args, options });
+  if (values.archive !== undefined) return withClient(values.archive, work);
+  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-archive-'));
+  const engines = await startEngines({ dataDir, env: process.env, engines: ['clickhouse'] });
+  try {
+    await withClient(engines.urls.clickhouse, async (clickhouse) => {
+      await createTables(clickhouse);
+      const begun = performance.now();
+      const { items, distinct } = await fillArchive(clickhouse, corpus.items, Number(values.items));
+      report({ filled: items, distinct, corpus: corpus.name, seconds: Math.round((performance.now() - begun) / 1_000) });
+      await work(clickhouse);
+    });
+  } finally {
+    await engines.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function withClient(url: string, work: (clickhouse: ClickHouseClient) => Promise<void>): Promise<void> {
+  const clickhouse = createClickhouse(url, 'bench');
+  try {
+    await work(clickhouse);
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+/** The migrations, without the lock in Postgres: nobody else uses this engine. */
+async function createTables(clickhouse: ClickHouseClient): Promise<void> {
+  await clickhouse.command({
+    query: `CREATE TABLE schema_migrations (name String, applied_at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY name`,
+  });
+  for (const file of readdirSync(MIGRATIONS).sort()) {
+    if (!file.endsWith('.sql')) continue;
+    for (const query of statementsOf(readFileSync(join(MIGRATIONS, file), 'utf8'))) await clickhouse.command({ query });
+  }
+}
+
+/**
  * Fills the archive with `count` items of the last 19 hours. The corpus is inserted once, with the archiver's words;
  * the engine itself multiplies it with other ids and times. Ids ascend with time, as the forum's do.
  */
-export async function fillArchive(
+async function fillArchive(
   clickhouse: ClickHouseClient,
   corpus: readonly CorpusItem[],
   count: number,
