@@ -42,7 +42,7 @@ export async function* byTime(
   { clickhouse, ask }: OrderDeps,
   { words, subreddit, since, now }: CommentsWanted,
   after: ArchivedComment | undefined,
-): AsyncGenerator<ArchivedComment[]> {
+): AsyncGenerator<ArchivedComment[], void> {
   let last = after;
   for (;;) {
     const query = { words, subreddit, since, now, after: last, limit: ROWS_PER_QUERY };
@@ -61,7 +61,7 @@ export async function* byRelevance(
   deps: OrderDeps,
   wanted: CommentsWanted,
   after: ArchivedComment | undefined,
-): AsyncGenerator<ArchivedComment[]> {
+): AsyncGenerator<ArchivedComment[], void> {
   const terms = foldedOnce(wanted.terms);
   const place = (comment: ArchivedComment) => ({ comment, relevance: relevanceOf(comment.body, terms) });
   const cursor = after && place(after);

@@ -144,8 +144,8 @@ export class PostIdSource implements CrawlSource {
   }
 
   /**
-   * Asks for the newest things, and publishes them, so that they are seen even while calls for ids fail. Until the first
-   * answer the walk makes no step, because it may have to jump.
+   * Asks for the newest things, and publishes them, so that they are seen even while calls for ids fail. Until the
+   * first answer the walk makes no step, because it may have to jump.
    */
   private headCall(now: number): Call {
     const { path, endpoint } = this.plan.listing;

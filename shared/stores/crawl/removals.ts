@@ -24,7 +24,7 @@ export async function recordRemovals(
   );
 }
 
-/** Blanks the stored content of removed things in the same way as blankedContent. What is blank is not written again. */
+/** Blanks the stored content of removed things in the same way as blankedContent, unless it is blank. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
   await db.query(
     `UPDATE matched_items SET author = '[deleted]', title = '', body = ''

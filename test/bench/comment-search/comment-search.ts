@@ -67,8 +67,8 @@ async function firstPage(clickhouse: ClickHouseClient, order: typeof byTime, wor
   const { signal } = new AbortController();
   const deps = { clickhouse, ask: <T>(read: (ending: AbortSignal) => Promise<T>) => read(signal) };
   const wanted = { terms: [word], words: [word], subreddit: undefined, since: undefined, now: Date.now() };
-  const { value } = await order(deps, wanted, undefined).next();
-  if (!Array.isArray(value) || value.length === 0) throw new Error(`nothing has ${word}`);
+  const first = await order(deps, wanted, undefined).next();
+  if (first.done === true || first.value.length === 0) throw new Error(`nothing has ${word}`);
 }
 
 async function countOf(clickhouse: ClickHouseClient, word: string): Promise<number> {

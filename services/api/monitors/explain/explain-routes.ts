@@ -17,8 +17,8 @@ import { findThing, itemResource } from './find-thing.ts';
 import { historyOf } from './history-of-thing.ts';
 
 /**
- * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw costs
- * the archive as much: enough for people and their tools.
+ * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw
+ * costs the archive as much: enough for people and their tools.
  */
 const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
 

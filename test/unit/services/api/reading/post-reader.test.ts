@@ -17,11 +17,11 @@ function createReader(upstream: Pick<Upstream, 'get' | 'post'>, clock = () => 0)
 }
 
 test('a request does not wait for comments that another one asked for', async () => {
-  const asked = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<undefined>();
   const { reader, source } = createReader({
     get: () => Promise.resolve(THREAD),
     post: () => {
-      asked.resolve();
+      asked.resolve(undefined);
       return new Promise<never>(() => undefined);
     },
   });
