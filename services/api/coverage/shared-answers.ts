@@ -19,11 +19,7 @@ export class SharedAnswers {
    * @param make its signal aborts when all who wait for the answer have left
    * @param gone aborts when this caller leaves
    */
-  async get(
-    key: string,
-    make: (abandoned: AbortSignal) => Promise<object>,
-    gone?: AbortSignal,
-  ): Promise<Uint8Array> {
+  async get(key: string, make: (abandoned: AbortSignal) => Promise<object>, gone?: AbortSignal): Promise<Uint8Array> {
     const known = this.kept.get(key);
     if (known === undefined || performance.now() - known.madeAt >= this.freshMs) {
       return this.flights.run(key, async (abandoned) => this.keep(key, await make(abandoned)), gone);

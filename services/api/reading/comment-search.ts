@@ -182,10 +182,7 @@ async function refreshFromForum(
   return current;
 }
 
-async function findCursor(
-  archive: SearchDeps,
-  { after, sort }: CommentSearch,
-): Promise<ArchivedComment | undefined> {
+async function findCursor(archive: SearchDeps, { after, sort }: CommentSearch): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
   const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, signal));
   if (comment === undefined) {

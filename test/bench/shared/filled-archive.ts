@@ -49,7 +49,12 @@ export async function withFilledArchive(
       await createTables(clickhouse);
       const begun = performance.now();
       const { items, distinct } = await fillArchive(clickhouse, corpus.items, Number(values.items));
-      report({ filled: items, distinct, corpus: corpus.name, seconds: Math.round((performance.now() - begun) / 1_000) });
+      report({
+        filled: items,
+        distinct,
+        corpus: corpus.name,
+        seconds: Math.round((performance.now() - begun) / 1_000),
+      });
       await work(clickhouse);
     });
   } finally {
