@@ -13,11 +13,14 @@ export interface Pair {
  * The matches of the monitors among the items, which have the keys of `items` as numbers, by the second implementation
  * of the rules that the tests also use. The keywords must consist of plain ASCII words.
  */
-export function naivePairs(monitors: readonly BenchMonitor[], items: ReadonlyMap<number, MatchItem>): Pair[] {
+export function naivePairs(monitors: Iterable<BenchMonitor>, items: ReadonlyMap<number, MatchItem>): Pair[] {
+  const ofAllItems = new Set([...items.values()].flatMap(searchedTexts).flatMap(runsOf));
   const byFirstWord = new Map<string, { monitor: BenchMonitor; keyword: string; words: string[] }[]>();
   for (const monitor of monitors) {
     for (const keyword of monitor.rule.keywords) {
       const words = runsOf(keyword);
+      // Most keywords occur in no text; they would fill the memory.
+      if (!words.every((word) => ofAllItems.has(word))) continue;
       const others = byFirstWord.get(words[0]!);
       if (others) others.push({ monitor, keyword, words });
       else byFirstWord.set(words[0]!, [{ monitor, keyword, words }]);

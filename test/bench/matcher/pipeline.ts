@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { Report } from '../main.ts';
@@ -10,6 +9,7 @@ import { naivePairs } from './naive-pairs.ts';
 import type { Pair } from './naive-pairs.ts';
 import type { PipelineJob } from './pipeline-child.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
+import { writeLines } from '../shared/write-lines.ts';
 
 const ITEMS = 100_000;
 /** Matches per item before filters and excluded terms, which remove some. */
@@ -27,10 +27,10 @@ export async function benchPipeline(
   const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));
   const subreddits = [...new Set(items.map(({ subreddit }) => subreddit))].filter((name) => /^\w{2,21}$/.test(name));
   const options = { count, items: items.length, maxPerItem: MAX_PER_ITEM, subreddits };
-  const monitors = sparseMonitors(vocabulary, options);
+  const monitors = () => sparseMonitors(vocabulary, options);
   const job: PipelineJob = {
-    monitorsFile: linesFile(folder, 'monitors', monitors),
-    itemsFile: linesFile(folder, 'items', items),
+    monitorsFile: await linesFile(folder, 'monitors', monitors()),
+    itemsFile: await linesFile(folder, 'items', items),
     sampleEvery: SAMPLE_EVERY,
   };
   const { pairs, pairsAfterUpdates, ...figures } = await runBounded('pipeline-child.ts', job, BOUNDS);
@@ -49,7 +49,7 @@ export async function benchPipeline(
 
   if (density > MAX_PER_ITEM) throw new Error(`more than ${MAX_PER_ITEM} monitors match an item`);
   const sample = new Map<number, MatchItem>([...items.entries()].filter(([number]) => number % SAMPLE_EVERY === 0));
-  const expected = naivePairs(monitors, sample);
+  const expected = naivePairs(monitors(), sample);
   assertEqual('the sample', pairs, expected);
   assertEqual('the sample after the updates', pairsAfterUpdates, expected);
 }
@@ -68,8 +68,8 @@ function assertEqual(what: string, pairs: readonly Pair[], expected: readonly Pa
   throw new Error(`${what}: ${pairs.length} matches, expected ${expected.length}; ${examples.join('; ')}`);
 }
 
-function linesFile(folder: string, name: string, values: readonly object[]): string {
+async function linesFile(folder: string, name: string, values: Iterable<object>): Promise<string> {
   const file = join(folder, `${name}.jsonl`);
-  writeFileSync(file, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  await writeLines(file, values);
   return file;
 }

@@ -1,6 +1,5 @@
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import { readCorpus } from '../shared/corpus.ts';
 import { commentOf, cutItems } from '../shared/matcher-items.ts';
@@ -8,6 +7,7 @@ import { denseMonitors } from '../shared/matcher-monitors.ts';
 import type { BenchMonitor } from '../shared/matcher-monitors.ts';
 import { Unusable } from './percolate-files.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
+import { writeLines } from '../shared/write-lines.ts';
 
 /** For 100,000 monitors; proportional for other numbers. */
 const MATCHES_PER_ITEM = 193;
@@ -59,11 +59,4 @@ function meanMatches(monitors: readonly BenchMonitor[], texts: readonly string[]
   let matches = 0;
   for (const text of texts) index.forEachMatch(commentOf(text), () => matches++);
   return matches / texts.length;
-}
-
-async function writeLines(file: string, values: Iterable<object>): Promise<void> {
-  const lines = function* () {
-    for (const value of values) yield `${JSON.stringify(value)}\n`;
-  };
-  await pipeline(lines, createWriteStream(file));
 }

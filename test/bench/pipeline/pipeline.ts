@@ -82,7 +82,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
 async function createMonitors(installation: Installation, corpus: readonly CorpusItem[], count: number): Promise<void> {
   const vocabulary = readVocabulary(corpus.map(({ text }) => plainText(text)));
   const options = { count, items: corpus.length, maxPerItem: MATCHES_PER_ITEM, subreddits: ['none'] };
-  const rules = sparseMonitors(vocabulary, options).map(({ rule }) => rule.keywords);
+  const rules = [...sparseMonitors(vocabulary, options)].map(({ rule }) => rule.keywords);
   const accounts = Array.from({ length: Math.ceil(count / MONITORS_PER_ACCOUNT) }, (_, account) => account);
   const keys = accounts.map((account) => {
     const args = ['--email', `pipeline${account}@example.com`, '--credits', '1000000', '--pack', '79'];

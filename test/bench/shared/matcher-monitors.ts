@@ -1,5 +1,5 @@
 import type { Rule } from '../../../shared/matching/rule.ts';
-import { oneOf, seededRandom, shuffled, syntheticWords } from './matcher-random.ts';
+import { inventedWords, oneOf, seededRandom, shuffled, syntheticWords } from './matcher-random.ts';
 import type { Random } from './matcher-random.ts';
 import type { Vocabulary } from './matcher-vocabulary.ts';
 
@@ -23,27 +23,37 @@ const HALF_KNOWN_SHARE = 0.3;
 
 /**
  * Monitors that match almost nothing. Nearly all keywords occur in no text. The others are rare words and phrases,
- * enough for at most `maxPerItem` matches per item before filters and excluded terms. Some monitors have filters.
+ * enough for at most `maxPerItem` matches per item before filters and excluded terms. Some monitors have filters. None
+ * is kept, and with the same arguments they are the same again.
  */
-export function sparseMonitors(
+export function* sparseMonitors(
   vocabulary: Vocabulary,
   options: { count: number; items: number; maxPerItem: number; subreddits: readonly string[] },
-): BenchMonitor[] {
+): Generator<BenchMonitor, void> {
   const random = seededRandom(5);
   const known = watchedRareTerms(vocabulary, options.items * options.maxPerItem, random);
-  const unseen = unseenKeywords(vocabulary, options.count * KEYWORDS - known.length, random);
-  const keywords = shuffled([...known, ...unseen], random);
+  const unseen = inventedWords(new Set(vocabulary.counts.keys()));
+  let left = options.count * KEYWORDS;
+  // The known keywords come at random places, each place with the same probability (selection sampling).
+  const drawKeyword = (): string => {
+    const isKnown = random() * left-- < known.length;
+    if (isKnown) return known.pop()!;
+    const { value } = unseen.next();
+    return random() < HALF_KNOWN_SHARE ? `${oneOf(vocabulary.words, random)} ${value}` : value;
+  };
   const excludable = vocabulary.words.slice(...EXCLUDED_RANKS);
-  return Array.from({ length: options.count }, (_, index) => ({
-    id: `m${index + 1}`,
-    rule: {
-      keywords: keywords.slice(index * KEYWORDS, (index + 1) * KEYWORDS),
-      exclude: excludedWords(excludable, random),
-      subreddits: random() < 0.2 ? [oneOf(options.subreddits, random), oneOf(options.subreddits, random)] : [],
-      ...oneOf(KINDS, random),
-      nsfw: random() < 0.5,
-    },
-  }));
+  for (let number = 1; number <= options.count; number++) {
+    yield {
+      id: `m${number}`,
+      rule: {
+        keywords: Array.from({ length: KEYWORDS }, drawKeyword),
+        exclude: excludedWords(excludable, random),
+        subreddits: random() < 0.2 ? [oneOf(options.subreddits, random), oneOf(options.subreddits, random)] : [],
+        ...oneOf(KINDS, random),
+        nsfw: random() < 0.5,
+      },
+    };
+  }
 }
 
 /** One in ten watches posts only, one in ten comments only. */
@@ -70,12 +80,6 @@ function watchedRareTerms({ words, counts, phrases }: Vocabulary, occurrences: n
     watched.push(term);
   }
   return watched;
-}
-
-/** Distinct keywords that occur in no text. */
-function unseenKeywords({ words, counts }: Vocabulary, count: number, random: Random): string[] {
-  const unseen = syntheticWords(count, random, new Set(counts.keys()));
-  return unseen.map((word) => (random() < HALF_KNOWN_SHARE ? `${oneOf(words, random)} ${word}` : word));
 }
 
 function excludedWords(excludable: readonly string[], random: Random): string[] {

@@ -43,3 +43,33 @@ export function syntheticWords(count: number, random: Random, taken?: ReadonlySe
   }
   return [...words];
 }
+
+const SYLLABLES = BEGINNINGS.length * VOWELS.length;
+const WORD_ENDS = [...new Set(ENDS)];
+/** Words of three syllables; each can be divided into them in one way only. */
+const INVENTED_WORDS = SYLLABLES ** 3 * WORD_ENDS.length;
+/** Has no divisor in common with their number, so that steps of it reach each word before any for the second time. */
+const STEP = 75_391_979;
+
+/**
+ * Invented words without end, none of them in `taken`, distinct up to 124 million. Unlike `syntheticWords` it keeps
+ * none of them, so that there can be more than a Set holds.
+ */
+export function* inventedWords(taken?: ReadonlySet<string>): Generator<string, never> {
+  for (let number = STEP; ; number = (number + STEP) % INVENTED_WORDS) {
+    const word = inventedWord(number);
+    if (!taken?.has(word)) yield word;
+  }
+}
+
+function inventedWord(number: number): string {
+  let rest = number;
+  const draw = (values: readonly string[]): string => {
+    const value = values[rest % values.length]!;
+    rest = Math.floor(rest / values.length);
+    return value;
+  };
+  let word = '';
+  for (let syllables = 3; syllables > 0; syllables--) word += draw(BEGINNINGS) + draw(VOWELS);
+  return word + draw(WORD_ENDS);
+}

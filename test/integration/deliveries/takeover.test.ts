@@ -110,8 +110,7 @@ test('what a deliverer claimed before it was killed, while the clock was ahead, 
   const { id } = await bench.addMonitor('https://receiver.example/');
   await bench.addMatches(id, 1);
   const isDue = async () => (await readDueMonitors(pool, '', 100)).due.some(({ monitorId }) => monitorId === id);
-  const claim = () =>
-    claimDueMatches(pool, [{ monitorId: id, limit: 4 }], { token: randomUUID(), lengthMs: 20_000 });
+  const claim = () => claimDueMatches(pool, [{ monitorId: id, limit: 4 }], { token: randomUUID(), lengthMs: 20_000 });
   await bench.db.setShift('1 hour');
   expect(await claim()).toHaveLength(1);
   expect(await isDue()).toBe(false);

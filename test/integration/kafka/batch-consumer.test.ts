@@ -222,7 +222,8 @@ test('pause cancels the current batch, resume repeats it, and nothing is lost', 
 });
 
 const seekCommitted: BatchConsumerDeps['onAssigned'] = async (_, api) => {
-  for (const { topic, partition, offset } of api.committed()) if (offset !== undefined) api.seek(topic, partition, offset);
+  for (const { topic, partition, offset } of api.committed())
+    if (offset !== undefined) api.seek(topic, partition, offset);
 };
 
 test.each([

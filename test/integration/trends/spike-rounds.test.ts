@@ -106,7 +106,12 @@ test('what was seen more than an hour after its creation, as after an outage, ma
   ]);
   await createRound()();
   const counts = (await events()).map(([monitor, , payload]) => [monitor, (payload as { count: number }).count]);
-  expect(counts).toEqual([[timely, 12], [mixed, 12]].toSorted());
+  expect(counts).toEqual(
+    [
+      [timely, 12],
+      [mixed, 12],
+    ].toSorted(),
+  );
 });
 
 test('only active monitors that ask for it and have a webhook, and none that are too young', async () => {
