@@ -61,7 +61,8 @@ const IGNORED_SETTINGS = new Set([
 export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
   names(`
     alter_sync async_insert cancel_http_readonly_queries_on_client_close insert_deduplicate insert_deduplication_token lightweight_deletes_sync max_block_size max_insert_block_size
-    max_insert_threads max_partitions_per_insert_block max_rows_to_read max_bytes_to_read mutations_sync optimize_throw_if_noop readonly
+    max_insert_threads max_partitions_per_insert_block max_rows_to_read max_bytes_to_read mutations_sync
+    optimize_move_to_prewhere optimize_throw_if_noop query_plan_merge_filters readonly
     wait_for_async_insert
     input_format_defaults_for_omitted_fields input_format_json_read_numbers_as_strings input_format_null_as_default
     input_format_skip_unknown_fields
