@@ -1,7 +1,6 @@
 import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { CLOCK_AHEAD } from '../monitors/recording-monitors.ts';
 
 /** A match as it was first stored. */
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
@@ -130,9 +129,7 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
     text: `
       UPDATE monitor_counters c
       SET last_seq = advance.last_seq, last_match_at = advance.last_match_at, last_day = advance.last_day,
-        not_stored_until = greatest(
-          CASE WHEN c.not_stored_until <= service_now() + ${CLOCK_AHEAD} THEN c.not_stored_until END,
-          advance.not_stored_until),
+        not_stored_until = greatest(c.not_stored_until, advance.not_stored_until),
         threads_not_stored_until = greatest(c.threads_not_stored_until, advance.threads_not_stored_until)
       FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[], $6::timestamptz[])
         AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until, threads_not_stored_until)

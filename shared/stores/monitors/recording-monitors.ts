@@ -13,10 +13,7 @@ export interface RecordingMonitor {
   pack: number;
   lastSeq: number;
   lastMatchAt: Date | undefined;
-  /**
-   * UTC date (YYYY-MM-DD) of new matches: today, or the last match's day when the clock was set back over midnight. A
-   * day beyond tomorrow is one of a clock that was ahead, whose cap would last until that day comes.
-   */
+  /** UTC date (YYYY-MM-DD) of new matches: today, or the last match's day when the clock was set back. */
   day: string;
   /** Unsuppressed matches of that day. */
   matchesOfDay: number;
@@ -34,9 +31,6 @@ export interface RecordingMonitor {
   /** service_now() of this statement. */
   now: Date;
 }
-
-/** What entered so much later than now did so while the clock of the brokers was ahead, too. */
-export const CLOCK_AHEAD = `interval '1 day'`;
 
 /** Takes the monitors' locks until the transaction ends, in the order of their ids, as every service does. */
 export async function lockRecordingMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
@@ -86,17 +80,13 @@ export async function readRecordingMonitors(
       SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook,
         m.digest IS NOT NULL AS has_digest, a.pack,
         c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
-        coalesce(d.suppressed, 0) AS suppressed_of_day,
-        CASE WHEN c.not_stored_until <= clock.now + ${CLOCK_AHEAD} THEN c.not_stored_until END AS not_stored_until,
+        coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until,
         c.threads_not_stored_until, m.thread_once,
         muted.found IS NOT NULL AS has_mutes, clock.now
       FROM clock, monitor_counters c
       JOIN monitors m ON m.id = c.monitor_id
       JOIN accounts a ON a.id = m.account_id
-      CROSS JOIN LATERAL (SELECT (clock.now AT TIME ZONE 'UTC')::date AS day) AS shown
-      CROSS JOIN LATERAL (
-        SELECT CASE WHEN c.last_day > shown.day + 1 THEN shown.day ELSE greatest(c.last_day, shown.day) END AS day
-      ) AS today
+      CROSS JOIN LATERAL (SELECT greatest(c.last_day, (clock.now AT TIME ZONE 'UTC')::date) AS day) AS today
       LEFT JOIN monitor_days d ON d.monitor_id = c.monitor_id AND d.day = today.day
       LEFT JOIN LATERAL (
         SELECT true AS found FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id LIMIT 1

@@ -129,23 +129,6 @@ test('a new day or a larger pack gives room to items that enter from then on', a
   expect(matches.map(({ seq }) => seq)).toEqual([CAP + CEILING + 4, CAP + CEILING + 5]);
 });
 
-test('the day of a clock that was days ahead does not use up the caps of the days until then', async () => {
-  const monitorId = await newMonitor();
-  const AHEAD_MS = 3 * 86_400_000;
-  await moveToNoon(3);
-  const ahead = await record(someOf(monitorId, CAP + CEILING + 1, AHEAD_MS));
-  expect(ahead.outcomes).toEqual({ recorded: CAP, suppressed: CEILING, not_stored: 1 });
-  for (const day of [0, 1, 2]) {
-    await moveToNoon(day);
-    const { matches, outcomes } = await record(someOf(monitorId, CAP + 1, day * 86_400_000 + 1_000));
-    expect(outcomes).toEqual({ recorded: CAP, suppressed: 1 });
-    expect(matches[0]!.seq).toBe((day + 1) * (CAP + 1) + CEILING);
-  }
-  // A clock that is set back over midnight does not give the cap of a day twice.
-  await moveToNoon(1);
-  expect((await record(someOf(monitorId, 1, 2 * 86_400_000))).outcomes).toEqual({ suppressed: 1 });
-});
-
 test.each([
   { change: 'a larger pack', apply: (id: string) => largerPackOf(id) },
   { change: 'a new day', apply: () => moveToNoon(1) },
