@@ -2,8 +2,10 @@ import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
-import { endOrphanedFetchers } from './end-orphaned-fetchers.ts';
-import { heartbeatAfterClockStep } from './heartbeat-after-clock-step.ts';
+import { endFetchesAtStop } from './kafkajs-mends/end-fetches-at-stop.ts';
+import { endOrphanedFetchers } from './kafkajs-mends/end-orphaned-fetchers.ts';
+import { heartbeatAfterClockStep } from './kafkajs-mends/heartbeat-after-clock-step.ts';
+import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
 
@@ -39,7 +41,9 @@ export function createKafka(options: {
   logger: Logger;
 }): KafkaConnection {
   endOrphanedFetchers();
+  endFetchesAtStop();
   heartbeatAfterClockStep();
+  mendRequestTimers();
   const { security = NO_SECURITY } = options;
   const client = new kafkajs.Kafka({
     ...parseBrokers(options.brokers, security.mechanism),

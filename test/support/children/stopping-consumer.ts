@@ -6,7 +6,7 @@
  */
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
-import { endOrphanedFetchers } from '../../../shared/kafka/end-orphaned-fetchers.ts';
+import { endOrphanedFetchers } from '../../../shared/kafka/kafkajs-mends/end-orphaned-fetchers.ts';
 
 interface Runner {
   start(): Promise<void>;

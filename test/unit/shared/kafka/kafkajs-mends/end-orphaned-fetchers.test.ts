@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../../../..');
 const MAIN = join(ROOT, 'test/support/children/stopping-consumer.ts');
-const SOURCE = join(ROOT, 'shared/kafka/end-orphaned-fetchers.ts');
+const SOURCE = join(ROOT, 'shared/kafka/kafkajs-mends/end-orphaned-fetchers.ts');
 /** Calls it twice with a Runner of another version. */
 const SCRIPT = `
   import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { heartbeatAfterClockStep } from '../../../../shared/kafka/heartbeat-after-clock-step.ts';
+import { heartbeatAfterClockStep } from '../../../../../shared/kafka/kafkajs-mends/heartbeat-after-clock-step.ts';
 
 interface Group {
   memberId: string;

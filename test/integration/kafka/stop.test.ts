@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
+import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+
+/** The broker answers a fetch after this time, if no record comes before. Far longer than a stop takes otherwise. */
+const FETCH_MS = 10_000;
+const STOP_MS = 3_000;
+
+let fixture: KafkaFixture;
+beforeAll(async () => {
+  fixture = await createKafkaFixture();
+});
+afterAll(() => fixture.drop());
+
+async function start(topic: string, handled: string[]) {
+  const consumer = await startBatchConsumer({
+    ...fixture,
+    group: 'group',
+    topics: [topic],
+    logger: silentLogger(),
+    gather: { bytes: 1, ms: FETCH_MS },
+    handle: ({ records }) => {
+      handled.push(...records.map(({ value }) => value.toString()));
+      return Promise.resolve();
+    },
+  });
+  await eventually('the consumer is ready', () => consumer.ready());
+  return consumer;
+}
+
+async function timeToStop({ stop }: { stop(): Promise<void> }): Promise<number> {
+  const begun = performance.now();
+  await stop();
+  return performance.now() - begun;
+}
+
+test('a consumer that waits for records stops at once, and the next one gets the records that come then', async () => {
+  const topic = await fixture.topic('quiet');
+  const handled: string[] = [];
+  const first = await start(topic, handled);
+  await fixture.publisher.publish(topic, [{ key: 'k', value: 'before' }]);
+  await eventually('the record is handled', () => handled.length === 1);
+  expect(await timeToStop({ stop: () => first.stop() })).toBeLessThan(STOP_MS);
+  await fixture.publisher.publish(topic, [{ key: 'k', value: 'after' }]);
+  // It has left the group, so the next member need not wait until its session ends.
+  const second = await start(topic, handled);
+  await eventually('the next record is handled', () => handled.length === 2);
+  expect(await timeToStop({ stop: () => second.stop() })).toBeLessThan(STOP_MS);
+  expect(handled).toEqual(['before', 'after']);
+});
+
+test('a listener that waits for keys stops at once', async () => {
+  const topic = await fixture.topic('keys');
+  const keys: string[] = [];
+  let gaps = 0;
+  const listener = startTopicKeyListener({
+    ...fixture,
+    group: 'listener',
+    topics: [topic],
+    logger: silentLogger(),
+    onKey: (key) => keys.push(key),
+    onGap: () => (gaps += 1),
+  });
+  await eventually('it has joined and fetched', async () => {
+    await fixture.publisher.publish(topic, [{ key: 'k', value: 'v' }]);
+    return gaps > 0 && keys.length > 0;
+  });
+  expect(await timeToStop(listener)).toBeLessThan(STOP_MS);
+});
