@@ -3,6 +3,7 @@ import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
+import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
@@ -152,6 +153,7 @@ async function startHintConsumer(
     ...deps,
     group: DELIVERER_GROUP,
     topics: [MONITOR_MATCHES.name],
+    gather: ANY_RECORD,
     deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics, logger }),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);

@@ -2,6 +2,7 @@ import { candidate } from '../../schemas/messages/candidate.ts';
 import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
+import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
@@ -57,6 +58,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
     group: RECORDER_GROUP,
     topics: [MONITOR_CANDIDATES.name],
     handle: (batch) => handleBatch(deps, batch),
+    gather: ANY_RECORD,
     maxRecords: MAX_BATCH,
     partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),

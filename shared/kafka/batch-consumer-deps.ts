@@ -19,6 +19,12 @@ export interface AssignmentApi {
   signal: AbortSignal;
 }
 
+/**
+ * For consumers that neither pause nor seek: a record is answered at once, and a fetch without one takes as long as
+ * members may take to learn of a rebalance.
+ */
+export const ANY_RECORD = { bytes: 1, ms: 1_000 };
+
 export interface BatchConsumerDeps {
   kafka: KafkaConnection;
   prefix: string;
@@ -67,6 +73,7 @@ export interface BatchConsumerDeps {
   /**
    * How the broker gathers records before it answers a fetch: until there are `bytes` of them, or for `ms`. Default: it
    * answers as soon as there is any record, and after 300 ms without one. For consumers that do much for each batch.
+   * A heartbeat follows each answer without records, a second apart at least; pauses and seeks take effect after it.
    */
   gather?: { bytes: number; ms: number };
 }

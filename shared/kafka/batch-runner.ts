@@ -13,6 +13,7 @@ import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from '
 import type { DeadLetters } from './dead-letters.ts';
 import type { GroupAssignment } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
+import { OffsetCommits } from './offset-commits.ts';
 import { PoisonMessage } from './poison-message.ts';
 
 /** Errors of the group coordinator that mean that this member has lost its partitions. */
@@ -55,6 +56,7 @@ export class BatchRunner {
   private readonly metrics: Metrics;
   private readonly logger: Logger;
   private readonly outage: OutageLog;
+  private readonly commits = new OffsetCommits();
   private failuresInARow = 0;
 
   constructor(options: Options) {
@@ -137,7 +139,7 @@ export class BatchRunner {
     if (!ownership.isCurrent()) return false;
     const next = last.offset + 1n;
     if (!isRefill) {
-      await commit(fetched, next, outcome.metadata);
+      if (!(await this.commit(fetched, next, outcome.metadata))) return false;
       this.options.onCommitted?.(topic, partition, next);
       this.metrics.kafkaConsumed.inc({ topic, group: this.options.group }, unit.length);
       endTimer();
@@ -146,6 +148,20 @@ export class BatchRunner {
     payload.resolveOffset(String(last.offset));
     assignment.resolved(topic, partition, next);
     return true;
+  }
+
+  private async commit(fetched: Fetched, next: bigint, metadata: string | undefined): Promise<boolean> {
+    const { payload, assignment, topic, partition, ownership } = fetched;
+    const place = { topic: payload.batch.topic, partition };
+    const isCommitted = await this.commits.commit({
+      payload,
+      ...place,
+      next,
+      metadata,
+      isOwned: ownership.ownsPartition,
+    });
+    if (isCommitted) assignment.markCommitted(topic, partition, next);
+    return isCommitted;
   }
 
   /** Calls the handler. For each PoisonMessage it throws, removes that record and calls it again. */
@@ -233,16 +249,4 @@ async function sendHeartbeat({ payload, assignment }: Fetched): Promise<void> {
     if (LOST.has(type)) assignment.giveUp();
     if (LOST.has(type) || type === 'REBALANCE_IN_PROGRESS') assignment.rejoin = error;
   }
-}
-
-/**
- * Commits through the batch, not with consumer.commitOffsets(), which retries internally and hides the type of the
- * error. kafkajs needs that type to know that it must join again. The request contains the generation, so the broker
- * refuses a stale commit.
- */
-async function commit(fetched: Fetched, next: bigint, metadata: string | undefined): Promise<void> {
-  const { payload, assignment, topic, partition } = fetched;
-  const offset = { partition, offset: String(next), ...(metadata === undefined ? {} : { metadata }) };
-  await payload.commitOffsetsIfNecessary({ topics: [{ topic: payload.batch.topic, partitions: [offset] }] });
-  assignment.markCommitted(topic, partition, next);
 }

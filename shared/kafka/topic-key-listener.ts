@@ -24,6 +24,11 @@ export interface TopicKeyListenerDeps {
 }
 
 const MIB = 1024 * 1024;
+/**
+ * How long the broker waits for a record before it answers a fetch without one, after which a heartbeat is sent. A
+ * heartbeat comes twice this time after another at the latest, well within the session.
+ */
+const WAIT_MS = 3_000;
 /** With the time to delete the group it is shorter than Lifecycle's deadline. */
 const DISCONNECT_MS = 5_000;
 
@@ -39,11 +44,12 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   const consumer = kafka.client.consumer({
     groupId: prefix + group,
     sessionTimeout: 10_000,
-    heartbeatInterval: 1_000,
+    // The only member of its group: no other waits for its heartbeats.
+    heartbeatInterval: WAIT_MS,
     metadataMaxAge: 60_000,
     allowAutoTopicCreation: false,
     minBytes: 1,
-    maxWaitTimeInMs: 300,
+    maxWaitTimeInMs: WAIT_MS,
     maxBytesPerPartition: MIB,
     maxBytes: 8 * MIB,
     retry: { retries: 10 },

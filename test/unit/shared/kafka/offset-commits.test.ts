@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { OffsetCommits } from '../../../../shared/kafka/offset-commits.ts';
+import type { DueCommit } from '../../../../shared/kafka/offset-commits.ts';
+
+type Request = Parameters<DueCommit['payload']['commitOffsetsIfNecessary']>[0];
+
+/** A consumer group that answers when the test says so. */
+function createGroup() {
+  const requests: { offsets: Request; answer: PromiseWithResolvers<undefined> }[] = [];
+  const payload: DueCommit['payload'] = {
+    commitOffsetsIfNecessary: (offsets) => {
+      const answer = Promise.withResolvers<undefined>();
+      requests.push({ offsets, answer });
+      return answer.promise;
+    },
+  };
+  const due = (topic: string, partition: number, next: bigint, isOwned = () => true): DueCommit => ({
+    ...{ payload, topic, partition, next, isOwned },
+    metadata: undefined,
+  });
+  return { requests, due };
+}
+
+/** The end of a turn of the event loop, and of the one after it. */
+const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+test('partitions that end together share a request', async () => {
+  const { requests, due } = createGroup();
+  const commits = new OffsetCommits();
+  const all = [
+    commits.commit(due('posts', 0, 5n)),
+    commits.commit({ ...due('posts', 1, 2n ** 60n), metadata: 'm' }),
+    commits.commit(due('comments', 1, 7n)),
+  ];
+  await turn();
+  expect(requests.map(({ offsets }) => offsets)).toEqual([
+    {
+      topics: [
+        {
+          topic: 'posts',
+          partitions: [
+            { partition: 0, offset: '5' },
+            { partition: 1, offset: '1152921504606846976', metadata: 'm' },
+          ],
+        },
+        { topic: 'comments', partitions: [{ partition: 1, offset: '7' }] },
+      ],
+    },
+  ]);
+  requests[0]!.answer.resolve(undefined);
+  expect(await Promise.all(all)).toEqual([true, true, true]);
+});
+
+test('partitions that end while a request is under way share the next one, without those that were lost', async () => {
+  const { requests, due } = createGroup();
+  const commits = new OffsetCommits();
+  const first = commits.commit(due('posts', 0, 1n));
+  await turn();
+  let isOwned = true;
+  const later = [commits.commit(due('posts', 1, 2n)), commits.commit(due('posts', 2, 3n, () => isOwned))];
+  await turn();
+  expect(requests).toHaveLength(1);
+  isOwned = false;
+  requests[0]!.answer.resolve(undefined);
+  expect(await first).toBe(true);
+  await turn();
+  expect(requests[1]!.offsets).toEqual({ topics: [{ topic: 'posts', partitions: [{ partition: 1, offset: '2' }] }] });
+  requests[1]!.answer.resolve(undefined);
+  expect(await Promise.all(later)).toEqual([true, false]);
+});
+
+test('all that share a request get its error, which kafkajs must see', async () => {
+  const { requests, due } = createGroup();
+  const commits = new OffsetCommits();
+  const all = Promise.allSettled([commits.commit(due('posts', 0, 1n)), commits.commit(due('posts', 1, 1n))]);
+  await turn();
+  const error = Object.assign(new Error('join again'), { type: 'REBALANCE_IN_PROGRESS' });
+  requests[0]!.answer.reject(error);
+  expect((await all).map((one) => (one.status === 'rejected' ? one.reason : one.status))).toEqual([error, error]);
+});
