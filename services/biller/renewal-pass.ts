@@ -48,12 +48,13 @@ export async function runRenewalPass(options: RenewalPassDeps): Promise<number> 
  * different batches never wait for each other's account locks.
  */
 function batchesByAccount(monitors: readonly DueMonitor[], size: number): string[][] {
-  const batches: string[][] = [[]];
+  const batches: string[][] = [];
   let account: string | undefined;
   for (const { id, accountId } of monitors) {
-    if (accountId !== account && batches.at(-1)!.length >= size) batches.push([]);
+    const last = batches.at(-1);
+    if (last === undefined || (accountId !== account && last.length >= size)) batches.push([id]);
+    else last.push(id);
     account = accountId;
-    batches.at(-1)!.push(id);
   }
   return batches;
 }

@@ -8,6 +8,7 @@ import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import {
   claimBackfill,
+  hasBackfills,
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
@@ -82,7 +83,7 @@ async function work(deps: RunDeps, outages: Outages): Promise<void> {
     let outage = outages.claiming;
     let waitMs = POLL_MS;
     try {
-      const run = await inTransaction(deps.pool, (client) => claimBackfill(client, randomUUID(), deps.leaseSeconds));
+      const run = await claim(deps);
       outage.recovered();
       if (run !== undefined) {
         outage = outages.working;
@@ -99,6 +100,11 @@ async function work(deps: RunDeps, outages: Outages): Promise<void> {
     }
     await delay(waitMs, signal);
   }
+}
+
+async function claim({ pool, leaseSeconds }: RunDeps): Promise<ClaimedBackfill | undefined> {
+  if (!(await hasBackfills(pool))) return undefined;
+  return inTransaction(pool, (client) => claimBackfill(client, randomUUID(), leaseSeconds));
 }
 
 /** Read again after an await. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import {
   claimBackfill,
+  hasBackfills,
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
@@ -45,6 +46,16 @@ async function claimed(): Promise<ClaimedBackfill> {
   await db.freeze('1 millisecond');
   return run;
 }
+
+test('there are runs until the last one has ended, also while all are leased', async () => {
+  expect(await hasBackfills(db.pool)).toBe(false);
+  await add('a1', 'acc_a');
+  expect(await hasBackfills(db.pool)).toBe(true);
+  const run = await claimed();
+  expect(await hasBackfills(db.pool)).toBe(true);
+  await endBackfill(db.pool, run, 'done');
+  expect(await hasBackfills(db.pool)).toBe(false);
+});
 
 test('an account has one run under way; accounts take turns, however many runs one has', async () => {
   for (const id of ['a1', 'a2', 'a3']) await add(id, 'acc_a');
