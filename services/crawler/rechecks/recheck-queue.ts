@@ -1,8 +1,12 @@
 import { RecheckShare } from './recheck-share.ts';
 
 const NAMES_PER_CALL = 100;
-/** A batch that is not full waits this long for more. */
+/** A batch that is not full leaves when its first thing has been due for this long. */
 const PATIENCE_MS = 30_000;
+/** How often pages are read while each fills a batch. */
+const READ_MS = 1_000;
+/** How often pages are read that do not: what is due waits for others anyway. */
+const READ_FEW_MS = 5_000;
 
 /** A thing to look at, and its place in the order in which things become due. */
 export interface DueThing {
@@ -30,6 +34,7 @@ export class RecheckQueue {
   private readTo: DueThing;
   private isBusy = false;
   private readAt = Number.NEGATIVE_INFINITY;
+  private hasReadFew = false;
   private startedAt = Number.NEGATIVE_INFINITY;
 
   /** @param skips whether things are left out that have been due for hours */
@@ -48,9 +53,10 @@ export class RecheckQueue {
     return Math.max(0, due - (this.waiting[0]?.at ?? this.readTo.at));
   }
 
-  /** Where the next page begins; undefined while there is enough to do, or when it was read a moment ago. */
+  /** Where the next page begins; undefined while there is enough to do, or when one was read not long ago. */
   nextPage(now: number, due: number): DueThing | undefined {
-    if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < 1_000) return undefined;
+    const pauseMs = this.hasReadFew ? READ_FEW_MS : READ_MS;
+    if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < pauseMs) return undefined;
     if (this.skips && this.waiting.length === 0) {
       const resumed = RecheckShare.resume(this.readTo.at, due);
       if (resumed > this.readTo.at) this.readTo = { at: resumed, name: '' };
@@ -58,10 +64,12 @@ export class RecheckQueue {
     return due > this.readTo.at ? this.readTo : undefined;
   }
 
-  /** @param end what was read up to, if the page is empty */
+  /** @param end what is due: what was read up to, if the page is empty */
   addPage(now: number, things: readonly DueThing[], end: number): void {
     this.readAt = now;
-    if (this.waiting.length === 0 && things.length > 0) this.startedAt = now;
+    this.hasReadFew = things.length < NAMES_PER_CALL;
+    const first = things[0];
+    if (this.waiting.length === 0 && first !== undefined) this.startedAt = now - Math.max(0, end - first.at);
     for (const thing of things) this.waiting.push(thing);
     this.readTo = things.at(-1) ?? this.readTo;
     if (things.length === 0 && end > this.readTo.at) this.readTo = { at: end, name: '' };

@@ -44,3 +44,24 @@ test('of the things that are due for hours, unmatched ones are skipped and match
   expect(skipping.behindMs(due)).toBe(99 * HOUR);
   expect(skipping.nextPage(SECOND, due)?.at).toBeGreaterThan(90 * HOUR);
 });
+
+test('reads a page a second while pages fill batches, and every five seconds otherwise', () => {
+  const queue = new RecheckQueue([0, ''], false);
+  const isRead = (now: number) => queue.nextPage(now, 10_000) !== undefined;
+  queue.addPage(60 * SECOND, things(100), 10_000);
+  const batch = queue.nextBatch(60 * SECOND)!;
+  queue.done(60 * SECOND, batch);
+  expect([isRead(60.9 * SECOND), isRead(61 * SECOND)]).toEqual([false, true]);
+  queue.addPage(61 * SECOND, things(99, 101), 10_000);
+  expect([isRead(65.9 * SECOND), isRead(66 * SECOND)]).toEqual([false, true]);
+  queue.addPage(66 * SECOND, [], 10_000);
+  expect([isRead(70.9 * SECOND), isRead(71 * SECOND)]).toEqual([false, false]);
+  expect(queue.nextPage(71 * SECOND, 10_001)).toBeDefined();
+});
+
+test('things are looked at when the first of them has been due for half a minute, whenever it was read', () => {
+  const queue = new RecheckQueue([0, ''], false);
+  queue.addPage(100 * SECOND, things(10), 4 * SECOND + 1);
+  expect(queue.nextBatch(126 * SECOND - 1)).toBeUndefined();
+  expect(queue.nextBatch(126 * SECOND)?.names).toHaveLength(10);
+});
