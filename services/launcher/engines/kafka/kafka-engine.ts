@@ -186,6 +186,8 @@ function jvmArgs(heapMb: number): string[] {
     '-XX:NewRatio=5',
     // Where the system allows it; a quarter of the broker's processor time on a virtual machine.
     '-XX:+UseTransparentHugePages',
+    // Counters that are written twenty times a second, for tools that nobody uses here.
+    '-XX:-UsePerfData',
     '-XX:+ExitOnOutOfMemoryError',
     '-Xlog:disable',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
