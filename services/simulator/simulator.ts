@@ -13,7 +13,9 @@ import type { WorldOptions } from './world.ts';
 import { openWorld } from './world.ts';
 
 /** The maximum lag of the emitted log while there are no requests. */
-const TICK_MS = 20;
+const LOG_TICK_MS = 20;
+/** Without a log requests alone need items, and each emits what is due: only the stored position lags. */
+const TICK_MS = 500;
 /** Longer than a crawler's pause, so that the crawler never uses a connection that is being closed. */
 const KEEP_ALIVE_MS = 60_000;
 
@@ -48,7 +50,8 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
   const payments = options.payments && new PaymentSimulator(options.payments, now);
   payments?.listensAt(url);
   server.on('request', requestListener({ ...control, latency, payments }));
-  const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
+  const tickMs = options.world.emittedLog === undefined ? TICK_MS : LOG_TICK_MS;
+  const timer = tick ? setInterval(() => world.emission.advance(), tickMs) : undefined;
   const stop = async (): Promise<void> => {
     clearInterval(timer);
     const closed = once(server, 'close');
