@@ -50,7 +50,9 @@ function mendPrototype(prototype: Partial<RequestQueue>): void {
   }
   const watch = new TimeoutWatch();
   prototype.scheduleRequestTimeoutCheck = function () {
-    if (this.enforceRequestTimeout) watch.add(this);
+    if (!this.enforceRequestTimeout) return;
+    this.destroy();
+    watch.add(this);
   };
   prototype.scheduleCheckPendingRequests = function () {
     if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
