@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -32,9 +33,9 @@ async function start(topic: string, handled: string[]) {
   return consumer;
 }
 
-async function timeToStop({ stop }: { stop(): Promise<void> }): Promise<number> {
+async function timeToStop(running: Running): Promise<number> {
   const begun = performance.now();
-  await stop();
+  await running.stop();
   return performance.now() - begun;
 }
 
@@ -44,12 +45,12 @@ test('a consumer that waits for records stops at once, and the next one gets the
   const first = await start(topic, handled);
   await fixture.publisher.publish(topic, [{ key: 'k', value: 'before' }]);
   await eventually('the record is handled', () => handled.length === 1);
-  expect(await timeToStop({ stop: () => first.stop() })).toBeLessThan(STOP_MS);
+  expect(await timeToStop(first)).toBeLessThan(STOP_MS);
   await fixture.publisher.publish(topic, [{ key: 'k', value: 'after' }]);
   // It has left the group, so the next member need not wait until its session ends.
   const second = await start(topic, handled);
   await eventually('the next record is handled', () => handled.length === 2);
-  expect(await timeToStop({ stop: () => second.stop() })).toBeLessThan(STOP_MS);
+  expect(await timeToStop(second)).toBeLessThan(STOP_MS);
   expect(handled).toEqual(['before', 'after']);
 });
 

@@ -76,5 +76,8 @@ test('all that share a request get its error, which kafkajs must see', async () 
   await turn();
   const error = Object.assign(new Error('join again'), { type: 'REBALANCE_IN_PROGRESS' });
   requests[0]!.answer.reject(error);
-  expect((await all).map((one) => (one.status === 'rejected' ? one.reason : one.status))).toEqual([error, error]);
+  expect((await all).map((one) => (one.status === 'rejected' ? (one.reason as unknown) : one.status))).toEqual([
+    error,
+    error,
+  ]);
 });
