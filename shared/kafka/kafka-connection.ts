@@ -1,4 +1,3 @@
-import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
@@ -8,6 +7,7 @@ import { heartbeatAfterClockStep } from './kafkajs-mends/heartbeat-after-clock-s
 import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
+import { kafkajs } from './wire/kafkajs.ts';
 
 export interface KafkaConnection {
   /** Only for the files of this folder. */

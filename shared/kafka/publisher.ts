@@ -177,19 +177,20 @@ class SerialPublisher implements Publisher {
 
   private async assignPartitions(topics: readonly { topic: string; records: SizedRecord[] }[]) {
     await this.learnPartitionCounts(topics.map(({ topic }) => topic));
-    const byPartition = new Map<string, { topic: string; records: SizedRecord[] }>();
+    const byTopic = new Map<string, SizedRecord[][]>();
     for (const { topic, records } of topics) {
       const count = this.partitions.get(topic) ?? 0;
+      const byPartition = byTopic.get(topic) ?? Array.from({ length: count }, (): SizedRecord[] => []);
+      byTopic.set(topic, byPartition);
       for (const record of records) {
-        const partition = partitionOfKey(record.message.key as Buffer, count);
+        const partition = partitionOfKey(record.key, count);
         record.message.partition = partition;
-        const partitionKey = `${topic}|${partition}`;
-        const existing = byPartition.get(partitionKey);
-        if (existing) existing.records.push(record);
-        else byPartition.set(partitionKey, { topic, records: [record] });
+        byPartition[partition]!.push(record);
       }
     }
-    return [...byPartition.values()].map(({ topic, records }) => cutPieces(topic, records, MAX_PIECE_BYTES));
+    return [...byTopic].flatMap(([topic, byPartition]) =>
+      byPartition.filter(isFilled).map((records) => cutPieces(topic, records, MAX_PIECE_BYTES)),
+    );
   }
 
   /** The counts are cached for the lifetime of the publisher: they change only while producers are stopped. */
@@ -211,15 +212,18 @@ class SerialPublisher implements Publisher {
   }
 }
 
-function toSized(record: OutgoingRecord): SizedRecord {
-  const key = Buffer.from(record.key);
-  const value = typeof record.value === 'string' ? Buffer.from(record.value) : record.value;
-  const message: Message = record.headers ? { key, value, headers: record.headers } : { key, value };
-  const bytes = key.length + value.length + headerBytes(record.headers) + RECORD_OVERHEAD_BYTES;
+/** Keys and texts stay strings, of which the bytes are made once, in the request. */
+function toSized({ key, value, headers }: OutgoingRecord): SizedRecord {
+  const message: Message = headers ? { key, value, headers } : { key, value };
+  const bytes = Buffer.byteLength(key) + Buffer.byteLength(value) + headerBytes(headers) + RECORD_OVERHEAD_BYTES;
   if (bytes > MAX_MESSAGE_BYTES - BATCH_OVERHEAD_BYTES) {
     throw new PublishRefused(`a record has ${bytes} bytes; the broker accepts at most ${MAX_MESSAGE_BYTES}`);
   }
-  return { message, bytes };
+  return { key, message, bytes };
+}
+
+function isFilled(records: readonly SizedRecord[]): boolean {
+  return records.length > 0;
 }
 
 function headerBytes(headers: IHeaders | undefined): number {

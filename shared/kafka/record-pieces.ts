@@ -1,7 +1,8 @@
 import type { Message } from 'kafkajs';
 
-/** A record ready to be sent, encoded as bytes, with its size on the wire. */
+/** A record ready to be sent, with its size on the wire. */
 export interface SizedRecord {
+  key: string;
   message: Message;
   bytes: number;
 }

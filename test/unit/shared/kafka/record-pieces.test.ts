@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cutPieces, layOutRequests } from '../../../../shared/kafka/record-pieces.ts';
 import type { SizedRecord } from '../../../../shared/kafka/record-pieces.ts';
 
-const record = (bytes: number): SizedRecord => ({ message: { key: 'k', value: null }, bytes });
+const record = (bytes: number): SizedRecord => ({ key: 'k', message: { key: 'k', value: null }, bytes });
 const sizes = fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 60 });
 
 test('pieces keep the order, contain every record and stay below the limit', () => {
