@@ -1,5 +1,6 @@
 import { forumItem } from '../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
+import { ItemBlock } from './item-block.ts';
 
 /** An item as read from Kafka. */
 export interface EnteredItem {
@@ -9,10 +10,7 @@ export interface EnteredItem {
   item: ForumItem;
 }
 
-/**
- * An item in the ring. It is kept as its message: as objects, the items of a replay would be most of the heap, which
- * each garbage collection marks.
- */
+/** An item in the ring, kept as its message (`ItemBlock`). */
 export interface RecentItem {
   offset: bigint;
   enteredAtMs: number;
@@ -36,18 +34,17 @@ export const RING_MS = 30_000;
  * speed 200 MB.
  */
 export const RING_MAX_BYTES = 256 * 1024 * 1024;
-/** Estimated bytes of an item besides its message: the object, its fields, its entries in the ring. */
-const ITEM_BYTES = 300;
 
 /** The items of one partition in offset order. */
 interface PartitionItems {
-  items: RecentItem[];
+  /** The last one grows. A block leaves when all of its items are older than 30 s. */
+  blocks: ItemBlock[];
+  lastOffset: bigint;
   /**
-   * For each item, the latest append time up to and including it. Append times may step back when another broker leads
-   * the partition, but this list never decreases, so the items since a given time are found by walking from the end.
+   * The latest append time so far. Append times may step back when another broker leads the partition; blocks keep the
+   * latest time up to each item, which never decreases, so the items since a given time are found from the end.
    */
-  latestMs: number[];
-  bytes: number;
+  latestMs: number;
 }
 
 /**
@@ -64,8 +61,9 @@ export class RecentItems {
   private readonly maxBytes: number;
   /** Items evicted before their 30 s were over, since the last call of `takeEvictedCount`. */
   private evictedCount = 0;
+  private blockBytes = 0;
 
-  /** @param maxBytes estimated bytes of all partitions together */
+  /** @param maxBytes of all partitions together */
   constructor(maxBytes = RING_MAX_BYTES) {
     this.maxBytes = maxBytes;
   }
@@ -73,30 +71,31 @@ export class RecentItems {
   /** Removes everything. Called on each assignment of partitions, which are read again from their refill offsets. */
   clear(): void {
     this.partitions.clear();
+    this.blockBytes = 0;
   }
 
   /** Appends a copy of an item; ignores one that is already present because its batch is repeated. */
-  add(partitionKey: string, { offset, enteredAtMs, message }: RecentItem): void {
+  add(partitionKey: string, item: RecentItem): void {
+    const { offset, enteredAtMs } = item;
     let recent = this.partitions.get(partitionKey);
-    if (!recent) this.partitions.set(partitionKey, (recent = { items: [], latestMs: [], bytes: 0 }));
-    const { items, latestMs } = recent;
-    const [first, last] = [items[0], items.at(-1)];
-    // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
-    if (first && offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
-    else if (last && offset <= last.offset) return;
-    const added = { offset, enteredAtMs, message: copyOf(message) };
-    items.push(added);
-    latestMs.push(Math.max(latestMs.at(-1) ?? 0, enteredAtMs));
-    recent.bytes += bytesOf(added);
-    removeExpired(recent, enteredAtMs - RING_MS);
+    if (recent && offset <= recent.lastOffset) {
+      const first = oldestOf(recent);
+      if (first !== undefined && offset >= first) return;
+      // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
+      this.remove(partitionKey, recent);
+      recent = undefined;
+    }
+    if (!recent) this.partitions.set(partitionKey, (recent = { blocks: [], lastOffset: offset, latestMs: 0 }));
+    recent.lastOffset = offset;
+    recent.latestMs = Math.max(recent.latestMs, enteredAtMs);
+    this.append(recent, item);
+    this.removeExpired(recent, enteredAtMs - RING_MS);
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
-  /** Estimated: the bytes of the messages, plus 300 per item. */
+  /** The bytes of all blocks of items. */
   get bytes(): number {
-    let bytes = 0;
-    for (const recent of this.partitions.values()) bytes += recent.bytes;
-    return bytes;
+    return this.blockBytes;
   }
 
   /** Returns and resets the number of items that were evicted before their 30 s were over because the ring was full. */
@@ -108,55 +107,59 @@ export class RecentItems {
 
   /** Returns the offset at which a refill of this partition must start; undefined when the partition has no items. */
   oldestOffset(partitionKey: string): bigint | undefined {
-    return this.partitions.get(partitionKey)?.items[0]?.offset;
+    const recent = this.partitions.get(partitionKey);
+    return recent && oldestOf(recent);
   }
 
-  /** Returns the items of all partitions that entered at `fromMs` or later. */
+  /**
+   * Returns the items of all partitions that entered at `fromMs` or later. Their messages are views: copy what you
+   * keep.
+   */
   since(fromMs: number): RecentItem[] {
-    return [...this.partitions.values()].flatMap(({ items, latestMs }) => {
-      let first = items.length;
-      while (first > 0 && latestMs[first - 1]! >= fromMs) first--;
-      return items.slice(first).filter(({ enteredAtMs }) => enteredAtMs >= fromMs);
-    });
+    return [...this.partitions.values()].flatMap(({ blocks }) => blocks.flatMap((block) => block.since(fromMs)));
   }
 
   get size(): number {
     let size = 0;
-    for (const { items } of this.partitions.values()) size += items.length;
+    for (const { blocks } of this.partitions.values()) for (const block of blocks) size += block.size;
     return size;
   }
 
-  /** Evicts the oldest quarter, at least one item, of the partition with the most bytes. */
+  private append(recent: PartitionItems, item: RecentItem): void {
+    if (recent.blocks.at(-1)?.add(item, recent.latestMs) === true) return;
+    const block = new ItemBlock(item.message.length);
+    block.add(item, recent.latestMs);
+    recent.blocks.push(block);
+    this.blockBytes += block.bytes;
+  }
+
+  private removeExpired({ blocks }: PartitionItems, oldestMs: number): void {
+    while (blocks.length > 0 && blocks[0]!.newestMs < oldestMs) this.dropFirst(blocks);
+  }
+
+  private remove(partitionKey: string, { blocks }: PartitionItems): void {
+    while (blocks.length > 0) this.dropFirst(blocks);
+    this.partitions.delete(partitionKey);
+  }
+
+  private dropFirst(blocks: ItemBlock[]): void {
+    this.blockBytes -= blocks.shift()!.bytes;
+  }
+
+  /** Evicts the oldest block of the partition with the most bytes. */
   private evictFromLargest(): void {
-    const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
-    if (!fullest) return;
-    const count = Math.max(1, Math.floor(fullest.items.length / 4));
-    removeOldest(fullest, count);
-    this.evictedCount += count;
+    const [fullest] = [...this.partitions.values()].sort((a, b) => bytesOf(b) - bytesOf(a));
+    const [oldest] = fullest?.blocks ?? [];
+    if (!fullest || !oldest) return;
+    this.evictedCount += oldest.size;
+    this.dropFirst(fullest.blocks);
   }
 }
 
-/** In memory of its own: `Buffer.from` would keep 64 KB alive, which small buffers of the whole process share. */
-function copyOf(message: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(message.length);
-  message.copy(copy);
-  return copy;
+function bytesOf({ blocks }: PartitionItems): number {
+  return blocks.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function bytesOf({ message }: RecentItem): number {
-  return ITEM_BYTES + message.length;
-}
-
-function removeOldest(recent: PartitionItems, count: number): void {
-  for (const entered of recent.items.splice(0, count)) recent.bytes -= bytesOf(entered);
-  recent.latestMs.splice(0, count);
-}
-
-/** Removes expired items in blocks: removing them one by one would move the whole array each time. */
-function removeExpired(recent: PartitionItems, oldestMs: number): void {
-  const { items } = recent;
-  let expired = 0;
-  while (expired < items.length && items[expired]!.enteredAtMs < oldestMs) expired++;
-  if (expired <= 256 && expired * 2 <= items.length) return;
-  removeOldest(recent, expired);
+function oldestOf({ blocks }: PartitionItems): bigint | undefined {
+  return blocks[0]?.oldestOffset;
 }
