@@ -7,16 +7,79 @@ import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from './text/tokens.ts';
  * candidate and some others.
  */
 export function searchableWords(text: string): string[] {
-  const folded = new FoldedText();
-  folded.fold(text);
-  const tokens = new Tokens();
-  tokens.read(folded.units, 0, folded.length);
-  const whole = folded.toString();
-  const words = new Set<string>();
-  for (let token = 0; token < tokens.count; token++) {
-    const kind = tokens.kinds[token];
-    if (kind !== WORD_TOKEN && kind !== CHARACTER_TOKEN) continue;
-    words.add(whole.slice(tokens.starts.items[token], tokens.starts.items[token + 1]));
-  }
-  return [...words];
+  const words = spacedSearchableWords(text);
+  return words === '' ? [] : words.split(' ');
 }
+
+/** The same, with a space between them: no word has one. It makes no string of any single word. */
+export function spacedSearchableWords(text: string): string {
+  return reader.read(text);
+}
+
+const SPACE = 0x20;
+/** The size of the table when it is made, and the least of what is cleared; a power of two. */
+const FEWEST_SLOTS = 256;
+
+/** Keeps its memory for the next text, as much as the longest one needed. */
+class WordReader {
+  private readonly folded = new FoldedText();
+  private readonly tokens = new Tokens();
+  /** A hash table of the words of the present text: the number of a token plus one, or 0. At most half full. */
+  private slots = new Int32Array(FEWEST_SLOTS);
+  private mask = FEWEST_SLOTS - 1;
+  private joined: Uint16Array = new Uint16Array(FEWEST_SLOTS);
+
+  read(text: string): string {
+    const { folded, tokens } = this;
+    folded.fold(text);
+    tokens.read(folded.units, 0, folded.length);
+    this.clear(tokens.count);
+    const starts = tokens.starts.items;
+    let length = 0;
+    for (let token = 0; token < tokens.count; token++) {
+      const kind = tokens.kinds[token];
+      if ((kind !== WORD_TOKEN && kind !== CHARACTER_TOKEN) || !this.add(token)) continue;
+      const end = starts[token + 1]!;
+      for (let unit = starts[token]!; unit < end; unit++) this.joined[length++] = folded.units[unit]!;
+      this.joined[length++] = SPACE;
+    }
+    return Buffer.from(this.joined.buffer, 0, 2 * Math.max(0, length - 1)).toString('utf16le');
+  }
+
+  /** Makes room for a text of `count` tokens, each with a space behind it. */
+  private clear(count: number): void {
+    let size = FEWEST_SLOTS;
+    while (size < 2 * count) size *= 2;
+    if (size > this.slots.length) this.slots = new Int32Array(size);
+    else this.slots.fill(0, 0, size);
+    this.mask = size - 1;
+    const units = this.folded.length + count;
+    if (units > this.joined.length) this.joined = new Uint16Array(2 * units);
+  }
+
+  /** Returns whether the text had no such word before. Words are compared, because two may have the same hash. */
+  private add(token: number): boolean {
+    const { slots, mask } = this;
+    let slot = this.tokens.values.items[token]! & mask;
+    for (let other = slots[slot]!; other !== 0; other = slots[slot]!) {
+      if (this.areEqual(token, other - 1)) return false;
+      slot = (slot + 1) & mask;
+    }
+    slots[slot] = token + 1;
+    return true;
+  }
+
+  private areEqual(token: number, other: number): boolean {
+    const { values, starts } = this.tokens;
+    if (values.items[token] !== values.items[other]) return false;
+    const { units } = this.folded;
+    let left = starts.items[token]!;
+    let right = starts.items[other]!;
+    const end = starts.items[token + 1]!;
+    if (end - left !== starts.items[other + 1]! - right) return false;
+    for (; left < end; left++, right++) if (units[left] !== units[right]) return false;
+    return true;
+  }
+}
+
+const reader = new WordReader();
