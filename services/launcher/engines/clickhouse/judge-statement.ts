@@ -80,7 +80,9 @@ function dataOf(sql: string, format: string): string {
   const introduction = /\b(?:FORMAT|VALUES)\b/i.exec(sql);
   const rest = sql.slice(introduction === null ? 0 : introduction.index + introduction[0].length);
   const name = rest.trimStart();
-  return name.toLowerCase().startsWith(format.toLowerCase()) ? name.slice(format.length) : rest;
+  // Only the name: after it there are megabytes of rows.
+  const isNamed = name.slice(0, format.length).toLowerCase() === format.toLowerCase();
+  return isNamed ? name.slice(format.length) : rest;
 }
 
 /**

@@ -113,8 +113,9 @@ export function hasSeveralStatements(sql: string): boolean {
   return false;
 }
 
-/** Returns the format of the statement's result. */
+/** Returns the format of the statement's result. It never reads inserted rows, of which there are megabytes. */
 export function outputFormat(statement: Statement): string {
+  if (startOfRows(statement) !== undefined) return statement.defaultFormat;
   const sql = statement.sql.trimEnd().replace(/;$/, '').trimEnd();
   const lastSemicolon = sql.lastIndexOf(';');
   // A lookahead, so that matches may overlap: a column can have the name `format`.
@@ -128,10 +129,21 @@ export function outputFormat(statement: Statement): string {
 
 /** Returns the number of rows of an INSERT whose format has one row per line; 0 for other statements. */
 export function countInsertedRows(statement: Statement): number {
-  const head = /\bFORMAT\s+(?:JSONEachRow|JSONCompactEachRow|TabSeparated|TSV|CSV)\b/i.exec(
-    statement.sql.slice(0, 10_000),
-  );
-  if (firstWord(statement.sql.slice(0, 10_000)) !== 'INSERT' || head === null) return 0;
-  const data = statement.sql.slice(head.index + head[0].length).trim();
-  return data === '' ? 0 : data.split('\n').length;
+  const start = startOfRows(statement);
+  if (start === undefined) return 0;
+  const { sql } = statement;
+  const end = sql.trimEnd().length;
+  let rows = 1;
+  for (let at = sql.indexOf('\n', start); at !== -1 && at < end; at = sql.indexOf('\n', at + 1)) rows += 1;
+  return rows;
+}
+
+/** Where the rows of an INSERT begin whose format has one row per line; undefined where there are none. */
+function startOfRows({ sql }: Statement): number | undefined {
+  const beginning = sql.slice(0, 10_000);
+  const head = /\bFORMAT\s+(?:JSONEachRow|JSONCompactEachRow|TabSeparated|TSV|CSV)\b/i.exec(beginning);
+  if (head === null || firstWord(beginning) !== 'INSERT') return undefined;
+  const after = head.index + head[0].length;
+  const rows = sql.slice(after).trimStart();
+  return rows === '' ? undefined : sql.length - rows.length;
 }

@@ -78,6 +78,12 @@ describe('the rest of a statement', () => {
     ['SELECT 1', 'TabSeparated'],
   ])('%j answers in %s', (sql, format) => expect(outputFormat(parse('', sql))).toBe(format));
 
+  test('inserted rows that read like a format are not one', () => {
+    const rows = '{"a":"x FORMAT CSV SETTINGS y"}\n{"a":1}';
+    expect(outputFormat(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow', rows))).toBe('TabSeparated');
+    expect(outputFormat(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow'))).toBe('JSONEachRow');
+  });
+
   test('finds the first word behind comments', () => {
     expect(firstWord('-- a\n /* b */ insert into t')).toBe('INSERT');
     expect(firstWord('(SELECT 1)')).toBe('');
@@ -87,5 +93,6 @@ describe('the rest of a statement', () => {
     expect(countInsertedRows(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow', '{"a":1}\n{"a":2}\n'))).toBe(2);
     expect(countInsertedRows(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow'))).toBe(0);
     expect(countInsertedRows(parse('', 'SELECT 1 FORMAT CSV'))).toBe(0);
+    expect(countInsertedRows(parse('', 'INSERT INTO t FORMAT CSV\n\n1\n2\n\n3\n\n'))).toBe(4);
   });
 });
