@@ -35,6 +35,14 @@ const LONG_TEXT = 351;
 const LONGEST_TEXT = 381;
 const LONGEST_WORD = 70;
 const NGRAM = 4;
+/** How much of a text is looked at. */
+const LONGEST_READ = 1_000;
+const FIRST_BEYOND_ASCII = 0x80;
+const TO_LOWER = 0x20;
+const A = 0x61;
+const Z = 0x7a;
+const APOSTROPHE = 0x27;
+const GRAVE = 0x60;
 const STRIDE = 3;
 
 /**
@@ -99,13 +107,44 @@ export class NgramModel {
 
   /** Writes the words in lower case, with one space between them, into `bytes`, and returns how many bytes count. */
   private encode(text: string): number {
-    const words = text.slice(0, 1_000).replace(this.separators, ' ').trim().toLowerCase();
-    const { written } = this.encoder.encodeInto(words, this.bytes);
+    const written = this.encodeAscii(text) ?? this.encodeAny(text);
     for (let at = LONG_TEXT; at < Math.min(written, LONGEST_TEXT); at += 1) if (this.bytes[at] === SPACE) return at;
     let end = LONGEST_TEXT;
     // The other bytes of a character.
     while (end < written && (this.bytes[end]! & 0xc0) === 0x80) end += 1;
     return Math.min(end, written);
+  }
+
+  private encodeAny(text: string): number {
+    const words = text.slice(0, LONGEST_READ).replace(this.separators, ' ').trim().toLowerCase();
+    return this.encoder.encodeInto(words, this.bytes).written;
+  }
+
+  /**
+   * The same for a text of ASCII alone, as far as it counts. What is between words becomes one space; apostrophes
+   * behind it, or alone between letters, belong to words. Undefined: there is another character.
+   */
+  private encodeAscii(text: string): number | undefined {
+    const { bytes } = this;
+    const length = Math.min(text.length, LONGEST_READ);
+    let written = 0;
+    let endOfWord = 0;
+    for (let at = 0; at < length; at += 1) {
+      const unit = text.charCodeAt(at);
+      const lower = unit | TO_LOWER;
+      if (unit >= FIRST_BEYOND_ASCII) return undefined;
+      if (lower >= A && lower <= Z) {
+        if (written > LONGEST_TEXT) return written;
+        bytes[written++] = lower;
+        endOfWord = written;
+      } else if (unit === APOSTROPHE || unit === GRAVE) {
+        bytes[written++] = unit;
+      } else {
+        written = endOfWord;
+        if (endOfWord > 0) bytes[written++] = SPACE;
+      }
+    }
+    return written > 0 && bytes[written - 1] === SPACE ? written - 1 : written;
   }
 
   private addWord(start: number, end: number): void {
