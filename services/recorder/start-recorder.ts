@@ -1,4 +1,5 @@
 import { candidate } from '../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
@@ -16,6 +17,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { traceHeaders } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { BatchTrace } from './batch-trace.ts';
+import { JoinedBatches } from './joined-batches.ts';
 import type { LiveLoad } from './live-load.ts';
 import { recordBatch } from './record-batch.ts';
 
@@ -42,8 +44,18 @@ export interface RecorderDeps {
 
 /** Limits how long a transaction keeps the monitors locked. */
 const MAX_BATCH = 2_000;
-/** Their waits for the disk overlap. A monitor is in one partition, so they never wait for each other's locks. */
+/**
+ * So many share a transaction. Where they are too many for one, the waits of several for the disk overlap. A monitor is
+ * in one partition, so they never wait for each other's locks.
+ */
 const CONCURRENT_PARTITIONS = 4;
+
+/** A partition's candidates. */
+interface PartitionBatch {
+  candidates: readonly Candidate[];
+  isCurrent: () => boolean;
+  trace: BatchTrace | undefined;
+}
 
 /**
  * Consumes monitor.candidates, stores the matches, publishes them to monitor.matches, and then commits the offsets.
@@ -52,12 +64,17 @@ const CONCURRENT_PARTITIONS = 4;
  */
 export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
+  const batches = new JoinedBatches<PartitionBatch>({
+    run: (joined) => record(deps, joined),
+    sizeOf: ({ candidates }) => candidates.length,
+    maxSize: MAX_BATCH,
+  });
   return startBatchConsumer({
     kafka,
     prefix,
     group: RECORDER_GROUP,
     topics: [MONITOR_CANDIDATES.name],
-    handle: (batch) => handleBatch(deps, batch),
+    handle: (batch) => handleBatch(deps, batches, batch),
     gather: ANY_RECORD,
     maxRecords: MAX_BATCH,
     partitionsConcurrently: CONCURRENT_PARTITIONS,
@@ -68,27 +85,48 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
   });
 }
 
-/** `recordBatch` does steps 1 and 2. A crash before step 4 is done repeats all steps with the same result. */
-async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<BatchOutcome> {
+async function handleBatch(
+  deps: RecorderDeps,
+  batches: JoinedBatches<PartitionBatch>,
+  batch: ConsumedBatch,
+): Promise<BatchOutcome> {
   deps.liveLoad?.noteBatch();
   const { parsed, poison } = parseRecords(candidate, batch);
-  const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
   const trace = deps.tracing && new BatchTrace(deps.tracing, parsed);
+  const candidates = parsed.map(({ value }) => value);
   try {
-    const { matches, outcomes } = await recordBatch(
-      deps,
-      parsed.map(({ value }) => value),
-    );
-    // 3. Publish. When the partition was reassigned, its new owner publishes the same matches.
-    const records = matches.map((match) => toRecord(match, trace?.spanOf(match)));
-    if (batch.isCurrent()) await deps.publisher.publish(MONITOR_MATCHES.name, records);
-    stopTimer();
-    for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
+    if (candidates.length > 0) await batches.add({ candidates, isCurrent: () => batch.isCurrent(), trace });
   } finally {
     trace?.end();
   }
   // 4. The consumer sends unreadable candidates to the dead-letter topic and commits the offsets.
   return { poison };
+}
+
+/** `recordBatch` does steps 1 and 2. A crash before step 4 is done repeats all steps with the same result. */
+async function record(deps: RecorderDeps, batches: readonly PartitionBatch[]): Promise<void> {
+  const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
+  const { matches, outcomes } = await recordBatch(
+    deps,
+    batches.flatMap(({ candidates }) => candidates),
+  );
+  // 3. Publish. When a partition was reassigned, its new owner publishes the same matches.
+  const current = batches.filter(({ isCurrent }) => isCurrent());
+  const monitors = new Set(current.flatMap(({ candidates }) => candidates.map(({ monitor_id: id }) => id)));
+  const records = matches
+    .filter(({ monitor_id: id }) => monitors.has(id))
+    .map((match) => toRecord(match, spanOf(match, current)));
+  await deps.publisher.publish(MONITOR_MATCHES.name, records);
+  stopTimer();
+  for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
+}
+
+function spanOf(match: RecordedMatch, batches: readonly PartitionBatch[]): TraceSpan | undefined {
+  for (const { trace } of batches) {
+    const span = trace?.spanOf(match);
+    if (span) return span;
+  }
+  return undefined;
 }
 
 function toRecord(match: RecordedMatch, span: TraceSpan | undefined): OutgoingRecord {
