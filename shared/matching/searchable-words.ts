@@ -13,8 +13,11 @@ export function searchableWords(text: string): string[] {
 
 /** The same, with a space between them: no word has one. It makes no string of any single word. */
 export function spacedSearchableWords(text: string): string {
-  return reader.read(text);
+  return (text.length > LONGEST_KEPT ? new WordReader() : reader).read(text);
 }
+
+/** In code units. The memory for a longer text, up to 30 bytes a unit, is not kept for the next one. */
+const LONGEST_KEPT = 50_000;
 
 const SPACE = 0x20;
 /** The size of the table when it is made, and the least of what is cleared; a power of two. */
