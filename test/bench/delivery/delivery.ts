@@ -1,20 +1,24 @@
 /**
- * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase
- * alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200 endpoints
- * on 20 servers in another.
+ * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase alone|waiting|hanging|silent]
+ * [--profile FILE]`: the deliverer in a separate process, with real Kafka and Postgres, and 200 endpoints on 20 servers
+ * in another.
  *
- * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller).
+ * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller), and
+ *   the processor time of each process for a webhook, in microseconds.
  * - The time from a match's recording to its webhook at an even rate.
  *
  * Each is measured alone, and while other matches are pending: 100,000 matches that wait for their next attempt, 100
  * endpoints that hang with 1,000 due matches each, or 10,000 silent endpoints, each a separate origin with 4 due
  * matches. Also reports the deliverer's memory and its concurrent attempts. Baselines in the same run: bare requests
  * through the same egress client to the same servers, and claims and outcomes alone.
+ *
+ * `--profile`: what the deliverer does while it delivers all at once, by part and by function, and its profile in this
+ * file.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -36,7 +40,10 @@ import { bareRequests, claimsAndOutcomes } from './baselines.ts';
 import type { DelivererJob, DelivererState } from './delivery-child.ts';
 import { insertMatches, insertMonitors, publishHints } from './matches.ts';
 import type { ReceivedSince, ReceiverPorts } from './receivers.ts';
+import { sharesByFunction, sharesByPart, startProfile } from '../shared/cpu-profile.ts';
+import type { CpuProfile } from '../shared/cpu-profile.ts';
 import { percentiles } from '../shared/percentiles.ts';
+import { Resources } from '../shared/resources.ts';
 
 const SERVERS = 20;
 const ENDPOINTS = 200;
@@ -44,6 +51,7 @@ const RATE = 200;
 const WAITING_MONITORS = 1_000;
 const HANGING_ENDPOINTS = 100;
 const SILENT_ORIGINS = 10_000;
+const FUNCTIONS_SHOWN = 40;
 const SECRET_KEY = 'a secret key of the benchmark, long enough';
 
 /** State shared by the phases. */
@@ -52,6 +60,7 @@ interface ServiceDeps {
   publisher: Publisher;
   receivers: ChildProcess;
   monitorIds: string[];
+  deliverer?: ChildProcess;
 }
 
 export default async function bench(report: Report, args: string[]): Promise<void> {
@@ -62,6 +71,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
       seconds: { type: 'string', default: '15' },
       'at-once': { type: 'string', default: String(MAX_CONCURRENT_ATTEMPTS) },
       phase: { type: 'string' },
+      profile: { type: 'string' },
     },
   });
   const perMonitor = Math.ceil(Number(values.matches) / ENDPOINTS);
@@ -95,7 +105,9 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     const seqs = numbering();
     const measure = async (beside: string) => {
       await deliverAll(deps, seqs(10));
-      report({ case: 'all at once', beside, ...(await deliverAll(deps, seqs(perMonitor))) });
+      const profiling = values.profile === undefined ? undefined : await startProfile(child.pid!);
+      report({ case: 'all at once', beside, ...(await deliverAll({ ...deps, deliverer: child }, seqs(perMonitor))) });
+      if (profiling) reportProfile(report, await profiling.stop(), values.profile!);
       report({ case: 'at an even rate', beside, ...(await deliverEvenly(deps, seqs, Number(values.seconds))) });
       report({ case: 'deliverer', beside, at_once: job.atOnce, ...(await stateOf(child)) });
     };
@@ -166,17 +178,62 @@ function numbering(): (count: number) => { firstSeq: number; count: number } {
 
 const FRESH = { dueIn: '3 seconds', attempts: 0 };
 
-/** Records and announces everything at once. Measures from the first announcement to the last delivery. */
+/**
+ * Records and announces everything at once. Measures the time from the first announcement to the last delivery, and the
+ * processor time until all attempts are published.
+ */
 async function deliverAll(deps: ServiceDeps, range: { firstSeq: number; count: number }): Promise<object> {
   const { pool, publisher, receivers, monitorIds } = deps;
   await insertMatches(pool, monitorIds, { ...range, ...FRESH });
   const expected = range.count * monitorIds.length;
+  const use = watchProcesses(deps);
   const started = performance.now();
   const all = collect(receivers, expected);
   await publishHints(publisher, monitorIds, range);
   await all;
   const seconds = (performance.now() - started) / 1000;
-  return { matches: expected, goal_per_second: 1_000, per_second: Math.round(expected / seconds) };
+  await untilPublished(pool, monitorIds);
+  const per_second = Math.round(expected / seconds);
+  return { matches: expected, goal_per_second: 1_000, per_second, processor_us: use(expected) };
+}
+
+/** Returns a function that says how much processor time each process took since, in microseconds a webhook. */
+function watchProcesses({ deliverer, receivers }: ServiceDeps): (webhooks: number) => object {
+  const resources = new Resources();
+  const kinds = new Map([
+    [process.pid, 'benchmark'],
+    [receivers.pid!, 'receivers'],
+    [deliverer?.pid ?? 0, 'deliverer'],
+  ]);
+  const take = () => {
+    resources.take([process.pid], kinds);
+  };
+  take();
+  return (webhooks) => {
+    take();
+    return Object.fromEntries(
+      Object.entries(resources.seconds()).map(([kind, seconds]) => [kind, Math.round((seconds * 1e6) / webhooks)]),
+    );
+  };
+}
+
+async function untilPublished(pool: Pool, monitorIds: readonly string[]): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      'SELECT FROM delivery_attempts WHERE published_at IS NULL AND monitor_id = ANY ($1) LIMIT 1',
+      [monitorIds],
+    );
+    if (rows.length === 0) return;
+    await wait(20);
+  }
+}
+
+function reportProfile(report: Report, profile: CpuProfile, file: string): void {
+  writeFileSync(file, JSON.stringify(profile));
+  for (const { name, percent } of sharesByPart(profile)) report({ part: name, percent });
+  for (const { name, percent } of sharesByFunction(profile).slice(0, FUNCTIONS_SHOWN)) {
+    report({ function: name, percent });
+  }
 }
 
 /** Records one match after another, each of a different monitor, in steps of a tenth of a second. */
