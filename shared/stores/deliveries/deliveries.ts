@@ -62,6 +62,10 @@ export interface ClaimLease {
  * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not
  * leased. Rows locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not
  * claimed. Sorted by seq within each monitor.
+ *
+ * The planner knows neither how many hints there are (`(SELECT $1)`) nor that the state is that of matches_pending
+ * (CASE), and so looks each hint up by the primary key. Otherwise it takes an index of pending matches, which it
+ * believes to be nearly empty since most matches are delivered, and reads all that wait for each hint.
  */
 export async function claimNewMatches(
   db: Queryable,
@@ -74,11 +78,11 @@ export async function claimNewMatches(
       WITH target AS (
         SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM unnest($1::text[], $2::bigint[]) AS hint (monitor_id, seq)
+        FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS hint (monitor_id, seq)
         JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
         JOIN monitors w ON w.id = m.monitor_id
-        WHERE m.delivery_status = 'pending' AND m.attempt = 0
-          AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+        WHERE CASE WHEN m.delivery_status = 'pending'
+            THEN m.attempt = 0 AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())) END
           AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
         ORDER BY m.monitor_id, m.seq
         FOR UPDATE OF m SKIP LOCKED
@@ -115,7 +119,8 @@ export async function claimNewMatches(
 /**
  * Claims up to `limit` matches of each monitor whose next attempt is due: the longest due first, then by seq. Rows
  * locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not claimed. Of a
- * lease that was given while the clock was ahead (`BEYOND_LEASES`) only the end changes.
+ * lease that was given while the clock was ahead (`BEYOND_LEASES`) only the end changes. The number of monitors is
+ * hidden from the planner, as of claimNewMatches.
  */
 export async function claimDueMatches(
   db: Queryable,
@@ -128,7 +133,7 @@ export async function claimDueMatches(
       WITH target AS (
         SELECT w.id AS monitor_id, due.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM unnest($1::text[], $2::integer[]) AS claim (monitor_id, max_matches)
+        FROM unnest((SELECT $1::text[]), (SELECT $2::integer[])) AS claim (monitor_id, max_matches)
         JOIN monitors w ON w.id = claim.monitor_id
         CROSS JOIN LATERAL (
           SELECT m.seq
@@ -183,7 +188,7 @@ function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
     sealedSecrets: row.previousSecret ? [row.webhookSecret, row.previousSecret] : [row.webhookSecret],
     enteredAt: row.enteredAt,
     firstSeenAt: row.firstSeenAt,
-    match: matchResource(monitorId, { ...row, ...CLAIMED_STATE }),
+    match: matchResource(monitorId, Object.assign(row, CLAIMED_STATE)),
   };
 }
 

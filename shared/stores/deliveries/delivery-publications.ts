@@ -79,7 +79,8 @@ export async function markAttemptsPublished(
     text: `
       WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
       UPDATE delivery_attempts a SET published_at = (SELECT service_now())
-      FROM async_commit, unnest($1::text[], $2::bigint[], $3::integer[]) AS published (monitor_id, seq, attempt)
+      FROM async_commit, unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::integer[]))
+        AS published (monitor_id, seq, attempt)
       WHERE a.monitor_id = published.monitor_id AND a.seq = published.seq AND a.attempt = published.attempt`,
     values: [
       attempts.map((attempt) => attempt.monitor_id),
