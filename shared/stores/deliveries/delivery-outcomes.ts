@@ -43,13 +43,19 @@ interface SettledAttempt extends RecordedAttempt {
  * lease was lost to another process. A match that would be retried is skipped when its monitor has no webhook any more:
  * the removal left it alone because of its lease, and a webhook that is added later gets only what comes then.
  *
+ * Where no failure is to be counted and none to be forgotten, which is nearly always, the transaction is one statement.
+ *
  * @param attempts in the order in which they ended
  * @returns for each attempt, in order, what was stored; undefined when its lease was lost
  */
-export function recordOutcomes(
+export async function recordOutcomes(
   pool: Pool,
   attempts: readonly FinishedAttempt[],
 ): Promise<(RecordedAttempt | undefined)[]> {
+  if (!attempts.some(countsAsFailure)) {
+    const settled = await settleMatches(pool, attempts, deliveredMonitors(attempts));
+    if (settled.some((recorded) => recorded !== undefined)) return settled;
+  }
   return inTransaction(pool, async (tx) => {
     const health = await lockHealth(tx, attempts);
     const settled = await settleMatches(tx, attempts);
@@ -76,7 +82,7 @@ const countsAsFailure = (attempt: FinishedAttempt) => attempt.deliveryStatus ===
 async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): Promise<Map<string, Health>> {
   const failed = attempts.filter(countsAsFailure);
   const failing = distinctMonitors(failed);
-  const delivered = distinctMonitors(attempts.filter(({ deliveryStatus }) => deliveryStatus === 'delivered'));
+  const delivered = deliveredMonitors(attempts);
   if (failing.length === 0 && delivered.length === 0) return new Map();
   if (failing.length > 0) {
     await db.query({
@@ -140,10 +146,16 @@ async function storeHealth(
   });
 }
 
-/** Updates the matches whose lease is still ours, and inserts the rows of their attempts. */
+/**
+ * Updates the matches whose lease is still ours, and inserts the rows of their attempts. The planner does not know how
+ * many there are (`(SELECT $1)`), and so looks each match and its monitor up by the primary key.
+ *
+ * @param ifHealthy does nothing when one of these monitors has failures, which a success would have to reset
+ */
 async function settleMatches(
   db: Queryable,
   attempts: readonly FinishedAttempt[],
+  ifHealthy: readonly string[] = [],
 ): Promise<(SettledAttempt | undefined)[]> {
   const column = <Field extends keyof FinishedAttempt>(field: Field) => attempts.map((attempt) => attempt[field]);
   const { rows } = await db.query<SettledAttempt & { ordinal: number }>({
@@ -152,8 +164,9 @@ async function settleMatches(
       WITH moment AS MATERIALIZED (SELECT service_now() AS at),
       finished AS (
         SELECT *
-        FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[],
-          $9::integer[], $10::text[], $11::text[], $12::text[]) WITH ORDINALITY
+        FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::uuid[]), (SELECT $4::text[]),
+          (SELECT $5::float8[]), (SELECT $6::integer[]), (SELECT $7::text[]), (SELECT $8::text[]),
+          (SELECT $9::integer[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::text[])) WITH ORDINALITY
           AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
             response_excerpt, webhook_url, ordinal)
       ), leased AS (
@@ -163,6 +176,7 @@ async function settleMatches(
         FROM finished f
         JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
         LEFT JOIN monitors w ON w.id = m.monitor_id
+        WHERE NOT EXISTS (SELECT FROM monitor_health h WHERE h.monitor_id = ANY ($13::text[]) AND h.failures > 0)
         ORDER BY m.monitor_id, m.seq
         FOR UPDATE OF m
       ), settled AS (
@@ -202,10 +216,15 @@ async function settleMatches(
       column('error'),
       column('responseExcerpt'),
       column('webhookUrl'),
+      ifHealthy,
     ],
   });
   const byOrdinal = new Map(rows.map(({ ordinal, ...recorded }) => [ordinal, recorded]));
   return attempts.map((_, index) => byOrdinal.get(index + 1));
+}
+
+function deliveredMonitors(attempts: readonly FinishedAttempt[]): string[] {
+  return distinctMonitors(attempts.filter(({ deliveryStatus }) => deliveryStatus === 'delivered'));
 }
 
 function distinctMonitors(attempts: readonly FinishedAttempt[]): string[] {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { claimDueMatches, claimNewMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
@@ -90,6 +90,11 @@ test.each([
   ['50 of which one was resent', [...times(49, 'failed'), 'resent failed'], { failures: 49, webhook_failing: false }],
   ['50 of which one lost its lease', [...times(49, 'failed'), 'lost'], { failures: 49, webhook_failing: false }],
   ['nothing but one that lost its lease', ['lost'], { failures: 0, webhook_failing: false }],
+  [
+    'successes around one that lost its lease',
+    ['delivered', 'lost', 'delivered'],
+    { failures: 0, webhook_failing: false },
+  ],
 ] as [string, Ending[], { failures: number; webhook_failing: boolean }][])(
   'outcomes that are stored in one statement count in their order: %s',
   async (_, endings, health) => {
@@ -132,6 +137,50 @@ test.each([
     expect(await attemptsOf(id)).toEqual(['1:1 500', '2:1 410']);
   },
 );
+
+test('a success resets the failures that were stored before, and counts for nothing when its lease was lost', async () => {
+  const ids = await Promise.all(
+    [3, 2, 0].map(async (failures) => {
+      const { id } = await bench.addMonitor('https://receiver.example/');
+      await bench.addMatches(id, failures + 2);
+      const failed = await claimAll([id], failures);
+      await recordOutcomes(
+        bench.db.pool,
+        failed.map((delivery) => finished(delivery, 'failed')),
+      );
+      return id;
+    }),
+  );
+  const [reset, kept] = ids as [string, string, string];
+  const outcomes = (await claimAll(ids, 2)).map((delivery) => {
+    const outcome = finished(delivery, 'delivered');
+    return delivery.monitorId === kept ? { ...outcome, leaseToken: randomUUID() } : outcome;
+  });
+  const recorded = await recordOutcomes(bench.db.pool, outcomes);
+  expect(recorded.map((answer) => answer !== undefined)).toEqual(outcomes.map(({ monitorId }) => monitorId !== kept));
+  expect(await Promise.all(ids.map(healthOf))).toEqual([
+    { failures: 0, webhook_failing: false },
+    { failures: 2, webhook_failing: false },
+    { failures: 0, webhook_failing: false },
+  ]);
+  expect(await attemptsOf(reset)).toEqual(['1:1 410', '2:1 410', '3:1 410', '4:1 204', '5:1 204']);
+  expect(await attemptsOf(kept)).toEqual(['1:1 410', '2:1 410']);
+});
+
+test('outcomes without a failure are stored in one statement', async () => {
+  const { id } = await bench.addMonitor('https://receiver.example/');
+  await bench.addMatches(id, 2);
+  const [first, second] = await claimAll([id], 2);
+  const { pool } = bench.db;
+  const query = vi.spyOn(pool, 'query');
+  try {
+    const recorded = await recordOutcomes(pool, [finished(first!, 'delivered'), finished(second!, 'again')]);
+    expect(recorded.map((answer) => answer?.attempt)).toEqual([1, 1]);
+    expect(query).toHaveBeenCalledOnce();
+  } finally {
+    query.mockRestore();
+  }
+});
 
 test('a claim of new matches reads each of them and not the others that wait, whatever the statistics say', async () => {
   const { id } = await bench.addMonitor('https://receiver.example/');
