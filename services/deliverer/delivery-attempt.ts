@@ -1,7 +1,6 @@
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import { decideOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { DeliveryOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
-import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import { buildWebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-request.ts';
@@ -17,10 +16,11 @@ import type { AttemptAnswer } from './call-receiver.ts';
 import type { DeliveryTraces } from './delivery-traces.ts';
 import type { AttemptResult } from './dispatcher-deps.ts';
 import type { FailurePhases } from './failure-phases.ts';
+import type { WebhookKeys } from './webhook-keys.ts';
 
 export interface AttemptDeps {
   egress: EgressClient;
-  secretBox: Pick<SecretBox, 'open'>;
+  keys: WebhookKeys;
   /** Stores the outcome; undefined when the lease has ended and another process has claimed the match. */
   record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
   /** Releases the lease of a match that was not attempted. */
@@ -120,14 +120,14 @@ function spanOutcomeOf(finished: FinishedAttempt): Parameters<TraceSpan['end']>[
   return finished.error === null ? { attributes } : { attributes, error: finished.error };
 }
 
-function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptDeps): WebhookMessage {
+function buildMessage(delivery: ClaimedDelivery, { keys, clock }: AttemptDeps): WebhookMessage {
   const [current, ...previous] = delivery.sealedSecrets;
-  const open = (sealed: Buffer) => secretBox.open(sealed, delivery.monitorId);
+  const keysOf = (sealed: Buffer) => keys.of(delivery.monitorId, sealed);
   return buildWebhookMessage({
     kind: delivery.webhookKind,
     monitor: { id: delivery.monitorId, name: delivery.monitorName },
     match: delivery.match,
-    secrets: [open(current), ...previous.map(open)],
+    secrets: [keysOf(current), ...previous.map(keysOf)],
     now: clock(),
   });
 }
@@ -146,7 +146,7 @@ function describeAttempt(
     webhookKind: delivery.webhookKind,
     isResent: delivery.isResent,
     webhookUrl: delivery.webhookUrl,
-    host: URL.canParse(delivery.webhookUrl) ? new URL(delivery.webhookUrl).host : '',
+    host: URL.parse(delivery.webhookUrl)?.host ?? '',
     durationMs,
     httpStatus: result.status,
     error: outcome.error,

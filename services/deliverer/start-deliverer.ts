@@ -34,6 +34,7 @@ import { traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
+import type { AttemptDeps } from './delivery-attempt.ts';
 import { startEventDeliveries } from './events/start-event-deliveries.ts';
 import { DeliveryTraces } from './delivery-traces.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
@@ -43,6 +44,7 @@ import { EndpointHolds } from './endpoint-holds.ts';
 import { FailurePhases } from './failure-phases.ts';
 import { createBatchedQueue } from './batched-delivery-queue.ts';
 import { OutcomeGate } from './outcome-gate.ts';
+import { WebhookKeys } from './webhook-keys.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -180,12 +182,25 @@ function createDispatcher(
   },
 ): DeliveryDispatcher<ClaimedDelivery> {
   const { pool, logger, monotonic } = deps;
-  const phases = new FailurePhases();
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
     // While Postgres is slow, all that are made at once end within a few groups, and so before their leases.
     maxGroup: MAX_OUTCOMES,
   });
+  const attemptDeps: AttemptDeps = {
+    ...deps,
+    ...collaborators,
+    phases: new FailurePhases(),
+    keys: new WebhookKeys(deps.secretBox),
+    random: deps.random ?? Math.random,
+    deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
+    leaseMs: LEASE_MS,
+    record: (attempt) => collaborators.gate.store(() => outcomes.call(attempt)),
+    release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
+    publish: (attempt) => {
+      collaborators.attempts.add(attempt);
+    },
+  };
   return new DeliveryDispatcher({
     queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
@@ -199,20 +214,7 @@ function createDispatcher(
       else logger.info('webhooks can be sent again');
     },
     ...(deps.limits ? { limits: deps.limits } : {}),
-    attempt: (delivery, claimedAt) =>
-      attemptDelivery(delivery, claimedAt, {
-        ...deps,
-        ...collaborators,
-        phases,
-        random: deps.random ?? Math.random,
-        deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
-        leaseMs: LEASE_MS,
-        record: (attempt) => collaborators.gate.store(() => outcomes.call(attempt)),
-        release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
-        publish: (attempt) => {
-          collaborators.attempts.add(attempt);
-        },
-      }),
+    attempt: (delivery, claimedAt) => attemptDelivery(delivery, claimedAt, attemptDeps),
   });
 }
 

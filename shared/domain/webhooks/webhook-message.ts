@@ -5,13 +5,14 @@ import { discordMessage, discordRequestUrl } from './discord-message.ts';
 import { slackMessage } from './slack-message.ts';
 import { chatRequest, signedRequest } from './webhook-request.ts';
 import type { WebhookMessage } from './webhook-request.ts';
+import type { SigningSecret } from './webhook-signature.ts';
 
 export interface WebhookMessageInput {
   kind: WebhookKind;
   monitor: { id: string; name: string };
   match: MonitorMatch;
   /** The current secret first; see signatureHeaders. */
-  secrets: readonly [string, ...string[]];
+  secrets: readonly [SigningSecret, ...SigningSecret[]];
   /** Milliseconds since the epoch. */
   now: number;
 }

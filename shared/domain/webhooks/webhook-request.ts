@@ -1,4 +1,5 @@
 import { signatureHeaders } from './webhook-signature.ts';
+import type { SigningSecret } from './webhook-signature.ts';
 
 export interface WebhookMessage {
   headers: Record<string, string>;
@@ -16,7 +17,7 @@ const COMMON_HEADERS = { 'Content-Type': 'application/json', 'User-Agent': 'serv
  */
 export function signedRequest(
   event: object,
-  { id, sentAt, secrets }: { id: string; sentAt: number; secrets: readonly [string, ...string[]] },
+  { id, sentAt, secrets }: { id: string; sentAt: number; secrets: readonly [SigningSecret, ...SigningSecret[]] },
 ): WebhookMessage {
   const body = Buffer.from(JSON.stringify(event));
   const headers = {

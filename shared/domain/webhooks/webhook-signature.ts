@@ -4,6 +4,17 @@ import type { KeyObject } from 'node:crypto';
 /** Prefix of every webhook secret; base64 follows. */
 const WEBHOOK_SECRET_PREFIX = 'whsec_';
 
+/** The keys that a secret stands for in the two schemes of signatureHeaders. */
+export interface SigningKeys {
+  /** The whole secret as text. */
+  text: KeyObject;
+  /** The bytes that it encodes. */
+  decoded: KeyObject;
+}
+
+/** As text, or as the keys of `signingKeys` for whoever signs often with it. */
+export type SigningSecret = string | SigningKeys;
+
 export interface SignatureInput {
   /** The match id. */
   id: string;
@@ -12,7 +23,7 @@ export interface SignatureInput {
   /** Time of the attempt in Unix seconds. */
   sentAt: number;
   /** The current secret first, then the previous one, which receivers may still use after a rotation. */
-  secrets: readonly [string, ...string[]];
+  secrets: readonly [SigningSecret, ...SigningSecret[]];
 }
 
 /**
@@ -22,15 +33,16 @@ export interface SignatureInput {
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
   const { id, body, sentAt, secrets } = input;
-  const [current, previous] = secrets;
-  const own = (secret: string) =>
-    `t=${sentAt},v1=${createHmac('sha256', textKey(secret)).update(`${sentAt}.`).update(body).digest('hex')}`;
-  const standard = secrets.map((secret) => {
-    const digest = createHmac('sha256', decodedKey(secret)).update(`${id}.${sentAt}.`).update(body).digest('base64');
+  const keys = secrets.map((secret) => (typeof secret === 'string' ? signingKeys(secret) : secret));
+  const [current, previous] = keys;
+  const own = ({ text }: SigningKeys) =>
+    `t=${sentAt},v1=${createHmac('sha256', text).update(`${sentAt}.`).update(body).digest('hex')}`;
+  const standard = keys.map(({ decoded }) => {
+    const digest = createHmac('sha256', decoded).update(`${id}.${sentAt}.`).update(body).digest('base64');
     return `v1,${digest}`;
   });
   return {
-    'X-Service-Signature': own(current),
+    'X-Service-Signature': own(current!),
     ...(previous === undefined ? {} : { 'X-Service-Signature-Previous': own(previous) }),
     'webhook-id': id,
     'webhook-timestamp': String(sentAt),
@@ -38,12 +50,10 @@ export function signatureHeaders(input: SignatureInput): Record<string, string> 
   };
 }
 
-// Key objects: Node takes five times as long for a key in a buffer, because it first tries what other kind it may be.
-
-function textKey(secret: string): KeyObject {
-  return createSecretKey(secret, 'utf8');
-}
-
-function decodedKey(secret: string): KeyObject {
-  return createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64');
+/** Key objects: with a key in a buffer Node takes five times as long, since it first tries what kind it may be. */
+export function signingKeys(secret: string): SigningKeys {
+  return {
+    text: createSecretKey(secret, 'utf8'),
+    decoded: createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64'),
+  };
 }
