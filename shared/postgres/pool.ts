@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Logger } from '../runtime/logger.ts';
 import { PostgresServers } from './postgres-servers.ts';
 import { isPostgresAway, sqlState } from './postgres-away.ts';
+import { parseTimestamp } from './timestamp-text.ts';
 
 export type { Pool, PoolClient };
 
@@ -62,8 +63,9 @@ export const SERVER_OPTIONS =
 /** TCP keep-alive: idle time before the first probe. */
 const KEEP_ALIVE_MS = 10_000;
 
-const INT8_AS_NUMBERS = new pg.TypeOverrides();
-INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
+const TYPES = new pg.TypeOverrides();
+TYPES.setTypeParser(pg.types.builtins.INT8, parseInt8);
+TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
 
 /**
  * A pool of connections to the primary among the servers of the URL. Its int8 columns are JS numbers (an error above
@@ -85,7 +87,7 @@ export function createPool(options: PoolDeps): Pool {
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 30_000,
     options: SERVER_OPTIONS,
-    types: INT8_AS_NUMBERS,
+    types: TYPES,
   });
   // When a connection in use is lost, its query fails. Without a listener the error event would end the process too.
   pool.on('connect', (client) => {
