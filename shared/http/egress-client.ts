@@ -87,11 +87,12 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
   });
   return {
     async send(request) {
-      if (!URL.canParse(request.url) || urlRefusal(new URL(request.url), options.allowPrivate) !== undefined) {
+      const url = URL.parse(request.url);
+      if (!url || urlRefusal(url, options.allowPrivate) !== undefined) {
         return { error: 'blocked_address', status: 0, detail: 'requests to this URL are not allowed' };
       }
       try {
-        return await sendRequest(agent, request, options.clock);
+        return await sendRequest(agent, url, request, options.clock);
       } catch (error) {
         const code = localFaultCode(error);
         if (code !== undefined && !(await wasRefusedOnTheWay(error, options.hasRoute))) {
@@ -107,8 +108,8 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
   };
 }
 
-function sendRequest(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
-  const { origin, pathname, search } = new URL(request.url);
+function sendRequest(agent: Agent, url: URL, request: EgressRequest, clock: Clock): Promise<EgressResult> {
+  const { origin, pathname, search } = url;
   const { method, headers, body = null } = request;
   return new Promise((resolve, reject) => {
     const exchange = new Exchange(clock, request.deadlineMs, { resolve, reject });
