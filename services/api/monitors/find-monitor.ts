@@ -1,6 +1,6 @@
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { lockMonitor, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { lockMonitor, readLastSeqOf, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 
@@ -9,6 +9,17 @@ export async function findMonitor(db: Queryable, accountId: string, id: string):
   const monitor = isMonitorId(id) ? await readMonitor(db, accountId, id) : undefined;
   if (!monitor || monitor.status === 'deleted') throw noSuchMonitor();
   return monitor;
+}
+
+/**
+ * The seq of the monitor's last match, 0 before the first.
+ *
+ * @throws ApiError not_found as above
+ */
+export async function findLastSeq(db: Queryable, accountId: string, id: string): Promise<number> {
+  const lastSeq = isMonitorId(id) ? await readLastSeqOf(db, accountId, id) : undefined;
+  if (lastSeq === undefined) throw noSuchMonitor();
+  return lastSeq;
 }
 
 /**

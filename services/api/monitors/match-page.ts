@@ -5,7 +5,6 @@ import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { MatchFilter } from '../../../shared/stores/matches/filtered-matches.ts';
 import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
-import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 /** A query whose cursor is valid for its order and its monitor. */
@@ -53,11 +52,8 @@ function filterOf({ since, until, keyword, subreddit }: MatchPageQuery): MatchFi
  *
  * @throws ApiError invalid_request
  */
-export function refuseUnrecorded(
-  { order, seq = 0 }: MatchPageRequest,
-  { lastSeq }: Pick<StoredMonitor, 'lastSeq'>,
-): void {
-  if (seq <= (lastSeq ?? 0)) return;
+export function refuseUnrecorded({ order, seq = 0 }: MatchPageRequest, lastSeq: number): void {
+  if (seq <= lastSeq) return;
   const field = order === 'oldest' ? 'after' : 'before';
   throw invalidRequest([{ field, message: 'must be the id of a match that was recorded' }]);
 }

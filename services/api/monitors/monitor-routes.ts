@@ -16,7 +16,7 @@ import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.
 import { deliveryResource } from './delivery-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { readFilteredMatchPage } from './filtered-match-page.ts';
-import { findMonitor } from './find-monitor.ts';
+import { findLastSeq, findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
@@ -144,8 +144,8 @@ async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Prom
   const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
   // Both run at once; the page is discarded when the monitor belongs to another account.
   const read = request.filter === undefined ? readMatchPage : readFilteredMatchPage;
-  const [page, monitor] = await Promise.all([read(pool, request), findMonitor(pool, caller.accountId, id)]);
-  refuseUnrecorded(request, monitor);
+  const [page, lastSeq] = await Promise.all([read(pool, request), findLastSeq(pool, caller.accountId, id)]);
+  refuseUnrecorded(request, lastSeq);
   // 200 of the longest items are 30 MB.
   return { status: 200, body: page, largeList: 'items' };
 }

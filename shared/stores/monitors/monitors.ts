@@ -124,6 +124,23 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
   return rows[0];
 }
 
+/**
+ * Returns the seq of the last match of an account's monitor, 0 before the first; undefined when the account has no such
+ * monitor or has deleted it. Half the cost of readMonitor.
+ */
+export async function readLastSeqOf(db: Queryable, accountId: string, id: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ lastSeq: number }>({
+    name: 'read-last-seq-of',
+    text: `
+      SELECT coalesce(c.last_seq, 0) AS "lastSeq"
+      FROM monitors m
+      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+      WHERE m.id = $2 AND m.account_id = $1 AND m.status <> 'deleted'`,
+    values: [accountId, id],
+  });
+  return rows[0]?.lastSeq;
+}
+
 /** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
