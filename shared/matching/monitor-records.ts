@@ -1,4 +1,4 @@
-import { acquireTerms, NOTHING } from './acquired-terms.ts';
+import { acquireRule } from './acquired-terms.ts';
 import type { AcquiredTerms } from './acquired-terms.ts';
 import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
 import { IntHeap } from './tables/int-heap.ts';
@@ -8,7 +8,7 @@ import { countOf, signatureOf } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
 import { MonitorPostings } from './terms/monitor-postings.ts';
 import type { TermIndex } from './terms/term-index.ts';
-import { excludedTerm, packTerm, ruleTerms, unpackTerm } from './rule-terms.ts';
+import { unpackTerm } from './rule-terms.ts';
 import type { Rule } from './rule.ts';
 import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
 
@@ -103,9 +103,7 @@ export class MonitorRecords {
    * @param bits of the filters
    */
   add(rule: Rule, bits: number): number {
-    const { groups, isPlain, excludeTexts } = ruleTerms(rule);
-    const [wanted = NOTHING, ...required] = groups.map((group) => acquireTerms(this.#terms, group));
-    const exclude = acquireTerms(this.#terms, rule.exclude.map(excludedTerm));
+    const { isPlain, excludeTexts, wanted, required, exclude } = acquireRule(this.#terms, rule);
     const monitor = this.#free.pop() ?? this.#addRow();
     const seesPostTitle = (excludeTexts & POST_TITLE) !== 0;
     if (seesPostTitle) this.#seesPostTitle++;
@@ -114,10 +112,7 @@ export class MonitorRecords {
     const { addresses } = exclude;
     this.#set(monitor, EXCLUDED, addresses.length > MAX_IN_SIGNATURE ? MANY : signatureOf(addresses));
     this.#createRecord(monitor, wanted, required, addresses);
-    const written: string[] = [];
-    for (const { terms } of [wanted, ...required, exclude]) {
-      for (const term of terms) written.push(isPlain ? term.written : packTerm(term));
-    }
+    const written = wanted.written.concat(...required.map((group) => group.written), exclude.written);
     this.#heap.set(this.#get(monitor, RECORD) + WRITTEN, this.#written.add(written));
     return monitor;
   }
@@ -260,17 +255,19 @@ export class MonitorRecords {
   ): void {
     const heap = this.#heap;
     const isConditional = this.isConditional(monitor);
-    const groups = required.reduce((sum, { terms }) => sum + 1 + GROUP_TERM * terms.length, 0);
+    const groups = required.reduce((sum, group) => sum + 1 + GROUP_TERM * group.addresses.length, 0);
     const fixed = isConditional ? CONDITIONAL_PLACES : PLACES;
-    const record = heap.allocate(fixed + wanted.terms.length + exclude.length + groups);
+    const { addresses, texts } = wanted;
+    const record = heap.allocate(fixed + addresses.length + exclude.length + groups);
     // Before the postings: a monitor may be twice in one list, and then its own entry may be moved.
     this.#set(monitor, RECORD, record);
-    heap.set(record + POSTINGS, wanted.terms.length);
+    heap.set(record + POSTINGS, addresses.length);
     heap.set(record + EXCLUDES, exclude.length);
     let address = record + fixed;
-    this.postings.readAhead(wanted.addresses);
-    for (const [index, { texts }] of wanted.terms.entries()) {
-      heap.set(address++, this.postings.add(wanted.addresses[index] ?? 0, monitor, texts, isConditional));
+    this.postings.readAhead(addresses);
+    for (let index = 0; index < addresses.length; index++) {
+      const inTexts = texts?.[index] ?? USUAL_TEXTS;
+      heap.set(address++, this.postings.add(addresses[index] ?? 0, monitor, inTexts, isConditional));
     }
     for (const term of exclude) heap.set(address++, term);
     if (!isConditional) return;
@@ -281,11 +278,11 @@ export class MonitorRecords {
   #setGroups(first: number, required: readonly AcquiredTerms[]): void {
     const heap = this.#heap;
     let group = first;
-    for (const { terms, addresses } of required) {
-      heap.set(group++, terms.length);
-      for (const [index, { texts }] of terms.entries()) {
-        heap.set(group, addresses[index] ?? 0);
-        heap.set(group + 1, texts);
+    for (const { addresses, texts } of required) {
+      heap.set(group++, addresses.length);
+      for (const [index, address] of addresses.entries()) {
+        heap.set(group, address);
+        heap.set(group + 1, texts?.[index] ?? USUAL_TEXTS);
         group += GROUP_TERM;
       }
     }

@@ -15,21 +15,20 @@ export interface WatchedTerm {
 export interface RuleTerms {
   /** The first group are keywords and terms, the others those of `require`. An item must have a term of each group. */
   readonly groups: readonly (readonly WatchedTerm[])[];
-  /** Whether the rule has nothing but keywords that count in the usual texts. */
-  readonly isPlain: boolean;
   /** A bit for each text that is searched for excluded terms. */
   readonly excludeTexts: number;
 }
 
+/** Whether the rule has nothing but keywords that count in the usual texts, and excluded terms. */
+export function isPlainRule({ terms = [], require = [], matchIn }: Rule): boolean {
+  return terms.length === 0 && require.length === 0 && textBits(matchIn) === USUAL_TEXTS;
+}
+
 export function ruleTerms({ keywords, terms = [], require = [], matchIn }: Rule): RuleTerms {
   const usual = textBits(matchIn);
-  const watched = (term: string | RuleTerm): WatchedTerm => watchedTerm(term, usual);
-  const isPlain = terms.length === 0 && require.length === 0 && usual === USUAL_TEXTS;
-  // Nearly all rules, of which a start reads a hundred thousand.
-  if (isPlain) return { groups: [keywords.map(watched)], isPlain, excludeTexts: USUAL_TEXTS };
-  const groups = [[...keywords, ...terms], ...require].map((group) => group.map(watched));
+  const groups = [[...keywords, ...terms], ...require].map((group) => group.map((term) => watchedTerm(term, usual)));
   const excludeTexts = groups.flat().reduce((bits, { texts }) => bits | (texts & POST_TITLE), USUAL_TEXTS);
-  return { groups, isPlain, excludeTexts };
+  return { groups, excludeTexts };
 }
 
 const NO_OPTIONS: TermOptions = {};
