@@ -16,6 +16,11 @@ export interface MonitorMatchResult<P = undefined> {
   payload: P;
 }
 
+/** About as many words as a comment has. */
+const REHEARSED_TERMS = 10;
+/** An item that 193 monitors match takes about a thousand. */
+const MAX_REHEARSED_STEPS = 500_000;
+
 /**
  * Matches one item at a time against any number of monitors. The cost of an item grows with its length and with the
  * number of monitors that watch for a term in it, not with the number of all monitors. Changes are in place and take
@@ -120,6 +125,27 @@ export class MonitorIndex<P = undefined> {
     for (let index = 0; index < this.#matching.length; index++) {
       const monitor = monitors.items[this.#matching.items[index] ?? 0] ?? 0;
       visit(this.#idOf(monitor), this.#payloadOf(monitor));
+    }
+  }
+
+  /**
+   * Matches items of the monitors' own terms, and yields after each. Nothing depends on it but time: otherwise the first
+   * items wait until the code that matches them is compiled, and for memory that no cache has.
+   *
+   * @param items at most so many; fewer if each matches thousands of monitors
+   */
+  *rehearse(items: number): Generator<void, void> {
+    const every = Math.ceil(this.size / items);
+    let position = 0;
+    let steps = 0;
+    for (const monitor of this.#numbers.values()) {
+      if (position++ % every !== 0 || steps > MAX_REHEARSED_STEPS) continue;
+      const text = this.#monitors.writtenTerms(monitor).slice(0, REHEARSED_TERMS).join(' ');
+      const item = { kind: 'comment', title: '', text, subreddit: '', nsfw: false } as const;
+      if (position % 2 === 0) this.match(item);
+      else this.forEachMatch(item, () => undefined);
+      steps += this.steps;
+      yield;
     }
   }
 

@@ -226,6 +226,13 @@ export class MonitorRecords {
     return this.isConditional(monitor) ? unpackTerm(written).written : written;
   }
 
+  /** The keywords and terms of the monitor, as their owner wrote them. */
+  writtenTerms(monitor: number): string[] {
+    const record = this.#get(monitor, RECORD);
+    const written = this.#written.all(this.#heap.get(record + WRITTEN)).slice(0, this.#heap.get(record + POSTINGS));
+    return this.isConditional(monitor) ? written.map((packed) => unpackTerm(packed).written) : written;
+  }
+
   #get(monitor: number, field: number): number {
     return this.#rows.items[monitor * ROW + field] ?? 0;
   }
