@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
+import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS } from '../../../services/launcher/services-child.ts';
 import type { MatcherChildJob, MatcherChildMessage, MatcherChildOrder } from './matcher-service-child.ts';
 
 type Event = MatcherChildMessage['event'];
@@ -10,7 +11,7 @@ type Told<E extends Event> = Extract<MatcherChildMessage, { event: E }>;
 const TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 5_000;
 
-/** The measured process and its messages. */
+/** The measured process, which runs with the arguments and the environment of the services, and its messages. */
 export class MatcherProcess {
   private readonly child: ChildProcess;
   private readonly told: MatcherChildMessage[] = [];
@@ -18,6 +19,8 @@ export class MatcherProcess {
 
   constructor() {
     this.child = fork(join(import.meta.dirname, 'matcher-service-child.ts'), {
+      execArgv: NODE_ARGUMENTS,
+      env: { ...MEMORY_ENVIRONMENT, ...process.env },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.child.on('message', (message: MatcherChildMessage) => this.receive(message));
