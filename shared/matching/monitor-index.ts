@@ -129,8 +129,8 @@ export class MonitorIndex<P = undefined> {
   }
 
   /**
-   * Matches items of the monitors' own terms, and yields after each. Nothing depends on it but time: otherwise the first
-   * items wait until the code that matches them is compiled, and for memory that no cache has.
+   * Matches items of the monitors' own terms, and yields after each. Nothing depends on it but time: otherwise the
+   * first items wait until the code that matches them is compiled, and for memory that no cache has.
    *
    * @param items at most so many; fewer if each matches thousands of monitors
    */

@@ -84,9 +84,9 @@ function monitorsOf({ monitors, keywords, exclude }: PageRow): MonitorRule[] {
 }
 
 /**
- * The strings of a JSON array that Postgres has written. A string without a backslash has no quotes, so an array without
- * one can be cut between its strings. JSON.parse takes four times as long, as it looks each short string up among all
- * that the process has.
+ * The strings of a JSON array that Postgres has written. A string without a backslash has no quotes, so an array
+ * without one can be cut between its strings. JSON.parse takes four times as long, as it looks each short string up
+ * among all that the process has.
  */
 function stringsOf(json: string): string[] {
   if (json.includes('\\')) return JSON.parse(json) as string[];
