@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler, Response } from 'express';
-import { pinoHttp } from 'pino-http';
 import { traceIdOf } from './request-tracing.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
@@ -22,30 +21,24 @@ const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
  * keys or secrets.
  */
 export function createRequestLog(logger: Logger): RequestHandler {
-  return pinoHttp({
-    // The package makes two child loggers for each request, and redaction would walk through their bindings. Its lines
-    // hold the fields of `requestFields` alone, none of which is redacted.
-    logger: logger.child({}, { redact: [] }),
-    genReqId: (request, response) => {
-      const given = request.headers['x-request-id'];
-      const isGiven = typeof given === 'string' && WELL_FORMED_ID.test(given);
-      const id = isGiven ? given : (traceIdOf(response) ?? randomUUID());
-      response.setHeader('X-Request-Id', id);
-      return id;
-    },
-    customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
-    autoLogging: { ignore: (request) => UNLOGGED.has(originalPath(request)) },
-    quietReqLogger: true,
-    customAttributeKeys: { reqId: 'requestId' },
-    quietResLogger: true,
-    customSuccessObject: requestFields,
-    customErrorObject: (request, response, _error, line: { responseTime?: number }) =>
-      requestFields(request, response, line),
-    // The logger keeps its own serializers: those of the package print request headers and every field of an error. The
-    // package also hands the request itself to the logger; it is dropped before redaction walks through its getters.
-    serializers: { req: () => null },
-    wrapSerializers: false,
-  });
+  // None of the fields of a line is redacted, and looking for those that are takes longer than writing the line.
+  const lines = logger.child({}, { redact: [] });
+  return (request, response, next) => {
+    const requestId = idFor(request, response);
+    response.setHeader('X-Request-Id', requestId);
+    const { remoteAddress: remote } = request.socket;
+    const asked = { request, response, requestId, remote, begunMs: Date.now() };
+    if (!UNLOGGED.has(originalPath(request))) response.once('close', () => logRequest(lines, asked));
+    // Without a listener an error of the response would end the process. It is closed after one.
+    response.on('error', () => logRequest(lines, asked, 'request errored'));
+    next();
+  };
+}
+
+function idFor(request: IncomingMessage, response: ServerResponse): string {
+  const given = request.headers['x-request-id'];
+  const isGiven = typeof given === 'string' && WELL_FORMED_ID.test(given);
+  return isGiven ? given : (traceIdOf(response) ?? randomUUID());
 }
 
 /** A logger for what goes wrong in a request: its lines name the request, and are redacted like all others. */
@@ -53,16 +46,38 @@ export function requestLogger(logger: Logger, response: ServerResponse): Logger 
   return logger.child({ requestId: String(response.getHeader('X-Request-Id')) });
 }
 
-function requestFields(request: IncomingMessage, response: ServerResponse, line: { responseTime?: number }): object {
-  return {
+interface AskedRequest {
+  request: IncomingMessage;
+  response: ServerResponse & { isLogged?: boolean };
+  requestId: string;
+  remote: string | undefined;
+  begunMs: number;
+}
+
+function logRequest(
+  lines: Logger,
+  { request, response, requestId, remote, begunMs }: AskedRequest,
+  text?: string,
+): void {
+  const level = response.statusCode >= 500 ? 'error' : 'info';
+  if (response.isLogged === true || !lines.isLevelEnabled(level)) return;
+  response.isLogged = true;
+  const fields = {
+    requestId,
     method: request.method,
     path: originalPath(request),
     status: response.statusCode,
-    ms: line.responseTime,
-    remote: request.socket.remoteAddress,
+    ms: Date.now() - begunMs,
+    remote,
     account_id: accountOf(response),
     trace_id: traceIdOf(response),
   };
+  lines[level](fields, text ?? outcomeOf(request, response));
+}
+
+function outcomeOf(request: IncomingMessage, response: ServerResponse): string {
+  if (response.statusCode >= 500) return 'request errored';
+  return response.writableEnded && !request.readableAborted ? 'request completed' : 'request aborted';
 }
 
 /** Notes whose request it is, for its line in the log. */
