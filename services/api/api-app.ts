@@ -22,6 +22,7 @@ import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
 import { createCompression } from './http/compress-answers.ts';
 import { refuseWithoutHost } from './http/connection-errors.ts';
+import { createDirectRoutes } from './http/direct-routes.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
 import type { Readiness } from './http/health-router.ts';
@@ -128,6 +129,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   const routes = namingWhereToBuy(apiRoutes, options.dashboardUrl);
   const admission = createAdmissionMiddleware(admissionControl, routes, options.logger);
   // First, since each router before it would compare the path of every request with all of its own.
+  app.use(createDirectRoutes(routes, admission));
   app.use(admission.admit);
   app.use(createRouter(routes, admission.callerOf));
 
