@@ -135,7 +135,8 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof Error && unknownOutcomes.has(error);
 }
 
-async function commit(client: PoolClient): Promise<void> {
+/** Marks a failure without an answer for `isOutcomeUnknown`. */
+export async function commit(client: PoolClient): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
@@ -39,7 +40,7 @@ export class ReadingCharges {
   constructor(pool: Pool) {
     this.pool = pool;
     this.batcher = new CallBatcher({
-      run: (moves) => inTransaction(pool, (client) => chargeTogether(client, moves)),
+      run: (moves) => chargeTogether(eachInTransaction(pool), moves),
       isShared: isPostgresAway,
     });
   }

@@ -6,6 +6,7 @@ import { startEngines } from '../../../services/launcher/engines/embedded-engine
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createPool, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { signalTree } from '../../support/children/process-tree.ts';
@@ -168,6 +169,27 @@ test('a transaction whose COMMIT reached a stopped server is not committed later
     return rowCount === 0;
   });
   expect((await db.pool.query('SELECT FROM doubts')).rowCount).toBe(0);
+});
+
+test('a charge that was under way in a stopped server is not committed later', async () => {
+  await pool.query('CREATE TABLE IF NOT EXISTS charges_under_way (id int)');
+  const running = eachInTransaction(pool).query({
+    name: 'under-way',
+    text: 'INSERT INTO charges_under_way SELECT 1 FROM pg_sleep(1)',
+  });
+  await eventually('the statement runs', async () => {
+    const { rowCount } = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);
+    return rowCount === 1;
+  });
+  const error = await whileStill(() => running.catch((failure: unknown) => failure));
+  expect(awayEngine(error)).toBe('postgres');
+  await eventually('the session is over', async () => {
+    const { rowCount } = await db.pool.query(
+      `SELECT FROM pg_stat_activity WHERE application_name = 'still' AND query LIKE '%under_way%' AND state <> 'idle'`,
+    );
+    return rowCount === 0;
+  });
+  expect((await db.pool.query('SELECT FROM charges_under_way')).rowCount).toBe(0);
 });
 
 test('where a commit waits for a standby that is away, the answer says that the outcome is unknown, and the ledger tells', async () => {

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+/** With one connection, so that what one statement leaves behind meets the next. */
+let pool: Pool;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  pool = createPool({ url: db.url, name: 'each', logger: silentLogger(), max: 1 });
+  await pool.query('CREATE TABLE marks (mark int UNIQUE)');
+});
+afterAll(async () => {
+  await pool.end();
+  await db.drop();
+});
+beforeEach(async () => {
+  await db.pool.query('TRUNCATE marks');
+});
+
+const MARK = { name: 'mark', text: 'INSERT INTO marks VALUES ($1) RETURNING mark' };
+
+async function marks(): Promise<unknown[]> {
+  const { rows } = await db.pool.query<{ mark: number }>('SELECT mark FROM marks ORDER BY mark');
+  return rows.map(({ mark }) => mark);
+}
+
+test('a statement is committed with its answer, and the connection serves the next one', async () => {
+  const db = eachInTransaction(pool);
+  for (const mark of [1, 2, 3]) {
+    expect((await db.query({ ...MARK, values: [mark] })).rows).toEqual([{ mark }]);
+    expect(await marks()).toContain(mark);
+  }
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+});
+
+test('a statement runs inside a transaction', async () => {
+  // Refused outside of one.
+  const { command } = await eachInTransaction(pool).query({ name: 'savepoint', text: 'SAVEPOINT here' });
+  expect(command).toBe('SAVEPOINT');
+});
+
+test('a statement that fails changes nothing, and the next ones work, also the same one', async () => {
+  const db = eachInTransaction(pool);
+  await db.query({ ...MARK, values: [1] });
+  await expect(db.query({ ...MARK, values: [1] })).rejects.toMatchObject({ code: '23505' });
+  await expect(db.query({ name: 'wrong', text: 'SELECT nonsense' })).rejects.toMatchObject({ code: '42703' });
+  await expect(db.query({ name: 'wrong', text: 'SELECT nonsense' })).rejects.toMatchObject({ code: '42703' });
+  await db.query({ ...MARK, values: [2] });
+  expect(await marks()).toEqual([1, 2]);
+});
+
+test('without BEGIN nothing runs: the statement would be committed at once', async () => {
+  const db = eachInTransaction(pool);
+  await db.query({ ...MARK, values: [1] });
+  // The session forgets its prepared BEGIN, so that it fails.
+  await pool.query('DEALLOCATE "begin"');
+  await expect(db.query({ ...MARK, values: [2] })).rejects.toMatchObject({ code: '26000' });
+  expect(await marks()).toEqual([1]);
+  await db.query({ ...MARK, values: [3] });
+  expect(await marks()).toEqual([1, 3]);
+});
+
+test('a COMMIT that fails is an error: a deferred constraint', async () => {
+  const db = eachInTransaction(pool);
+  await pool.query('CREATE TABLE deferred (mark int UNIQUE DEFERRABLE INITIALLY DEFERRED)');
+  const insert = { name: 'deferred', text: 'INSERT INTO deferred VALUES ($1)' };
+  await db.query({ ...insert, values: [1] });
+  await expect(db.query({ ...insert, values: [1] })).rejects.toMatchObject({ code: '23505' });
+  expect((await pool.query('SELECT FROM deferred')).rowCount).toBe(1);
+});
