@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { retryingJson } from './retrying-json.ts';
 
 /** A line of the simulator's log of what it emitted. */
@@ -17,12 +17,30 @@ export interface EmittedItem {
   shown?: 'all' | 'community' | 'thread' | 'nowhere';
 }
 
+/** What was read of each log; tests ask many times a second, and a log is only appended to. */
+const logs = new Map<string, { bytes: number; items: EmittedItem[] }>();
+
 /** The things that the simulator reports as emitted, in order. */
 export function readEmitted(path: string): EmittedItem[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line.endsWith('}'))
-    .map((line) => JSON.parse(line) as EmittedItem);
+  const log = logs.get(path) ?? { bytes: 0, items: [] };
+  logs.set(path, log);
+  const appended = readFrom(path, log.bytes);
+  // The last line may be incomplete.
+  const complete = appended.subarray(0, appended.lastIndexOf('\n') + 1);
+  const lines = complete.toString().split('\n').slice(0, -1);
+  log.items.push(...lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as EmittedItem));
+  log.bytes += complete.length;
+  return [...log.items];
+}
+
+function readFrom(path: string, position: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(Math.max(0, fstatSync(file).size - position));
+    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, position));
+  } finally {
+    closeSync(file);
+  }
 }
 
 interface Listing {
