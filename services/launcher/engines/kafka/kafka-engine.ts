@@ -132,30 +132,35 @@ interface Run {
 }
 
 async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
-  const archived = existsSync(archivePath(broker.jars));
+  const archive = archivePath(broker.jars);
+  if (!existsSync(archive)) return runOnce(context, broker, 'written');
   try {
-    return await runOnce(context, broker);
+    return await runOnce(context, broker, 'read');
   } catch (error) {
-    if (!archived || context.signal?.aborted === true) throw error;
-    // Other runs share the class archive, so it may be damaged: retry once without it.
-    rmSync(archivePath(broker.jars), { force: true });
-    return runOnce(context, broker);
+    if (context.signal?.aborted === true) throw error;
+    // Other runs share the class archive, so it may be damaged: retry once without it. Where that fails too, as on a
+    // full disk, the archive is not the cause, and all brokers of this user need it.
+    const started = await runOnce(context, broker, 'left out');
+    rmSync(archive, { force: true });
+    return started;
   }
 }
 
 async function runOnce(
   context: EngineContext,
   { java, jars, paths, port, credential, heapMb }: Run,
+  archived: 'read' | 'written' | 'left out',
 ): Promise<OwnedProcess> {
   const archive = archivePath(jars);
-  const dump = existsSync(archive) ? undefined : `${archive}.${process.pid}`;
-  const share = dump === undefined ? shareArgs(jars) : [`-XX:ArchiveClassesAtExit=${dump}`];
+  const dump = archived === 'written' ? `${archive}.${process.pid}` : undefined;
   if (dump !== undefined) removeLostDumps(jars);
+  const archiveArgs =
+    archived === 'read' ? shareArgs(jars) : dump === undefined ? [] : [`-XX:ArchiveClassesAtExit=${dump}`];
   const logFrom = logSize(paths.log);
   const broker = await startOwnedProcess({
     name: 'kafka',
     command: java,
-    args: [...jvmArgs(heapMb), ...share, '-cp', jars.classPath, 'kafka.Kafka', paths.properties],
+    args: [...jvmArgs(heapMb), ...archiveArgs, '-cp', jars.classPath, 'kafka.Kafka', paths.properties],
     env: withUtf8Paths(context.env),
     cwd: paths.home,
     pidFile: paths.pidFile,
