@@ -4,8 +4,14 @@ import { NODE_ARGUMENTS } from './services-child.ts';
 
 const root = new URL('../../', import.meta.url);
 
-/** What is compiled is valid for one version of Node and the same arguments. */
-const PROGRAMS = [
+export interface Programs {
+  /** What is compiled is valid for one version of Node and the same arguments. */
+  nodeArguments: readonly string[];
+  /** Relative to the root of the repository. */
+  entries: readonly string[];
+}
+
+const PROGRAMS: readonly Programs[] = [
   {
     nodeArguments: [],
     entries: [
@@ -14,7 +20,16 @@ const PROGRAMS = [
       'services/launcher/engines/clickhouse/clickhouse-main.ts',
     ],
   },
-  { nodeArguments: NODE_ARGUMENTS, entries: ['services/services-main.ts'] },
+  {
+    nodeArguments: NODE_ARGUMENTS,
+    // What it loads only where it serves the API is named by itself.
+    entries: [
+      'services/services-main.ts',
+      'services/api/start-api.ts',
+      'services/api/demo-account.ts',
+      'services/api/live-tail/match-wake-ups.ts',
+    ],
+  },
 ];
 
 /**
@@ -23,13 +38,16 @@ const PROGRAMS = [
  * is missing or has changed is compiled when it is loaded, so nothing depends on this.
  */
 export function compileSources(folder = fileURLToPath(new URL('node_modules/.cache/compiled', root))): void {
-  for (const { nodeArguments, entries } of PROGRAMS) {
-    const imports = entries.map((entry) => `import ${JSON.stringify(new URL(entry, root).href)};`);
-    // Modules are compiled before they are linked. The export that does not exist ends this, so none of them runs.
-    const program = `${imports.join('\n')}\nimport { nothing } from 'node:module';`;
-    spawnSync(process.execPath, [...nodeArguments, '--input-type=module', '--eval', program], {
-      env: { ...process.env, NODE_COMPILE_CACHE: folder },
-      stdio: 'ignore',
-    });
-  }
+  for (const programs of PROGRAMS) compilePrograms(programs, folder);
+}
+
+/** Compiles programs and all that they import into a folder, and runs none of it. */
+export function compilePrograms({ nodeArguments, entries }: Programs, folder: string): void {
+  const imports = entries.map((entry) => `import ${JSON.stringify(new URL(entry, root).href)};`);
+  // Modules are compiled before they are linked. The export that does not exist ends this, so none of them runs.
+  const program = `${imports.join('\n')}\nimport { nothing } from 'node:module';`;
+  spawnSync(process.execPath, [...nodeArguments, '--input-type=module', '--eval', program], {
+    env: { ...process.env, NODE_COMPILE_CACHE: folder },
+    stdio: 'ignore',
+  });
 }
