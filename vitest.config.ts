@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/runner/longest-first.ts';
 
 /**
- * Files of all projects share these workers. Two cores are enough for three: most files wait for engines, timers and
+ * Files of all projects share these workers. Two cores are enough for five: most files wait for engines, timers and
  * processes most of the time, and the unit tests, which only compute, fill what the others leave.
  */
-const WORKERS = 3;
+const WORKERS = 5;
 
 const FIXED_SEED = 'test/support/runner/fixed-seed.ts';
 
@@ -48,7 +48,7 @@ export default defineConfig({
           include: ['test/end-to-end/**/*.test.ts'],
           // The slot of a file ends with its process (take-installation-slot.ts).
           isolate: true,
-          globalSetup: ['test/support/runner/installation-slot.ts'],
+          globalSetup: ['test/support/runner/installation-slots.ts'],
           setupFiles: ['test/support/runner/take-installation-slot.ts'],
           testTimeout: 240_000,
           // A start may take 110 s, and a hook does more than that.

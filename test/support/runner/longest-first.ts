@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
+import { SLOTS } from './installation-slots.ts';
 import { orderFiles } from './order-files.ts';
 import { SECONDS_OF_SLOW_FILES } from './slow-files.ts';
 
@@ -15,8 +16,8 @@ export class LongestFirst extends BaseSequencer {
     const timed = files.map((specification) => {
       const path = relative(ROOT, specification.moduleId);
       const seconds = SECONDS_OF_SLOW_FILES[path] ?? SECONDS_BY_PROJECT[specification.project.name] ?? 1;
-      return { specification, path, seconds, isExclusive: specification.project.name === 'end-to-end' };
+      return { specification, path, seconds, needsSlot: specification.project.name === 'end-to-end' };
     });
-    return orderFiles(timed, workers).map(({ specification }) => specification);
+    return orderFiles(timed, { workers, slots: SLOTS }).map(({ specification }) => specification);
   }
 }

@@ -2,30 +2,34 @@ export interface TimedFile {
   path: string;
   /** How long the file is expected to take. */
   seconds: number;
-  /** Of these only one runs at a time; see installation-slot.ts. */
-  isExclusive: boolean;
+  /** Whether the file starts installations of its own, of which only a few run at a time (installation-slots.ts). */
+  needsSlot: boolean;
 }
 
 /**
  * The order in which `workers` workers, each of which takes the next file when it is free, finish soonest: the longest
- * file first, since a long file at the end leaves the other workers idle. An exclusive file starts only when the
- * exclusive file before it is expected to have ended, so that no worker waits for its slot.
+ * file first, since a long file at the end leaves the other workers idle. A file that needs one of the `slots` starts
+ * only when one of them is expected to be free, so that no worker waits for a slot.
  */
-export function orderFiles<File extends TimedFile>(files: readonly File[], workers: number): File[] {
+export function orderFiles<File extends TimedFile>(
+  files: readonly File[],
+  { workers, slots }: { workers: number; slots: number },
+): File[] {
   const byLength = files.toSorted((one, other) => other.seconds - one.seconds || compare(one.path, other.path));
-  const exclusive = byLength.filter(({ isExclusive }) => isExclusive);
-  const others = byLength.filter(({ isExclusive }) => !isExclusive);
-  const freeAt = Array<number>(workers).fill(0);
-  let exclusiveEndsAt = 0;
+  const slotted = byLength.filter(({ needsSlot }) => needsSlot);
+  const others = byLength.filter(({ needsSlot }) => !needsSlot);
+  const workerFreeAt = Array<number>(workers).fill(0);
+  const slotFreeAt = Array<number>(slots).fill(0);
   const ordered: File[] = [];
-  while (exclusive.length + others.length > 0) {
-    const now = Math.min(...freeAt);
-    const mayStartExclusive = exclusive.length > 0 && (exclusiveEndsAt <= now || others.length === 0);
-    const file = (mayStartExclusive ? exclusive : others).shift()!;
+  while (slotted.length + others.length > 0) {
+    const now = Math.min(...workerFreeAt);
+    const nextSlotAt = Math.min(...slotFreeAt);
+    const mayTakeSlot = slotted.length > 0 && (nextSlotAt <= now || others.length === 0);
+    const file = (mayTakeSlot ? slotted : others).shift()!;
     ordered.push(file);
-    const endsAt = (file.isExclusive ? Math.max(now, exclusiveEndsAt) : now) + file.seconds;
-    freeAt[freeAt.indexOf(now)] = endsAt;
-    if (file.isExclusive) exclusiveEndsAt = endsAt;
+    const endsAt = (file.needsSlot ? Math.max(now, nextSlotAt) : now) + file.seconds;
+    workerFreeAt[workerFreeAt.indexOf(now)] = endsAt;
+    if (file.needsSlot) slotFreeAt[slotFreeAt.indexOf(nextSlotAt)] = endsAt;
   }
   return ordered;
 }
