@@ -1,4 +1,10 @@
-import type { RecentItem } from './recent-items.ts';
+/** An item in the ring, kept as its message (`ItemBlock`). */
+export interface RecentItem {
+  offset: bigint;
+  enteredAtMs: number;
+  /** The JSON of the item. */
+  message: Buffer;
+}
 
 const BLOCK_BYTES = 256 * 1024;
 /** About as many items as a block has room for. */

@@ -1,6 +1,7 @@
 import { forumItem } from '../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { ItemBlock } from './item-block.ts';
+import type { RecentItem } from './item-block.ts';
 
 /** An item as read from Kafka. */
 export interface EnteredItem {
@@ -8,14 +9,6 @@ export interface EnteredItem {
   /** The broker's append time, in milliseconds since the epoch. */
   enteredAtMs: number;
   item: ForumItem;
-}
-
-/** An item in the ring, kept as its message (`ItemBlock`). */
-export interface RecentItem {
-  offset: bigint;
-  enteredAtMs: number;
-  /** The JSON of the item. */
-  message: Buffer;
 }
 
 /** Parses an item of the ring. */

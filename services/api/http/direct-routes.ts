@@ -1,4 +1,4 @@
-import type { IRoute, RequestHandler } from 'express-serve-static-core';
+import type { IRoute, RequestHandler } from 'express';
 import type { AdmissionMiddleware } from '../admission/admission-middleware.ts';
 import { wholeRoute } from './route.ts';
 import type { Route } from './route.ts';
