@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/runner/longest-first.ts';
 
 /**
- * Files of all projects share these workers. Two cores are enough for five: most files wait for engines, timers and
+ * Files of all projects share these workers. Two cores are enough for four: most files wait for engines, timers and
  * processes most of the time, and the unit tests, which only compute, fill what the others leave.
  */
-const WORKERS = 5;
+const WORKERS = 4;
 
 const FIXED_SEED = 'test/support/runner/fixed-seed.ts';
 

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import './provided-context.ts';
 
 /** So many end-to-end files run at a time, whatever the number of workers. */
-export const SLOTS = 2;
+export const SLOTS = 1;
 
 /**
  * Lets only a few end-to-end files run at a time: each starts whole installations, and many of them at once would
