@@ -17,7 +17,7 @@ export default defineConfig({
     // because no module keeps state; a file that needs a process of its own starts one.
     isolate: false,
     sequence: { sequencer: LongestFirst, groupOrder: 1 },
-    // kafkajs makes one such timer per connection; it is harmless.
+    // kafkajs sets such timers where they are not mended (shared/kafka/kafkajs-mends).
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     projects: [
       {

@@ -12,12 +12,12 @@ import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { traceHeaders } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { BatchTrace } from './batch-trace.ts';
-import { JoinedBatches } from './joined-batches.ts';
 import type { LiveLoad } from './live-load.ts';
 import { recordBatch } from './record-batch.ts';
 
@@ -57,6 +57,8 @@ interface PartitionBatch {
   trace: BatchTrace | undefined;
 }
 
+type Batches = CallBatcher<PartitionBatch, undefined>;
+
 /**
  * Consumes monitor.candidates, stores the matches, publishes them to monitor.matches, and then commits the offsets.
  *
@@ -64,10 +66,15 @@ interface PartitionBatch {
  */
 export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
-  const batches = new JoinedBatches<PartitionBatch>({
-    run: (joined) => record(deps, joined),
+  // The partitions of one answer to a fetch arrive in one turn of the event loop. None waits for another answer.
+  const batches: Batches = new CallBatcher({
+    run: async (joined) => {
+      await record(deps, joined);
+      return joined.map(() => undefined);
+    },
     sizeOf: ({ candidates }) => candidates.length,
-    maxSize: MAX_BATCH,
+    maxGroup: MAX_BATCH,
+    maxRunning: CONCURRENT_PARTITIONS,
   });
   return startBatchConsumer({
     kafka,
@@ -85,17 +92,13 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
   });
 }
 
-async function handleBatch(
-  deps: RecorderDeps,
-  batches: JoinedBatches<PartitionBatch>,
-  batch: ConsumedBatch,
-): Promise<BatchOutcome> {
+async function handleBatch(deps: RecorderDeps, batches: Batches, batch: ConsumedBatch): Promise<BatchOutcome> {
   deps.liveLoad?.noteBatch();
   const { parsed, poison } = parseRecords(candidate, batch);
   const trace = deps.tracing && new BatchTrace(deps.tracing, parsed);
   const candidates = parsed.map(({ value }) => value);
   try {
-    if (candidates.length > 0) await batches.add({ candidates, isCurrent: () => batch.isCurrent(), trace });
+    if (candidates.length > 0) await batches.call({ candidates, isCurrent: () => batch.isCurrent(), trace });
   } finally {
     trace?.end();
   }

@@ -6,8 +6,10 @@ export interface CallBatcherOptions<I, O> {
    * @throws for the whole group: each of its calls then fails with that error
    */
   run: (inputs: readonly I[]) => Promise<readonly O[]>;
-  /** The largest number of inputs in a group; default 100. */
+  /** The largest size of a group; default 100. A larger input is alone. */
   maxGroup?: number;
+  /** The size of an input; default 1 for each. */
+  sizeOf?: (input: I) => number;
   /** The largest number of groups under way; default 2. */
   maxRunning?: number;
   /**
@@ -31,15 +33,18 @@ interface WaitingCall<I, O> {
 export class CallBatcher<I, O> {
   private readonly run: CallBatcherOptions<I, O>['run'];
   private readonly maxGroup: number;
+  private readonly sizeOf: (input: I) => number;
   private readonly maxRunning: number;
   private readonly isShared: (error: unknown) => boolean;
   private waiting: WaitingCall<I, O>[] = [];
   private running = 0;
   private isStarting = false;
 
-  constructor({ run, maxGroup = 100, maxRunning = 2, isShared = () => false }: CallBatcherOptions<I, O>) {
+  constructor(options: CallBatcherOptions<I, O>) {
+    const { run, maxGroup = 100, sizeOf = () => 1, maxRunning = 2, isShared = () => false } = options;
     this.run = run;
     this.maxGroup = maxGroup;
+    this.sizeOf = sizeOf;
     this.maxRunning = maxRunning;
     this.isShared = isShared;
   }
@@ -64,13 +69,23 @@ export class CallBatcher<I, O> {
 
   private startGroups(): void {
     while (this.running < this.maxRunning && this.waiting.length > 0) {
-      const group = this.waiting.splice(0, this.maxGroup);
+      const group = this.waiting.splice(0, this.countOfNext());
       this.running++;
       void this.answer(group).finally(() => {
         this.running--;
         this.startSoon();
       });
     }
+  }
+
+  /** How many of the waiting calls are the next group: at least one. */
+  private countOfNext(): number {
+    let size = 0;
+    const tooMany = this.waiting.findIndex(({ input }, index) => {
+      size += this.sizeOf(input);
+      return index > 0 && size > this.maxGroup;
+    });
+    return tooMany === -1 ? this.waiting.length : tooMany;
   }
 
   private async answer(group: readonly WaitingCall<I, O>[]): Promise<void> {

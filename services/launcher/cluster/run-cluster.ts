@@ -103,7 +103,7 @@ async function superviseProcess(supervisor: Supervisor, { name, services, env }:
     startOwnedProcess({
       name,
       command: process.execPath,
-      // kafkajs causes this warning with one timer per connection; it is harmless.
+      // kafkajs causes this warning where its timers are not mended yet (shared/kafka/kafkajs-mends).
       args: ['--disable-warning=TimeoutNegativeWarning', MAIN, ...services],
       env,
       pidFile: join(env.DATA_DIR!, '..', 'run', `${name.replace(' ', '-')}.pid`),

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { CallBatcher } from '../../../../shared/runtime/call-batcher.ts';
 
+type Limits = { maxGroup?: number; maxRunning?: number; sizeOf?: (input: number) => number };
+
 /** Groups that wait until they are told to end. */
-function heldGroups(options: { maxGroup?: number; maxRunning?: number } = {}) {
+function heldGroups(options: Limits = {}) {
   const groups: { inputs: readonly number[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
   const calls = new CallBatcher<number, string>({
     ...options,
@@ -109,4 +111,11 @@ test('a failure that the next group would meet too is that of all calls that wai
   const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect([runs, await calls.call(4)]).toEqual([1, 4]);
+});
+
+test('a group is as large as it may be by the sizes of its calls, in their order; a larger call is alone', async () => {
+  const { groups, calls } = heldGroups({ maxGroup: 5, maxRunning: 4, sizeOf: (input) => input });
+  for (const input of [2, 3, 1, 8, 2, 3]) void calls.call(input);
+  await nextTurn();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[2, 3], [1], [8], [2, 3]]);
 });
