@@ -96,7 +96,7 @@ class GroupConsumer implements BatchConsumer {
       maxWaitTimeInMs: options.gather?.ms ?? 300,
       maxBytesPerPartition: MIB,
       maxBytes: 8 * MIB,
-      retry: { retries: 10 },
+      retry: { retries: 10, restartOnFailure: () => Promise.resolve(!this.halted) },
     });
     this.runner = new BatchRunner({
       ...options,
@@ -121,6 +121,8 @@ class GroupConsumer implements BatchConsumer {
       topics: options.topics.map((topic) => options.prefix + topic),
       fromBeginning: options.fromBeginning ?? true,
     });
+    if (this.stopping.signal.aborted) await this.consumer.disconnect();
+    this.stopping.signal.throwIfAborted();
     await this.consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,

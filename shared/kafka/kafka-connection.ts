@@ -4,6 +4,7 @@ import { parseBrokers } from './broker-list.ts';
 import { endFetchesAtStop } from './kafkajs-mends/end-fetches-at-stop.ts';
 import { endOrphanedFetchers } from './kafkajs-mends/end-orphaned-fetchers.ts';
 import { heartbeatAfterClockStep } from './kafkajs-mends/heartbeat-after-clock-step.ts';
+import { leaveAfterLateJoin } from './kafkajs-mends/leave-after-late-join.ts';
 import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
@@ -44,6 +45,7 @@ export function createKafka(options: {
   endFetchesAtStop();
   heartbeatAfterClockStep();
   mendRequestTimers();
+  leaveAfterLateJoin();
   const { security = NO_SECURITY } = options;
   const client = new kafkajs.Kafka({
     ...parseBrokers(options.brokers, security.mechanism),

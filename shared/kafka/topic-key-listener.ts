@@ -52,7 +52,7 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
     maxWaitTimeInMs: WAIT_MS,
     maxBytesPerPartition: MIB,
     maxBytes: 8 * MIB,
-    retry: { retries: 10 },
+    retry: { retries: 10, restartOnFailure: () => Promise.resolve(!stopping.signal.aborted) },
   });
   const { signal } = stopping;
   const begin = () => {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
@@ -71,4 +72,31 @@ test('a listener that waits for keys stops at once', async () => {
     return gaps > 0 && keys.length > 0;
   });
   expect(await timeToStop(listener)).toBeLessThan(STOP_MS);
+});
+
+test('listeners that are stopped while they join do not stay in their groups', async () => {
+  const topic = await fixture.topic('early');
+  const stopAfter = async (ms: number) => {
+    const deps = {
+      ...fixture,
+      topics: [topic],
+      logger: silentLogger(),
+      onKey: () => undefined,
+      onGap: () => undefined,
+    };
+    const listener = startTopicKeyListener({ ...deps, group: `early-${ms}` });
+    await wait(ms);
+    await listener.stop();
+  };
+  // Together they take a second to join.
+  await Promise.all(Array.from({ length: 100 }, (_, at) => stopAfter(at * 10)));
+  const members = () =>
+    fixture.kafka.withAdmin(async (admin) => {
+      const { groups } = await admin.listGroups();
+      const early = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${fixture.prefix}early-`));
+      const described = early.length === 0 ? [] : (await admin.describeGroups(early)).groups;
+      return described.flatMap((group) => group.members);
+    });
+  // One whose stop did not wait leaves by itself, and is expelled at the end of its session otherwise.
+  await eventually('no group has a member', async () => (await members()).length === 0, 30_000);
 });
