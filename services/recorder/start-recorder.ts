@@ -66,13 +66,21 @@ type Batches = CallBatcher<PartitionBatch, undefined>;
  */
 export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
+  // After a failure each is recorded by itself, so that a monitor whose lock is held delays only its own partition.
+  let mayJoin = true;
   // The partitions of one answer to a fetch arrive in one turn of the event loop. None waits for another answer.
   const batches: Batches = new CallBatcher({
     run: async (joined) => {
-      await record(deps, joined);
+      try {
+        await record(deps, joined);
+        mayJoin = true;
+      } catch (error) {
+        mayJoin = false;
+        throw error;
+      }
       return joined.map(() => undefined);
     },
-    sizeOf: ({ candidates }) => candidates.length,
+    sizeOf: ({ candidates }) => (mayJoin ? candidates.length : MAX_BATCH),
     maxGroup: MAX_BATCH,
     maxRunning: CONCURRENT_PARTITIONS,
   });

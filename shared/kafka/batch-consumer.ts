@@ -223,6 +223,8 @@ class GroupConsumer implements BatchConsumer {
 
   private joined(memberAssignment: Record<string, number[]>): void {
     this.assignment?.giveUp();
+    // A join that is answered after the stop: kafkajs leaves the group again, and has nothing to pause.
+    if (this.stopping.signal.aborted) return;
     const partitions = Object.entries(memberAssignment).flatMap(([topic, numbers]) =>
       numbers.map((partition) => ({ topic: topic.slice(this.options.prefix.length), partition })),
     );

@@ -58,6 +58,8 @@ export class BatchRunner {
   private readonly outage: OutageLog;
   private readonly commits = new OffsetCommits();
   private failuresInARow = 0;
+  /** The newest failure, which several partitions share when they shared the work. */
+  private lastFailure: { error: unknown; waitMs: number } | undefined;
 
   constructor(options: Options) {
     this.options = options;
@@ -204,13 +206,21 @@ export class BatchRunner {
       return;
     }
     if (awayEngine(error) !== undefined || this.options.isRetryable?.(error) === true) {
-      const wait = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.failuresInARow);
-      this.failuresInARow = Math.min(this.failuresInARow + 1, 10);
-      this.outage.failed(error);
-      await delay(wait, assignment.signal);
+      await delay(this.countFailure(error), assignment.signal);
       return;
     }
     this.options.fatal(toError(error));
+  }
+
+  /** Returns how long to wait, in milliseconds. */
+  private countFailure(error: unknown): number {
+    const last = this.lastFailure;
+    if (last !== undefined && error === last.error) return last.waitMs;
+    const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.failuresInARow);
+    this.lastFailure = { error, waitMs };
+    this.failuresInARow = Math.min(this.failuresInARow + 1, 10);
+    this.outage.failed(error);
+    return waitMs;
   }
 }
 

@@ -22,7 +22,13 @@ export interface DueCommit {
  * refuses a stale commit.
  */
 export class OffsetCommits {
-  private readonly together = new CallBatcher<DueCommit, boolean>({ run: commitAll, maxGroup: 1_000, maxRunning: 1 });
+  private readonly together = new CallBatcher<DueCommit, boolean>({
+    run: commitAll,
+    maxGroup: 1_000,
+    maxRunning: 1,
+    // A coordinator that does not answer would let each request time out in turn.
+    isShared: () => true,
+  });
 
   /** Returns false, and commits nothing, when the partition was lost meanwhile. @throws errors of kafkajs */
   commit(due: DueCommit): Promise<boolean> {

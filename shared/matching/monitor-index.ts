@@ -137,12 +137,13 @@ export class MonitorIndex<P = undefined> {
   *rehearse(items: number): Generator<void, void> {
     const every = Math.ceil(this.size / items);
     let position = 0;
+    let rehearsed = 0;
     let steps = 0;
     for (const monitor of this.#numbers.values()) {
       if (position++ % every !== 0 || steps > MAX_REHEARSED_STEPS) continue;
       const text = this.#monitors.writtenTerms(monitor).slice(0, REHEARSED_TERMS).join(' ');
       const item = { kind: 'comment', title: '', text, subreddit: '', nsfw: false } as const;
-      if (position % 2 === 0) this.match(item);
+      if (rehearsed++ % 2 === 0) this.match(item);
       else this.forEachMatch(item, () => undefined);
       steps += this.steps;
       yield;

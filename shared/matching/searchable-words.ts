@@ -1,5 +1,5 @@
 import { FoldedText } from './text/folded-text.ts';
-import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from './text/tokens.ts';
+import { CHARACTER_TOKEN, HASH_START, mix, Tokens, WORD_TOKEN } from './text/tokens.ts';
 
 /**
  * The distinct words of a text and its characters of scripts without spaces, folded as for matching, in the order of
@@ -63,7 +63,8 @@ class WordReader {
   /** Returns whether the text had no such word before. Words are compared, because two may have the same hash. */
   private add(token: number): boolean {
     const { slots, mask } = this;
-    let slot = this.tokens.values.items[token]! & mask;
+    // The value of a character is its code point: without the secret a text could be made whose characters collide.
+    let slot = mix(this.tokens.values.items[token]! ^ HASH_START) & mask;
     for (let other = slots[slot]!; other !== 0; other = slots[slot]!) {
       if (this.areEqual(token, other - 1)) return false;
       slot = (slot + 1) & mask;

@@ -86,10 +86,18 @@ async function joinUnlessStopped({ consumerGroup }: Runner, join: { readonly isS
   try {
     await consumerGroup.connect();
     if (!join.isStopped) await consumerGroup.joinAndSync();
-    if (join.isStopped) await consumerGroup.leave();
+  } finally {
+    if (join.isStopped) await leave(consumerGroup);
+  }
+}
+
+/** Also after a failure: the broker may have answered the join, and something after it failed. */
+async function leave(consumerGroup: Runner['consumerGroup']): Promise<void> {
+  try {
+    await consumerGroup.leave();
   } finally {
     // A stop that did not wait has closed the consumer's connections before these were opened.
-    if (join.isStopped) await consumerGroup.cluster.disconnect();
+    await consumerGroup.cluster.disconnect();
   }
 }
 

@@ -94,8 +94,9 @@ function decodeFetched(original: DecodeMessages): DecodeMessages {
       return original(decoder);
     }
     const records: (KafkaMessage | FetchedRecord)[] = [];
-    for (const { start: from, end, isUsual: isFast } of batches) {
-      if (isFast) decodeRecords(bytes, from, records);
+    for (const batch of batches) {
+      const { start: from, end } = batch;
+      if (batch.isUsual) decodeRecords(bytes, batch, records);
       else records.push(...(await decodeUnusual(new DecoderClass(bytes.subarray(from, end)))).records);
     }
     return records;

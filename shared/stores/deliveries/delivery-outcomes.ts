@@ -1,6 +1,7 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { eachInTransaction } from '../../postgres/statement-in-transaction.ts';
 
 /** The monitor becomes webhook_failing after this many failed matches in a row. */
 export const FAILURES_UNTIL_FAILING = 50;
@@ -44,6 +45,8 @@ interface SettledAttempt extends RecordedAttempt {
  * the removal left it alone because of its lease, and a webhook that is added later gets only what comes then.
  *
  * Where no failure is to be counted and none to be forgotten, which is nearly always, the transaction is one statement.
+ * It is not committed at once: a server that stood still would do so after this call was given up, and the same outcome
+ * would then look like that of a lost lease.
  *
  * @param attempts in the order in which they ended
  * @returns for each attempt, in order, what was stored; undefined when its lease was lost
@@ -53,7 +56,7 @@ export async function recordOutcomes(
   attempts: readonly FinishedAttempt[],
 ): Promise<(RecordedAttempt | undefined)[]> {
   if (!attempts.some(countsAsFailure)) {
-    const settled = await settleMatches(pool, attempts, deliveredMonitors(attempts));
+    const settled = await settleMatches(eachInTransaction(pool), attempts, deliveredMonitors(attempts));
     if (settled.some((recorded) => recorded !== undefined)) return settled;
   }
   return inTransaction(pool, async (tx) => {

@@ -103,6 +103,7 @@ async function measure(
   // First warms up plans and connections, which affect a process's first second but not its rate.
   for (let round = 0; round < 10; round += 1) await run.work(database.pool, batches());
   const times: number[] = [];
+  const serverBefore = await serverWork(database.pool);
   let spent = 0;
   while (spent < durationMs) {
     const batch = batches();
@@ -113,6 +114,9 @@ async function measure(
     spent += times.at(-1)!;
     perBatch.push(statements() - before);
   }
+  const serverAfter = await serverWork(database.pool);
+  const perCandidate = (of: keyof ServerWork) =>
+    Number(((serverAfter[of] - serverBefore[of]) / (times.length * run.batchSize)).toFixed(2));
   times.sort((a, b) => a - b);
   const quantile = (q: number) => Number(times[Math.floor(q * (times.length - 1))]!.toFixed(2));
   return {
@@ -122,7 +126,28 @@ async function measure(
     candidates_per_s: Math.round((times.length * run.batchSize * 1_000) / spent),
     batch_ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
     statements_per_batch: { min: Math.min(...perBatch), max: Math.max(...perBatch) },
+    per_candidate: {
+      wal_bytes: Math.round(perCandidate('walBytes')),
+      full_page_images: perCandidate('fullPageImages'),
+      blocks_read: perCandidate('blocksRead'),
+    },
   };
+}
+
+interface ServerWork {
+  walBytes: number;
+  /** Pages that were written to the log whole, because each was the first change of its page since a checkpoint. */
+  fullPageImages: number;
+  /** Of 8 kB, from the operating system, which may have them in memory. */
+  blocksRead: number;
+}
+
+async function serverWork(pool: Pool): Promise<ServerWork> {
+  const { rows } = await pool.query<ServerWork>(`
+    SELECT wal_bytes::float8 AS "walBytes", wal_fpi::float8 AS "fullPageImages", blks_read::float8 AS "blocksRead"
+    FROM pg_stat_wal, pg_stat_database
+    WHERE datname = current_database()`);
+  return rows[0]!;
 }
 
 async function fillDay(pool: Pool, monitorIds: string[]): Promise<void> {

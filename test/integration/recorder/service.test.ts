@@ -9,9 +9,11 @@ import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
-import { createPool } from '../../../shared/postgres/pool.ts';
+import { partitionOfKey } from '../../../shared/kafka/partition-of-key.ts';
+import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -124,6 +126,29 @@ test('publishes every match of every monitor while recorders join and leave', as
     [monitors],
   );
   expect(rows).toEqual([{ last_seq: 360 }]);
+});
+
+test('a monitor whose lock is held delays no candidate of another partition for longer than its first try', async () => {
+  const partitions = MONITOR_CANDIDATES.partitions.embedded;
+  const monitors = await insertMonitors(database.pool, 20);
+  const [held] = monitors as [string];
+  const free = monitors.find((id) => partitionOfKey(id, partitions) !== partitionOfKey(held, partitions))!;
+  const limits = { ...BACKGROUND_LIMITS, lockMs: 300 };
+  const pool = createPool({ url: database.url, name: 'impatient', logger: silentLogger(), limits });
+  await send([...someOf(held, 1), ...someOf(free, 1)]);
+  await inTransaction(database.pool, async (client) => {
+    await lockRecordingMonitors(client, [held]);
+    await start(pool);
+    await eventually(() => {
+      expect(seqsOf(free)).toEqual([1]);
+    });
+    expect(seqsOf(held)).toEqual([]);
+  });
+  await eventually(() => {
+    expect(seqsOf(held)).toEqual([1]);
+  });
+  await recorders.shift()!.stop();
+  await pool.end();
 });
 
 /** A proxy to Postgres that refuses connections while it is closed. */

@@ -81,3 +81,16 @@ test('all that share a request get its error, which kafkajs must see', async () 
     error,
   ]);
 });
+
+test('those that wait fail with the request that is under way: no request follows to fail, too', async () => {
+  const { requests, due } = createGroup();
+  const commits = new OffsetCommits();
+  const first = commits.commit(due('posts', 0, 1n));
+  await turn();
+  const all = Promise.allSettled([first, commits.commit(due('posts', 1, 1n))]);
+  await turn();
+  requests[0]!.answer.reject(new Error('no answer'));
+  expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await turn();
+  expect(requests).toHaveLength(1);
+});

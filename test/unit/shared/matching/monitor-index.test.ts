@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 
@@ -139,6 +139,16 @@ test('a rehearsal matches items of the terms of some monitors, and changes nothi
   expect(items).toBe(2);
   expect([...index.rehearse(100)]).toHaveLength(rules.length);
   expect(index.match(comment(text))).toEqual(before);
+});
+
+test.each([3, 4, 5, 400])('a rehearsal among %i monitors uses both ways to match', (monitors) => {
+  const index = new MonitorIndex();
+  for (let number = 0; number < monitors; number++) index.set(`${number}`, RULE);
+  const match = vi.spyOn(index, 'match');
+  const forEachMatch = vi.spyOn(index, 'forEachMatch');
+  const items = [...index.rehearse(2)].length;
+  expect(items).toBe(2);
+  expect([match, forEachMatch].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
 });
 
 test('a rehearsal ends soon where each item matches all monitors', () => {

@@ -41,6 +41,25 @@ describe('searchableWords', () => {
     expect(searchableWords('w1 w2 w1')).toEqual(['w1', 'w2']);
   });
 
+  test('characters that are chosen to share slots of a table take no longer than others', () => {
+    const characters = (first: number) => Array.from({ length: 20_000 }, (_, at) => String.fromCodePoint(first + at));
+    // Both blocks have the same lower 17 bits, and the blocks of the other text do not.
+    const [chosen, others] = [
+      [...characters(0x4e00), ...characters(0x24e00)],
+      [...characters(0x4e00), ...characters(0x20000)],
+    ];
+    const timeOf = (text: string) => {
+      const begun = process.cpuUsage();
+      searchableWords(text);
+      const { user, system } = process.cpuUsage(begun);
+      return user + system;
+    };
+    expect(searchableWords(chosen.join(''))).toEqual(chosen);
+    expect(searchableWords(others.join(''))).toEqual(others);
+    // Were each compared with half of the others, it would be hundreds of times as long.
+    expect(timeOf(chosen.join(''))).toBeLessThan(8 * timeOf(others.join('')) + 50_000);
+  });
+
   test('a text in which a term occurs has all searchable words of the term', () => {
     fc.assert(
       fc.property(nastyText(12), nastyTerm, nastyText(12), (before, term, after) => {

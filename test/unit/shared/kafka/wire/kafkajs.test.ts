@@ -181,6 +181,27 @@ test('an answer without records, or with less than it announces, has none', asyn
   }
 });
 
+test('a batch whose records do not fill it as its header says is refused, alone and before another one', async () => {
+  const messages = ['a', 'b', 'c'].map((value) => ({ key: 'k', value }));
+  const COUNT_AT = 57;
+  const FIRST_RECORD_AT = 61;
+  const damages: ((batch: Buffer) => unknown)[] = [
+    (batch) => batch.writeInt32BE(4, COUNT_AT),
+    (batch) => batch.writeInt32BE(2 ** 31 - 1, COUNT_AT),
+    (batch) => batch.writeInt32BE(2, COUNT_AT),
+    // Lengths of -1 and of 63.
+    (batch) => batch.writeUInt8(1, FIRST_RECORD_AT),
+    (batch) => batch.writeUInt8(126, FIRST_RECORD_AT),
+  ];
+  for (const damage of damages) {
+    const [batch, next] = await Promise.all([storedBatch(messages, 0), storedBatch(messages, 3)]);
+    expect(await replaced.decode(new DecoderClass(answerOf([batch, next])))).toHaveLength(6);
+    damage(batch);
+    await expect(replaced.decode(new DecoderClass(answerOf([batch])))).rejects.toThrow(RangeError);
+    await expect(replaced.decode(new DecoderClass(answerOf([batch, next])))).rejects.toThrow(RangeError);
+  }
+});
+
 test('records are grouped by partition in their order', () => {
   const messages = Array.from({ length: 100 }, (_, index) => ({ value: String(index) }));
   const partitioner = ({ message }: { message: Message }) => Number(message.value) % 3;
