@@ -17,8 +17,6 @@ export default defineConfig({
     // because no module keeps state; a file that needs a process of its own starts one.
     isolate: false,
     sequence: { sequencer: LongestFirst, groupOrder: 1 },
-    // kafkajs sets such timers where they are not mended (shared/kafka/kafkajs-mends).
-    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     projects: [
       {
         extends: true,

@@ -5,8 +5,6 @@ import type { OwnedProcess } from './engines/owned-process.ts';
 export const SERVICES_MAIN = join(import.meta.dirname, '..', 'services-main.ts');
 
 export const NODE_ARGUMENTS = [
-  // kafkajs causes this warning where its timers are not mended yet (shared/kafka/kafkajs-mends).
-  '--disable-warning=TimeoutNegativeWarning',
   // Node's own code in huge pages, where the system allows it: 24 MB more, for an eighth less processor time of a
   // replay (PROFILES.md).
   '--use-largepages=silent',

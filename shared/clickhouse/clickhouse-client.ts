@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { markEngine } from '../outages/engine.ts';
@@ -20,6 +22,11 @@ export interface ClickhouseOptions extends Partial<ClickhouseServers> {
   requestMs?: number;
 }
 
+/** Further statements wait. */
+const MAX_CONNECTIONS = 10;
+/** Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse. */
+const IDLE_MS = 2_500;
+
 /**
  * A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON. With
  * a cluster, what it defines is defined on each replica, and what it inserts again is stored once.
@@ -28,11 +35,12 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
   const { caFile, cluster, requestMs = 30_000 } = options;
   const client = createClient({
     url,
-    ...(caFile !== undefined && { tls: { ca_cert: readFileSync(caFile) } }),
     application: name,
     request_timeout: requestMs,
-    // Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse.
-    keep_alive: { enabled: true, idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
+    http_agent: createAgent(url, caFile),
+    // The agent closes idle connections. The client's own timer of a connection could stay behind when a statement was
+    // given up before it was sent, and then closed the connection under another one.
+    keep_alive: { enabled: true, idle_socket_ttl: 0 },
     compression: { request: false, response: false },
     // The caller logs the error, once.
     log: { level: ClickHouseLogLevel.OFF },
@@ -43,6 +51,12 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
     },
   });
   return marked(client, cluster);
+}
+
+function createAgent(url: string, caFile: string | undefined): HttpAgent | HttpsAgent {
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
+  if (new URL(url).protocol !== 'https:') return new HttpAgent(options);
+  return new HttpsAgent({ ...options, ...(caFile !== undefined && { ca: readFileSync(caFile) }) });
 }
 
 /**

@@ -103,8 +103,7 @@ async function superviseProcess(supervisor: Supervisor, { name, services, env }:
     startOwnedProcess({
       name,
       command: process.execPath,
-      // kafkajs causes this warning where its timers are not mended yet (shared/kafka/kafkajs-mends).
-      args: ['--disable-warning=TimeoutNegativeWarning', MAIN, ...services],
+      args: [MAIN, ...services],
       env,
       pidFile: join(env.DATA_DIR!, '..', 'run', `${name.replace(' ', '-')}.pid`),
       marker: MAIN,

@@ -90,7 +90,7 @@ async function runRounds(bench: string): Promise<Round[]> {
 
 /** @throws Error when the benchmark fails */
 async function runBench(bench: string, cwd: string): Promise<ResultLine[]> {
-  const args = ['--disable-warning=TimeoutNegativeWarning', 'test/bench/main.ts', ...bench.trim().split(/\s+/)];
+  const args = ['test/bench/main.ts', ...bench.trim().split(/\s+/)];
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));

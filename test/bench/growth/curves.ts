@@ -48,7 +48,16 @@ export const CURVES: readonly Curve[] = [
     ],
     command: (x) => ['recorder', '--stored', String(x)],
     read: (lines) => ({
-      ...pick(lines, { what: 'recorder', batch: 2_000 }, { recorder: 'candidates_per_s' }),
+      ...pick(
+        lines,
+        { what: 'recorder', batch: 2_000 },
+        {
+          recorder: 'candidates_per_s',
+          wal_bytes: 'per_candidate.wal_bytes',
+          full_page_images: 'per_candidate.full_page_images',
+          blocks_read: 'per_candidate.blocks_read',
+        },
+      ),
       ...pick(lines, { what: 'bare writes', batch: 500 }, { bare: 'candidates_per_s' }),
     }),
   },
@@ -77,11 +86,13 @@ export const CURVES: readonly Curve[] = [
       { name: 'HTTP, p50', field: 'http_p50', unit: 'ms' },
       { name: 'HTTP, p99', field: 'http_p99', unit: 'ms' },
       { name: 'store, p50', field: 'store_p50', unit: 'ms' },
+      { name: 'SELECT 1, p50', field: 'select_1_p50', unit: 'ms' },
     ],
     command: (x) => ['matches-page', '--rows', String(x)],
     read: (lines) => ({
       ...pick(lines, { what: 'HTTP, newest first', load: 'none' }, { http_p50: 'ms.p50', http_p99: 'ms.p99' }),
       ...pick(lines, { what: 'store, newest first', load: 'none' }, { store_p50: 'ms.p50' }),
+      ...pick(lines, { what: 'SELECT 1', load: 'none' }, { select_1_p50: 'ms.p50' }),
     }),
   },
   {

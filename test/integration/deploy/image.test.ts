@@ -80,7 +80,7 @@ afterAll(async () => {
 /** Runs a file of the image, as its entry point does. */
 function start(args: readonly string[], more: Record<string, string>): ChildProcess & { output: string } {
   const child = Object.assign(
-    spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...args], {
+    spawn(process.execPath, args, {
       cwd: app,
       env: { ...env, ...more },
       stdio: ['ignore', 'pipe', 'pipe'],

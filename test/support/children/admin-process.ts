@@ -12,15 +12,11 @@ export interface AdminResult {
 /** Runs what `npm run admin` runs with these arguments, in an environment of only `env` and PATH. */
 export function runAdminProcess(args: readonly string[], env: Record<string, string>): Promise<AdminResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      ['--disable-warning=TimeoutNegativeWarning', 'services/admin/main.ts', ...args],
-      {
-        cwd: ROOT,
-        env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const child = spawn(process.execPath, ['services/admin/main.ts', ...args], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const result: AdminResult = { code: null, out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => (result.out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (result.err += chunk.toString()));
