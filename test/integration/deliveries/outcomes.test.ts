@@ -176,10 +176,10 @@ test('outcomes without a failure are stored in one statement, and committed afte
   pool.once('acquire', (client: PoolClient) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     const spy = vi.spyOn(client, 'query');
-    spy.mockImplementation(((...args: [string | { name: string }]) => {
+    spy.mockImplementation((...args: [string | { name: string }]) => {
       statements.push(typeof args[0] === 'string' ? args[0] : args[0].name);
       return query(...args);
-    }));
+    });
     pool.once('release', () => {
       spy.mockRestore();
     });
