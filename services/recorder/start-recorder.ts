@@ -66,7 +66,7 @@ type Batches = CallBatcher<PartitionBatch, undefined>;
  */
 export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
-  // After a failure each is recorded by itself, so that a monitor whose lock is held delays only its own partition.
+  // After a failure each partition is recorded by itself: a monitor whose lock is held delays only its own one.
   let mayJoin = true;
   // The partitions of one answer to a fetch arrive in one turn of the event loop. None waits for another answer.
   const batches: Batches = new CallBatcher({

@@ -55,13 +55,9 @@ export function leaveAfterLateJoin(): void {
     if (this.running) return;
     const join = { isStopped: false, ended: Promise.resolve() };
     joins.set(this, join);
-    const joining = joinUnlessStopped(this, join);
-    join.ended = joining.then(
-      () => undefined,
-      () => undefined,
-    );
+    join.ended = joinUnlessStopped(this, join);
     try {
-      await joining;
+      await join.ended;
     } catch (error) {
       // A consumer that was stopped does not begin again.
       if (!join.isStopped) await this.onCrash(error);
