@@ -14,7 +14,7 @@ export interface NewMonitorEvent {
 }
 
 /**
- * Stores an event for delivery, unless the monitor has one of that kind and key. Repeating it is harmless.
+ * Stores an event for delivery at once, unless the monitor has one of that kind and key. Repeating it is harmless.
  *
  * @returns whether it was stored
  */
@@ -23,7 +23,8 @@ export async function insertMonitorEvent(
   { monitorId, kind, key, payload }: NewMonitorEvent,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `INSERT INTO monitor_events (id, monitor_id, kind, key, payload) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO monitor_events (id, monitor_id, kind, key, payload, created_at, next_attempt_at)
+     SELECT $1, $2, $3, $4, $5, now, now FROM service_now() AS now
      ON CONFLICT (monitor_id, kind, key) DO NOTHING`,
     [newEventId(), monitorId, kind, key, JSON.stringify(payload)],
   );
