@@ -75,7 +75,14 @@ export const CURVES: readonly Curve[] = [
       pick(
         lines,
         { group: 'one keyword' },
-        { p50: 'preview_ms.p50', p95: 'preview_ms.p95', bare: 'bare_count_ms.p50' },
+        {
+          p50: 'preview_ms.p50',
+          p95: 'preview_ms.p95',
+          bare: 'bare_count_ms.p50',
+          candidates: 'candidates.p50',
+          exact: 'exact',
+          rules: 'rules',
+        },
       ),
   },
   {
