@@ -35,8 +35,9 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/support/runner/start-engines.ts'],
           setupFiles: [FIXED_SEED],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Engines are shared, and a starved share of two cores makes a test of half a minute six times as long.
+          testTimeout: 300_000,
+          hookTimeout: 240_000,
         },
       },
       {

@@ -7,7 +7,9 @@ import { createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migratePostgres } from '../../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import { retry } from '../../shared/runtime/retry.ts';
 import { Installation } from '../support/children/installation.ts';
 import { ServiceProcess } from '../support/children/service-process.ts';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -174,7 +176,10 @@ async function migrateToNextRelease(): Promise<void> {
     writeFileSync(join(next, `${9_001 + index}_${name}.sql`), column);
   }
   for (const [file, text] of Object.entries(NEXT_RELEASE)) writeFileSync(join(next, file), text);
-  await migratePostgres(running.endpoints().postgres, silentLogger(), { folder: next });
+  // It gives up where a table stays taken for a second, and is called again.
+  const migrate = () => migratePostgres(running.endpoints().postgres, silentLogger(), { folder: next, pauseMs: 500 });
+  const tries = { logger: silentLogger(), retries: 60, maxMs: 500, isRetryable: isPostgresAway };
+  await retry(migrate, { what: 'migrating', ...tries });
   const clickhouse = createClient({ url: running.endpoints().clickhouse });
   const tables = await clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,

@@ -67,6 +67,10 @@ function opens(sealed: Buffer, id: string): boolean {
 
 test('killed in the middle and run twice at once, beside owners who rotate, it loses and reverts nothing', async () => {
   await insertMonitors(MONITORS);
+  // So that it cannot end before it is killed.
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM monitors WHERE id = $1 FOR UPDATE', [idOf(MONITORS / 2)]);
   const run = spawn(process.execPath, ['services/admin/main.ts', 'secrets', 'reseal'], {
     env: { PATH: process.env.PATH, ...env() },
     stdio: 'ignore',
@@ -74,6 +78,8 @@ test('killed in the middle and run twice at once, beside owners who rotate, it l
   await eventually('some are resealed', async () => opens((await stored())[100]!.secret, idOf(100)));
   run.kill('SIGKILL');
   await once(run, 'exit');
+  await holder.query('COMMIT');
+  holder.release();
   const half = await stored();
   const left = half.filter(({ id, secret }) => !opens(secret, id));
   expect([left.length > 0, left.length < MONITORS]).toEqual([true, true]);

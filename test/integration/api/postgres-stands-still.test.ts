@@ -175,7 +175,7 @@ test('a charge that was under way in a stopped server is not committed later', a
   await pool.query('CREATE TABLE IF NOT EXISTS charges_under_way (id int)');
   const running = eachInTransaction(pool).query({
     name: 'under-way',
-    text: 'INSERT INTO charges_under_way SELECT 1 FROM pg_sleep(1)',
+    text: 'INSERT INTO charges_under_way SELECT 1 FROM pg_sleep(4)',
   });
   await eventually('the statement runs', async () => {
     const { rowCount } = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);

@@ -109,7 +109,14 @@ describe('two API processes on one database', () => {
     );
     // The first answer has arrived, and many requests are under way.
     await Promise.race(requests.filter((_, at) => at % 2 === 1));
+    // These can be charged only after the kill.
+    const holder = await db.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [accountId]);
+    for (let more = 0; more < 20; more++) requests.push(processes[1]!.call(apiKey, 'GET', READ));
     await processes[1]!.kill();
+    await holder.query('COMMIT');
+    holder.release();
     const replies = await Promise.all(requests);
     const lost = replies.filter(({ status }) => status === 0).length;
     expect(lost).toBeGreaterThan(0);

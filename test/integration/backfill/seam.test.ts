@@ -51,6 +51,9 @@ test('a monitor that is created with backfill_hours under traffic has no hole be
   expect(run.state).toBe('done');
   expect(run.matches).toBeGreaterThan(100);
 
+  await eventually('all are recorded', async () => {
+    return (await allMatches(pipeline, apiKey, id)).length >= published.length;
+  });
   const matches = await allMatches(pipeline, apiKey, id);
   expect(matches.map(({ thing_id }) => thing_id).sort()).toEqual(published.map(({ thing_id }) => thing_id).sort());
   const backfilled = new Set(matches.filter(({ backfill }) => backfill === true).map(({ thing_id }) => thing_id));

@@ -116,9 +116,9 @@ describe('a cluster', () => {
       expect(await whyCommitsCanBeLost(pool)).toBeUndefined();
       await pool.query('CREATE TABLE answered (number integer PRIMARY KEY)');
       await eventually('it listens', () => listener.isConnected());
-      const before = await findPrimary(url, 5_000);
+      const before = await findPrimary(url, 30_000);
       const committed = await insertAround(() => engines.failOver());
-      expect(await findPrimary(url, 5_000)).not.toBe(before);
+      expect(await findPrimary(url, 30_000)).not.toBe(before);
       const { rows } = await pool.query<{ number: number }>('SELECT number FROM answered');
       const stored = new Set(rows.map(({ number }) => number));
       expect(committed.filter((number) => !stored.has(number))).toEqual([]);

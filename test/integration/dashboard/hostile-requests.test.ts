@@ -55,7 +55,7 @@ test('the form of a stranger is not read: the way to sign in comes before its en
     `POST /dashboard/monitors/new HTTP/1.1\r\nHost: ${host}\r\nContent-Type: ${type}\r\nContent-Length: 262144\r\n\r\n`,
   );
   socket.write('x'.repeat(1_024));
-  const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
+  const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 303 [^]*\nLocation: \S*\/sign-in\r\n/);
   socket.destroy();
 });

@@ -106,10 +106,14 @@ const isHealthy = (metricsPort: string) =>
   0;
 
 async function untilHealthy(child: ChildProcess & { output: string }, metricsPort: string) {
-  await eventually('the health check passes', () => {
-    if (child.exitCode !== null) throw new Error(`it ended: ${child.output}`);
-    return isHealthy(metricsPort);
-  });
+  await eventually(
+    'the health check passes',
+    () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${child.output}`);
+      return isHealthy(metricsPort);
+    },
+    180_000,
+  );
 }
 
 async function end(child: ChildProcess): Promise<number | null> {
@@ -127,7 +131,7 @@ test('the services run from the read-only files of the image against servers tha
   const workers = start(['services/main.ts', ...WORKERS], { METRICS_PORT: ports.workersMetrics });
   await Promise.all([untilHealthy(api, ports.apiMetrics), untilHealthy(workers, ports.workersMetrics)]);
   const url = `http://127.0.0.1:${ports.api}`;
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await eventually('it is ready', async () => (await fetch(`${url}/readyz`)).status === 200);
   const ready = (await (await fetch(`http://127.0.0.1:${ports.workersMetrics}/readyz`)).json()) as { parts: object };
   expect(Object.keys(ready.parts)).toEqual(['postgres', 'clickhouse', 'kafka', ...WORKERS]);
 

@@ -159,7 +159,8 @@ test('failures climb the ladder of matches, count for the health of the webhook,
     return states[0]!.attempt === 1 && states;
   });
   expect(retried).toMatchObject({ delivery_status: 'pending', last_status: 503, last_error: 'http_status' });
-  expect(Math.round(retried!.due_in! / 10)).toBe(3);
+  expect(retried!.due_in).toBeGreaterThan(10);
+  expect(retried!.due_in).toBeLessThanOrEqual(30);
   status = 400;
   await bench.db.setShift('31 seconds');
   expect(await settled(id)).toMatchObject([{ delivery_status: 'failed', attempt: 2, last_status: 400 }]);
@@ -226,7 +227,8 @@ test('an event that is attempted when its webhook is removed is not retried at o
   };
   const retried = await whileAttempted(`webhook_url = 'https://new.example/hook'`, 'pending');
   expect(retried).toMatchObject({ delivery_status: 'pending', attempt: 1 });
-  expect(Math.round(retried!.due_in! / 10)).toBe(3);
+  expect(retried!.due_in).toBeGreaterThan(10);
+  expect(retried!.due_in).toBeLessThanOrEqual(30);
   // A failure says nothing about the URL that it was not sent to.
   const failed = await whileAttempted(`webhook_url = 'https://newest.example/hook'`, 'failed');
   expect(failed).toMatchObject({ delivery_status: 'failed', attempt: 1 });

@@ -256,11 +256,15 @@ test('billers and deliverers that are killed again and again send each digest an
     await nextStep();
   }
   // From here on nothing is killed: what is left over is sent, and so are the digests and spikes of the last hours.
-  await eventually('everything is sent', async () => {
-    if (await isAllSent(time.spikes.length * told.length)) return true;
-    await nextStep();
-    return false;
-  });
+  await eventually(
+    'everything is sent',
+    async () => {
+      if (await isAllSent(time.spikes.length * told.length)) return true;
+      await nextStep();
+      return false;
+    },
+    180_000,
+  );
   expect([billers, deliverers].map(({ kills, fault }) => [kills, fault])).toEqual([
     [DEATHS_OF_BILLERS.length, undefined],
     [DEATHS_OF_DELIVERERS.length, undefined],

@@ -9,7 +9,7 @@ import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
-const WHOLE_MS = 8_000;
+const WHOLE_MS = 20_000;
 const MATCHES = 3_000;
 const BODY = 10_000;
 

@@ -13,7 +13,7 @@ let engines: RunningEngines<'kafka'>;
 
 beforeAll(async () => {
   engines = await startEngines({ dataDir, env: process.env, engines: ['kafka'], kafkaHeapMb: 256 });
-}, 60_000);
+});
 afterAll(async () => {
   await engines.stop();
   rmSync(dataDir, { recursive: true, force: true });

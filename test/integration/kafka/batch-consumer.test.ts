@@ -121,15 +121,15 @@ test('a handler that takes longer than the session keeps its partition by heartb
   const calls: number[][] = [];
   let begun = 0;
   const consumer = await start(topic, {
-    sessionTimeoutMs: 6_000,
+    sessionTimeoutMs: 12_000,
     async handle(batch) {
       begun ||= Date.now();
       calls.push(numbersOf(batch));
-      if (calls.length === 1) await wait(9_000);
+      if (calls.length === 1) await wait(15_000);
     },
   });
   await eventually('committed', async () => (await committed(topic)).offset === '3');
-  expect(Date.now() - begun).toBeGreaterThan(8_000);
+  expect(Date.now() - begun).toBeGreaterThan(14_000);
   expect(consumer.ready()).toBe(true);
   expect(calls).toEqual([[0, 1, 2]]);
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   engines = await startEngines({ dataDir: join(root, 'data'), env: process.env, engines: ['clickhouse'] });
   await mustWrite('CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a');
   await mustWrite('INSERT INTO t VALUES (1)');
-}, 60_000);
+});
 afterAll(async () => {
   await engines.stop();
   outside.close();

@@ -98,10 +98,11 @@ describe.skipIf(!canMakeCertificates)('servers that encrypt', () => {
       DATABASE_URL: 'postgres://u:p@127.0.0.1:9/forum',
       CLICKHOUSE_URL: 'http://127.0.0.1:9',
     };
-    const env = { PATH: process.env.PATH, DATA_DIR: join(folder, 'data'), METRICS_PORT: '0', ...nowhere, ...given };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, DATA_DIR: join(folder, 'data'), METRICS_PORT: '0', ...nowhere, ...given };
     return new Promise((resolve) => {
       const args = ['services/main.ts', 'biller'];
-      const child = execFile(process.execPath, args, { cwd: ROOT, env, timeout: 30_000 }, (_, stdout, stderr) => {
+      const child = execFile(process.execPath, args, { cwd: ROOT, env, timeout: 100_000 }, (_, stdout, stderr) => {
         resolve({ code: child.exitCode, printed: stdout + stderr });
       });
     });

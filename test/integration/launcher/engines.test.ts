@@ -131,7 +131,7 @@ describe('embedded engines', () => {
     }
     await post('', 'SET readonly = DEFAULT');
     expect(await post('', 'INSERT INTO t VALUES (1)')).toEqual([500, '164']);
-  }, 60_000);
+  });
 
   test('give each ClickHouse statement its own settings and placeholders, also after an error', async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
@@ -157,7 +157,7 @@ describe('embedded engines', () => {
       expect(await rows("SELECT getSetting('max_execution_time') AS t")).toEqual([{ t: 0 }]);
     }
     await client.close();
-  }, 60_000);
+  });
 });
 
 /** Starts engines whose owner is a separate process, so that a test can kill it. */

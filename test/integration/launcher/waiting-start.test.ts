@@ -56,11 +56,13 @@ test('an archiver alone that does not reach ClickHouse is not ready and raises E
     return /^engine_away\{engine="clickhouse",work="start"\} (\d)$/m.exec(shown)?.[1];
   };
   await eventually('its metrics name ClickHouse', async () => (await away()) === '1');
-  const ready = await ask('/readyz');
-  expect([ready.status, await ready.json()]).toEqual([
-    503,
-    { ready: false, parts: { postgres: true, clickhouse: false, kafka: true, archiver: false } },
-  ]);
+  // A check of an engine that works may take too long on a busy machine.
+  const parts = { postgres: true, clickhouse: false, kafka: true, archiver: false };
+  await eventually('only ClickHouse and the archiver are missing', async () => {
+    const ready = await ask('/readyz');
+    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, parts }]);
+    return true;
+  });
   expect((await ask('/healthz')).status).toBe(200);
   proxy.comeBack();
   await eventually('it is ready', async () => (await ask('/readyz')).status === 200);

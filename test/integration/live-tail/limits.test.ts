@@ -105,7 +105,7 @@ test('slots of a killed process are free a minute later; those of running proces
   expect(statuses(lost)).toEqual(times(3, 200));
   const clients = await openMany(7);
   await killed.kill();
-  await db.setShift('50 seconds');
+  await db.setShift('30 seconds');
   const early = await openMany(1);
   expect(statuses(early)).toEqual([429]);
   await eventually(

@@ -6,6 +6,7 @@ import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { FORUM_COMMENTS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
 import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -42,7 +43,11 @@ afterEach(async () => {
   await db.drop();
 });
 
-async function start(postgresUrl = db.url): Promise<Awaited<ReturnType<typeof startMatcher>>> {
+/** @param clock of the listener: where it stands, it gives no connection up, after which it would read all */
+async function start(
+  postgresUrl = db.url,
+  clock: Clock = () => performance.now(),
+): Promise<Awaited<ReturnType<typeof startMatcher>>> {
   const { publisher, prefix, metrics, fatal } = kafka;
   const deps = {
     kafka: kafka.kafka,
@@ -54,7 +59,7 @@ async function start(postgresUrl = db.url): Promise<Awaited<ReturnType<typeof st
     logger: silentLogger(),
     toleranceMs: 0,
   };
-  const matcher = await startMatcher({ ...deps, postgresUrl });
+  const matcher = await startMatcher({ ...deps, postgresUrl, clock });
   matchers.push(matcher);
   await eventually('the matcher is ready', () => matcher.ready());
   return matcher;
@@ -125,7 +130,7 @@ async function silently(statement: string, values: unknown[]): Promise<void> {
 test('a monitor whose notification was lost gets the items since then when the listener reconnects', async () => {
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   await silently(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
-  await start();
+  await start(db.url, () => 0);
   await silently(`UPDATE monitors SET status = 'active', active_since = wall_now() WHERE id = $1`, [id]);
   const names = await say('rust, and nobody knows the monitor yet', 'more rust');
   await expectConsumed();
@@ -147,7 +152,7 @@ test('items that entered before a monitor became active are not scanned for it',
 
 test('a changed rule is applied, under its new version, to items that entered after the change', async () => {
   const { id } = await api.monitor(key, { keywords: ['rust'] });
-  await start();
+  await start(db.url, () => 0);
   const [before] = await say('rust and coffee, before');
   await expectConsumed();
   // As after a PATCH, but without the notification: version 2 starts before the next comment enters.

@@ -55,7 +55,7 @@ test('starts a run, which waits, and shows it', async () => {
     scanned_to: null,
     share: 0,
   });
-  expect(Math.abs(Date.parse(backfill.to as string) - Date.now())).toBeLessThan(5_000);
+  expect(Math.abs(Date.parse(backfill.to as string) - Date.now())).toBeLessThan(60_000);
   expect(await runs()).toEqual([backfill]);
 });
 
@@ -112,7 +112,7 @@ test('a monitor may have ten runs in 24 hours, then after the first of them is a
 test('times beyond the archive are cut to it, and a clock that is ahead a little does no harm', async () => {
   const reply = await start({ from: '2000-01-01T00:00:00Z', to: new Date(Date.now() + 30_000).toISOString() });
   const { from, to } = reply.body.backfill as { from: string; to: string };
-  expect(Math.abs(Date.parse(from) - (Date.now() - 30 * DAY_MS))).toBeLessThan(5_000);
+  expect(Math.abs(Date.parse(from) - (Date.now() - 30 * DAY_MS))).toBeLessThan(60_000);
   expect(Date.parse(to)).toBeLessThanOrEqual(Date.now());
 });
 
@@ -124,7 +124,7 @@ test('backfill_hours at the creation starts a run in the same transaction; witho
   expect(reply.status).toBe(201);
   expect(reply.headers.get('x-credits-used')).toBe('10');
   const { monitor, backfill } = reply.body as { monitor: { id: string }; backfill: Record<string, string> };
-  expect(Math.abs(Date.parse(backfill.to!) - Date.parse(backfill.from!) - 720 * HOUR_MS)).toBeLessThan(5_000);
+  expect(Math.abs(Date.parse(backfill.to!) - Date.parse(backfill.from!) - 720 * HOUR_MS)).toBeLessThan(60_000);
   // What enters from active_since on is matched live, so the archive up to then is all that is missing.
   const { rows } = await db.pool.query(
     `SELECT b.to_at >= m.active_since AND b.until_now AS "hasNoHole" FROM backfills b JOIN monitors m ON m.id = b.monitor_id

@@ -77,10 +77,10 @@ const forEver = new AbortController().signal;
 const monitorsOf = () => published.map(({ monitor_id }) => monitor_id).sort();
 
 /** An item in the ring that entered now, or this many milliseconds ago. */
-function enter(offset: number, agoMs = 0): void {
+function enter(offset: number, agoMs = 0, now = Date.now()): void {
   recent.add('forum.comments|0', {
     offset: BigInt(offset),
-    enteredAtMs: Date.now() - agoMs,
+    enteredAtMs: now - agoMs,
     message: Buffer.from(JSON.stringify(commentItem(offset, 'rust'))),
   });
 }
@@ -250,11 +250,12 @@ test('a scan during an outage of Kafka is published once Kafka is back', async (
 
 test('several new monitors are each scanned for from their own start', async () => {
   await changes.load();
-  const began = (agoMs: number) => ({ activeSince: new Date(Date.now() - agoMs).toISOString() });
+  const now = Date.now();
+  const began = (agoMs: number) => ({ activeSince: new Date(now - agoMs).toISOString() });
   const [early] = await insertMonitors(db.pool, 1, began(20_000));
   const [late] = await insertMonitors(db.pool, 1, began(5_000));
-  enter(1, 25_000);
-  enter(2, 10_000);
+  enter(1, 25_000, now);
+  enter(2, 10_000, now);
   enter(3);
   // Both are announced while another one is read, and so applied together.
   for (const id of ['mon_unknown', early!, late!]) changes.markChanged(id);
@@ -267,9 +268,10 @@ test('several new monitors are each scanned for from their own start', async () 
 test('with differing clocks, items within the tolerance before a monitor began are scanned too', async () => {
   changes = changesWithin(500);
   await changes.load();
-  const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(Date.now() - 5_000).toISOString() }))[0]!;
-  enter(1, 10_000);
-  enter(2, 5_400);
+  const now = Date.now();
+  const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(now - 5_000).toISOString() }))[0]!;
+  enter(1, 10_000, now);
+  enter(2, 5_400, now);
   changes.markChanged(id);
   await changes.settled(forEver);
   expect(published.map(({ item }) => item.thing_id)).toEqual(['t1_2']);

@@ -94,7 +94,9 @@ async function messagesOf(topic: string, count: number): Promise<string[]> {
   await consumer.run({
     autoCommit: false,
     eachMessage: ({ message }) => {
-      read.push(message.value!.toString());
+      const text = message.value!.toString();
+      // A matcher that hears of the change after it has matched the first item sends a candidate of each version.
+      if (!text.includes('"monitor_version":1')) read.push(text);
       return Promise.resolve();
     },
   });

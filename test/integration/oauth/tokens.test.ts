@@ -96,8 +96,8 @@ describe('codes', () => {
   });
 
   test('a code is valid for a minute', async () => {
-    const [young, old] = [await codeFor(), await codeFor()];
-    await at.db.setShift('55 seconds');
+    const [old, young] = [await codeFor(), await codeFor()];
+    await at.db.setShift('45 seconds');
     expect((await post(at, '/oauth/token', exchangeOf(client, young.pkce, young.callback))).status).toBe(200);
     await at.db.setShift('61 seconds');
     isInvalidGrant(await post(at, '/oauth/token', exchangeOf(client, old.pkce, old.callback)));

@@ -154,14 +154,15 @@ test('another monitor that matches the thing later gets its content as first mat
 test('suppresses matches over the daily cap until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
-  await database.moveToNoon(1);
+  const started = Date.now();
+  await database.moveToNoon(1, started);
   expect((await record(some(199))).outcomes).toEqual({ recorded: 199 });
   expect((await record(some(3))).outcomes).toEqual({ recorded: 1, suppressed: 2 });
   expect((await record(some(1))).matches[0]).toMatchObject({ seq: 203, suppressed: true, first_delivery: 'skipped' });
   expect((await storedOf(monitorId)).at(-1)).toMatchObject({ delivery_status: 'skipped', next_attempt_at: null });
   const { day: before } = await countersOf(monitorId);
 
-  await database.moveToNoon(2);
+  await database.moveToNoon(2, started);
   expect((await record(some(2))).outcomes).toEqual({ recorded: 2 });
   const { day: after } = await countersOf(monitorId);
   expect(Date.parse(after) - Date.parse(before)).toBe(86_400_000);

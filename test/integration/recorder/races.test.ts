@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
@@ -148,12 +149,15 @@ test('a client that reads pages while recorders write misses nothing and sees no
 
 async function pollAll(monitorId: string, until: number) {
   const pages: Awaited<ReturnType<typeof readMatchesAfter>>[] = [];
-  const deadline = Date.now() + 40_000;
+  const deadline = Date.now() + 100_000;
   let after = 0;
   let read = 0;
   while (read < until && Date.now() < deadline) {
     const page = await readMatchesAfter(database.pool, monitorId, after, 100);
-    if (page.length === 0) continue;
+    if (page.length === 0) {
+      await wait(10);
+      continue;
+    }
     pages.push(page);
     read += page.length;
     after = page.at(-1)!.seq;

@@ -137,6 +137,7 @@ test('a monitor whose lock is held delays no candidate of another partition for 
   const pool = createPool({ url: database.url, name: 'impatient', logger: silentLogger(), limits });
   await send([...someOf(held, 1), ...someOf(free, 1)]);
   await inTransaction(database.pool, async (client) => {
+    await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lockRecordingMonitors(client, [held]);
     await start(pool);
     await eventually(() => {

@@ -198,13 +198,13 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
     await expectFailure(await signupOver({ smtpUrl: 'smtp://mail.invalid' }), 'connection');
   });
 
-  test('delays nobody else: ten hanging mails take as long as one', async () => {
+  test('delays nobody else: forty hanging mails take as long as one', async () => {
     const { url } = await scripted((line) => (line === '.' ? undefined : politely(line)));
     const app = await signupOver({ smtpUrl: url, timeouts: HANGING });
     const begun = performance.now();
-    const replies = await Promise.all(Array.from({ length: 10 }, () => app.signUp(newEmail())));
-    expect(replies.map(({ code }) => code)).toEqual(Array(10).fill('email_failed'));
-    expect(performance.now() - begun).toBeLessThan(8_000);
+    const replies = await Promise.all(Array.from({ length: 40 }, () => app.signUp(newEmail())));
+    expect(replies.map(({ code }) => code)).toEqual(Array(40).fill('email_failed'));
+    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 });
 

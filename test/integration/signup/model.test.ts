@@ -274,4 +274,4 @@ test('concurrent requests in any order: one account a mailbox, credits once, thr
   // Or nothing was tried.
   expect(accounts).toBeGreaterThan(10);
   expect(pressed).toBeGreaterThan(3);
-}, 300_000);
+}, 600_000);

@@ -121,9 +121,16 @@ export class Installation {
     await ended;
   }
 
-  /** The process whose command line contains `part`; not the shell that runs it. */
+  /**
+   * The process whose command line contains `part`; not the shell that runs it, nor a child that was just forked and
+   * has its parent's command line until it changes it, as PostgreSQL's have.
+   */
   find(part: string): number | undefined {
-    return processTree(this.pid).findLast(({ command, pid }) => pid !== this.pid && command.includes(part))?.pid;
+    const tree = processTree(this.pid);
+    const commandOf = new Map(tree.map(({ pid, command }) => [pid, command]));
+    return tree.findLast(({ pid, parent, command }) => {
+      return pid !== this.pid && command.includes(part) && commandOf.get(parent) !== command;
+    })?.pid;
   }
 
   /** kill -9 of the one process whose command line contains `part`; returns its pid. */

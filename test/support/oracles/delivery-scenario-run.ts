@@ -22,7 +22,7 @@ import { startTestApi } from '../fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../fixtures/test-api.ts';
 
 /** Long enough for every endpoint that answers; those that never do take so long in each attempt. */
-const DEADLINE_MS = 2_500;
+const DEADLINE_MS = 5_000;
 /** The middle of the 10 % that may be added. */
 const MIDDLE = 0.5;
 

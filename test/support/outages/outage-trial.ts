@@ -39,7 +39,7 @@ const SLOW_MS = 2_000;
 /** An item that entered this long ago is delivered and archived, unless something is wrong. */
 const SETTLED_MS = 5_000;
 /** Statements and requests that were under way when an engine failed have ended by then. */
-const UNDER_WAY_MS = 2_000;
+const UNDER_WAY_MS = 5_000;
 /** From the first sample of the memory to the outage. */
 const BEFORE_MS = 5_000;
 /** Lines of a log with the cause of a process's end. */
