@@ -122,7 +122,8 @@ test('an export that takes too long breaks off, so that it never looks complete'
       const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
       if (done) return bytes;
       bytes += value!.length;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      // A read has some 100 KB, so that all takes several times as long as is allowed.
+      await new Promise((resolve) => setTimeout(resolve, 400));
     }
   };
   await expect(slowly()).rejects.toThrow();
