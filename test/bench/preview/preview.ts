@@ -2,8 +2,8 @@
  * `[--items N] [--archive URL]`: previews over an archive of N items (10,000,000) of the last 19 hours, in an engine of
  * its own, whose folder (6 GB for 10 million items) is removed at the end; or over an archive that this benchmark
  * filled before. The items are those of the corpus, again and again with other ids and times, so words are as frequent
- * as there. A group has the rules whose words at most one item of 500 has, which are the same rules for any N; rules of
- * very common words are reported with how far back they were exact within the 8 s of an answer. Beside each group is the
+ * as there. A group has the rules whose words at most one item of 500 has, which are the same for any N. Rules of very
+ * common words are reported with how far back they were exact within the 8 s of an answer. Beside each group is the
  * time of a bare count() of the same words.
  */
 import { PreviewCounts } from '../../../services/api/monitors/preview/preview-counts.ts';
