@@ -23,6 +23,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 
 const KILLS = 3;
+/** 15 s hold by a virtual clock (unit/support/virtual-crawl); a busy machine takes longer. */
 const TAKEOVER_MS = 25_000;
 /** The forum lists its last 1,000 comments, at this rate for 38 s: longer than a takeover. */
 const ITEMS_PER_SECOND = 30;
