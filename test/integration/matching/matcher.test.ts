@@ -43,7 +43,7 @@ afterEach(async () => {
   await db.drop();
 });
 
-/** @param clock of the listener: where it stands, it gives no connection up, after which it would read all */
+/** @param clock of the listener; a clock that stands keeps its connection: a new one would find unannounced changes */
 async function start(
   postgresUrl = db.url,
   clock: Clock = () => performance.now(),

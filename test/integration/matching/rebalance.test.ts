@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => matchers.drop());
 
-/** A listener with this clock gives no connection up, after which it would read what is not announced. */
+/** With this clock a listener keeps its connection. With a new one it would find changes that were not announced. */
 const standing = () => 0;
 
 const RUST = Array.from({ length: 8 }, () => 'rust');
