@@ -41,7 +41,8 @@ test('/readyz says no until everything has started, with endpoints.json written,
   const firstYes = answers.findIndex(({ status }) => status === 200);
   expect(answers.slice(0, firstYes).filter(({ status }) => status !== 503)).toEqual([]);
   const yes = { services: [...SERVICES], file: true };
-  // A check of an engine may take too long on a busy machine.
+  // One of the later checks of an engine may take too long on a busy machine.
+  expect(answers.slice(firstYes).filter(({ status }) => status === 200).length).toBeGreaterThan(1);
   expect(answers.slice(firstYes)).toMatchObject(answers.slice(firstYes).map(() => yes));
   expect(answers.every(({ services }) => services.length === SERVICES.length)).toBe(true);
   const root = process.getuid?.() === 0;

@@ -23,8 +23,9 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 
 const KILLS = 3;
-/** 15 s hold by a virtual clock (unit/support/virtual-crawl); a busy machine takes longer. */
-const TAKEOVER_MS = 25_000;
+/** Of the quickest takeover: a machine may stall during one of them, hardly during all. */
+const TAKEOVER_MS = 15_000;
+const LONGEST_TAKEOVER_MS = 25_000;
 /** The forum lists its last 1,000 comments, at this rate for 38 s: longer than a takeover. */
 const ITEMS_PER_SECOND = 30;
 /** The longest lateness of the simulator's late items. */
@@ -172,15 +173,18 @@ async function missingOf(from: number, to: number): Promise<EmittedItem[]> {
   return missing();
 }
 
-test('of two crawlers one is killed again and again: nothing is missed, the other takes over within 25 s', async () => {
+test('of two crawlers one is killed again and again: nothing is missed, the other takes over within 15 s', async () => {
   await startTwo();
   const owedSince = Date.now();
+  const takeovers: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
     await someItemsLater();
     const { takeoverMs, killedAt } = await killOne(kill);
-    expect(takeoverMs).toBeLessThan(TAKEOVER_MS);
+    takeovers.push(takeoverMs);
     await untilCaughtUp(killedAt);
   }
+  expect(Math.min(...takeovers)).toBeLessThan(TAKEOVER_MS);
+  expect(Math.max(...takeovers)).toBeLessThan(LONGEST_TAKEOVER_MS);
   expect(await missingOf(owedSince, Date.now())).toEqual([]);
   expect(crawlers.map(({ ownEnds }) => ownEnds)).toEqual([0, 0]);
   // The records of one key are the same item, so that the dedupe by key loses nothing.

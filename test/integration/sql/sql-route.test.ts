@@ -94,6 +94,7 @@ test('refused statements of an account take no place of others, however many com
       await wait(20);
     }
   });
+  await eventually('some are refused', () => refusals.size > 0);
   const { status } = await bench.api.call(other.apiKey, 'POST', '/v1/sql', { query: 'SELECT 1' });
   isOver = true;
   await Promise.all(flood);
