@@ -25,7 +25,7 @@ export interface Endpoints {
  */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'JAVA_HOME', 'XDG_CACHE_HOME', 'MAVEN_OPTS', 'MAVEN_ARGS'];
-  // Not a user's: it makes Node start faster (runner/run.ts).
+  // Not a user's: it makes Node start faster (vitest.config.ts).
   names.push('NODE_COMPILE_CACHE');
   return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }

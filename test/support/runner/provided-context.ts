@@ -1,4 +1,4 @@
-/** What start-engines.ts and installation-slots.ts hand to tests through vitest's inject(). */
+/** What start-engines.ts hands to tests through vitest's inject(). */
 declare module 'vitest' {
   export interface ProvidedContext {
     /** host:port, separated by commas. */
@@ -8,8 +8,6 @@ declare module 'vitest' {
     /** A database with the newest schema, to which nobody connects: tests copy it. */
     postgresTemplate: string;
     clickhouseUrl: string;
-    /** Where end-to-end files wait for their turn (installation-slots.ts). */
-    installationSlotPort: number;
   }
 }
 export {};

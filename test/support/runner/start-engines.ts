@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { administrate, createMigratedDatabase, dropTestDatabase } from '../fixtures/database-administration.ts';
+import { findSecrets } from './find-secrets.ts';
 import { startContainers } from './start-containers.ts';
 import './provided-context.ts';
 
@@ -15,10 +16,15 @@ interface EngineSet {
 }
 
 /**
- * One set of engines for all integration tests: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL
- * and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images.
+ * One set of engines for all tests of a lane that need any: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL
+ * and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images. What
+ * tests and their installations log goes to one file, which must hold no secret at the end.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'forum-test-logs-'));
+  const logFile = join(folder, 'tests.log');
+  // Workers inherit it.
+  process.env.TEST_LOG_FILE = logFile;
   const engines = await chooseEngines();
   project.provide('kafkaBrokers', engines.kafkaBrokers);
   project.provide('postgresUrl', engines.postgresUrl);
@@ -28,7 +34,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await dropTestDatabase(engines.postgresUrl, template);
     await engines.stop();
+    assertNoSecrets(logFile);
+    rmSync(folder, { recursive: true, force: true });
   };
+}
+
+function assertNoSecrets(logFile: string): void {
+  const text = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+  // An installation also prints for people where the demo key is; what is logged is JSON.
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  const secrets = findSecrets(lines.join('\n'));
+  console.log(`The logs of all tests, ${lines.length} lines, hold ${secrets.length} secrets.`);
+  for (const { what, line } of secrets.slice(0, 20)) console.error(`A log holds ${what}: ${line.slice(0, 500)}`);
+  if (secrets.length > 0) throw new Error(`Secrets were logged: ${logFile}`);
 }
 
 async function chooseEngines(): Promise<EngineSet> {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allMatches } from '../support/clients/all-matches.ts';
-import { fetchThings, readEmitted } from '../support/clients/emitted-items.ts';
-import type { EmittedItem } from '../support/clients/emitted-items.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { Installation } from '../support/children/installation.ts';
-import { prefixPattern, wordPattern, wordsIn } from '../support/oracles/naive-word-search.ts';
-import type { Thing } from '../support/oracles/naive-word-search.ts';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { allMatches } from '../../support/clients/all-matches.ts';
+import { fetchThings, readEmitted } from '../../support/clients/emitted-items.ts';
+import type { EmittedItem } from '../../support/clients/emitted-items.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { prefixPattern, wordPattern, wordsIn } from '../../support/oracles/naive-word-search.ts';
+import type { Thing } from '../../support/oracles/naive-word-search.ts';
+import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 const ITEMS = 3_600;
 /** The forum lists its last 1,000 comments. At this rate a restart may take 20 s before one of them leaves the list. */

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { Installation } from '../support/children/installation.ts';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { baseName, namedMetrics } from '../support/oracles/observed-metrics.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { baseName, namedMetrics } from '../../support/oracles/observed-metrics.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 /** Metrics that a young installation that is well does not feed, with the test that raises each. */
 const FED_ELSEWHERE: Readonly<Record<string, string>> = {
   backfills_ended_total: 'test/integration/backfill/backfill.test.ts',

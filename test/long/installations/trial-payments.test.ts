@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '../../shared/postgres/pool.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
-import { findAccount } from '../../shared/stores/accounts/accounts.ts';
-import { findLedgerMismatches } from '../../shared/stores/ledger/ledger-check.ts';
-import { Installation } from '../support/children/installation.ts';
-import { visitDashboard } from '../support/dashboard/dashboard-visitor.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { silentLogger } from '../support/fixtures/silent-logger.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
 let installation: Installation;
 let pool: Pool;

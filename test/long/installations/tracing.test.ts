@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Installation } from '../support/children/installation.ts';
-import { startOtlpReceiver } from '../support/fakes/otlp-receiver.ts';
-import type { OtlpReceiver, ReceivedSpan } from '../support/fakes/otlp-receiver.ts';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { startOtlpReceiver } from '../../support/fakes/otlp-receiver.ts';
+import type { OtlpReceiver, ReceivedSpan } from '../../support/fakes/otlp-receiver.ts';
+import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 
 let installation: Installation;
 let receiver: WebhookReceiver;

@@ -3,12 +3,12 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allMatches } from '../support/clients/all-matches.ts';
-import { fetchThings, readEmitted } from '../support/clients/emitted-items.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { Installation } from '../support/children/installation.ts';
-import { wordPattern, wordsIn } from '../support/oracles/naive-word-search.ts';
-import { signalTree } from '../support/children/process-tree.ts';
+import { allMatches } from '../../support/clients/all-matches.ts';
+import { fetchThings, readEmitted } from '../../support/clients/emitted-items.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { wordPattern, wordsIn } from '../../support/oracles/naive-word-search.ts';
+import { signalTree } from '../../support/children/process-tree.ts';
 
 const SIZES = { postgres: 256, clickhouse: 64 } as const;
 type Engine = keyof typeof SIZES;

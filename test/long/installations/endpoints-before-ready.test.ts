@@ -2,9 +2,9 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { SERVICES } from '../../services/service-names.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { Installation } from '../support/children/installation.ts';
+import { SERVICES } from '../../../services/service-names.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
 
 interface Readiness {
   status: number;

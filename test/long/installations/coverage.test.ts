@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Coverage, CoverageGap } from '../../schemas/api/coverage.ts';
-import type { ServiceStatus } from '../../schemas/api/status.ts';
-import { readEmitted } from '../support/clients/emitted-items.ts';
-import type { EmittedItem } from '../support/clients/emitted-items.ts';
-import { askClickhouse } from '../support/clients/clickhouse-request.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { Installation } from '../support/children/installation.ts';
+import type { Coverage, CoverageGap } from '../../../schemas/api/coverage.ts';
+import type { ServiceStatus } from '../../../schemas/api/status.ts';
+import { readEmitted } from '../../support/clients/emitted-items.ts';
+import type { EmittedItem } from '../../support/clients/emitted-items.ts';
+import { askClickhouse } from '../../support/clients/clickhouse-request.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
 
 /** At this rate an outage of a minute hides more than the thousand comments that the listing shows after it. */
 const PER_SECOND = 60;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OutageTrial } from '../support/outages/outage-trial.ts';
-import type { OutageReport } from '../support/outages/outage-trial.ts';
+import { OutageTrial } from '../../support/outages/outage-trial.ts';
+import type { OutageReport } from '../../support/outages/outage-trial.ts';
 
 /** Counted after the five seconds in which what was under way may end. */
 const SECONDS = 15;

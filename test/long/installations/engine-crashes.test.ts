@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allMatches } from '../support/clients/all-matches.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { Installation } from '../support/children/installation.ts';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { allMatches } from '../../support/clients/all-matches.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Installation } from '../../support/children/installation.ts';
+import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let installation: Installation;
 let receiver: WebhookReceiver;

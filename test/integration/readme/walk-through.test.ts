@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Browser } from '../support/clients/oauth-browser.ts';
-import { eventually } from '../support/fixtures/eventually.ts';
-import { freePort } from '../support/fixtures/free-port.ts';
-import { Installation } from '../support/children/installation.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+import { Installation } from '../../support/children/installation.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const MATCHES_ASKED = 'curl -s "$API/v1/monitors/$MONITOR/matches?limit=1" -H "Authorization: Bearer $KEY"';
 const STREAM_ASKED = 'curl -sN --max-time 5 "$API/v1/monitors/$MONITOR/stream" -H "Authorization: Bearer $KEY"';
