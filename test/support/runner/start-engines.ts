@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { administrate, createMigratedDatabase, dropTestDatabase } from '../fixtures/database-administration.ts';
@@ -16,14 +16,15 @@ interface EngineSet {
 }
 
 /**
- * One set of engines for all tests of a lane that need any: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL
- * and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images. What
- * tests and their installations log goes to one file, which stays for the search of a failure's cause, and which must
- * hold no secret at the end.
+ * One set of engines for all tests of a lane that need any: embedded ones; servers named by TEST_KAFKA_BROKERS,
+ * TEST_POSTGRES_URL and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images. What tests and their
+ * installations log goes to one file, which must hold no secret at the end and stays for whoever looks for the cause of
+ * a failure.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const logFile = join(import.meta.dirname, `../../../node_modules/.cache/tests-${project.name}.log`);
-  rmSync(logFile, { force: true });
+  mkdirSync(dirname(logFile), { recursive: true });
+  writeFileSync(logFile, '');
   // Workers inherit it.
   process.env.TEST_LOG_FILE = logFile;
   const engines = await chooseEngines();
@@ -40,9 +41,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 function assertNoSecrets(logFile: string): void {
-  const text = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
   // An installation also prints for people where the demo key is; what is logged is JSON.
-  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  const lines = readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
   const secrets = findSecrets(lines.join('\n'));
   console.log(`${logFile} has ${lines.length} lines, ${secrets.length} of them with a secret.`);
   for (const { what, line } of secrets.slice(0, 20)) console.error(`A log holds ${what}: ${line.slice(0, 500)}`);
