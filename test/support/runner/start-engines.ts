@@ -5,7 +5,6 @@ import type { TestProject } from 'vitest/node';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { administrate, createMigratedDatabase, dropTestDatabase } from '../fixtures/database-administration.ts';
 import { findSecrets } from './find-secrets.ts';
-import { startContainers } from './start-containers.ts';
 import './provided-context.ts';
 
 interface EngineSet {
@@ -16,10 +15,9 @@ interface EngineSet {
 }
 
 /**
- * One set of engines for all tests of a lane that need any: embedded ones; servers named by TEST_KAFKA_BROKERS,
- * TEST_POSTGRES_URL and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images. What tests and their
- * installations log goes to one file, which must hold no secret at the end and stays for whoever looks for the cause of
- * a failure.
+ * One set of engines for all tests of a lane that need any: embedded ones, or the servers named by
+ * TEST_KAFKA_BROKERS, TEST_POSTGRES_URL and TEST_CLICKHOUSE_URL. What tests and their installations log goes to one file,
+ * which must hold no secret at the end and stays for whoever looks for the cause of a failure.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const logFile = join(import.meta.dirname, `../../../node_modules/.cache/tests-${project.name}.log`);
@@ -52,8 +50,7 @@ function assertNoSecrets(logFile: string): void {
 }
 
 async function chooseEngines(): Promise<EngineSet> {
-  const { TEST_ENGINES, TEST_KAFKA_BROKERS, TEST_POSTGRES_URL, TEST_CLICKHOUSE_URL } = process.env;
-  if (TEST_ENGINES === 'containers') return startContainers();
+  const { TEST_KAFKA_BROKERS, TEST_POSTGRES_URL, TEST_CLICKHOUSE_URL } = process.env;
   if (TEST_KAFKA_BROKERS && TEST_POSTGRES_URL && TEST_CLICKHOUSE_URL) {
     return {
       kafkaBrokers: TEST_KAFKA_BROKERS,
