@@ -7,8 +7,3 @@ export function percentiles(values: number[]): Record<'p50' | 'p90' | 'p99' | 'm
   };
   return { p50: atShare(0.5), p90: atShare(0.9), p99: atShare(0.99), max: atShare(1) };
 }
-
-/** `count` of a list, evenly spread over it. */
-export function spread<T>(list: readonly T[], count: number): T[] {
-  return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)]!);
-}

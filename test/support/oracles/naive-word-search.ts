@@ -74,8 +74,3 @@ export function wordPattern(word: string): RegExp {
 export function prefixPattern(prefix: string): RegExp {
   return new RegExp(WORD_BEGINS + prefix, 'u');
 }
-
-/** The lower-case ASCII words of at least four letters that are surrounded by spaces. */
-export function plainWords(thing: Thing): string[] {
-  return searchedTexts(thing).flatMap((text) => text.split(/\s+/).filter((word) => /^[a-z]{4,30}$/.test(word)));
-}

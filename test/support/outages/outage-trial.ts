@@ -13,7 +13,6 @@ import { eventually } from '../fixtures/eventually.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import { ExpectedPairs } from '../oracles/expected-pairs.ts';
 import { readRecorded } from '../oracles/recorded-matches.ts';
-import type { AlertWatch } from './alert-watch.ts';
 import { countFaults } from './count-faults.ts';
 import { watchMemory } from './memory-watch.ts';
 import { difference } from './outage-progress.ts';
@@ -28,8 +27,6 @@ export interface OutageOptions {
   seconds: number;
   /** How long the work may take to catch up. */
   patienceMs: number;
-  /** Asked at the end of the outage which alerts it has raised. */
-  alerts?: AlertWatch | undefined;
 }
 
 /** What happened during an outage and after it. */
@@ -130,7 +127,7 @@ export class OutageTrial {
   }
 
   /** Lets an engine fail for a time, and waits until all work has caught up. */
-  async run({ engine, kind, seconds, patienceMs, alerts }: OutageOptions) {
+  async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
     const memory = watchMemory(this.#whole.installation);
     await wait(BEFORE_MS);
     const memoryBefore = memory.last();
@@ -144,7 +141,6 @@ export class OutageTrial {
     const during = difference(before, await this.#progress());
     const readyz = await this.#readiness();
     const memoryDuring = memory.last();
-    const raised = await alerts?.alerts();
     mend();
     const mendedAt = performance.now();
     let state = await this.#compare();
@@ -167,7 +163,6 @@ export class OutageTrial {
         seconds,
         during,
         readyz,
-        alerts: raised,
         answers,
         wrong_answers: this.#readers.wrong.splice(0),
       },

@@ -15,9 +15,9 @@ interface EngineSet {
 }
 
 /**
- * One set of engines for all tests of a lane that need any: embedded ones, or the servers named by
- * TEST_KAFKA_BROKERS, TEST_POSTGRES_URL and TEST_CLICKHOUSE_URL. What tests and their installations log goes to one file,
- * which must hold no secret at the end and stays for whoever looks for the cause of a failure.
+ * One set of engines for all tests of a lane that need any: embedded ones, or the servers named by TEST_KAFKA_BROKERS,
+ * TEST_POSTGRES_URL and TEST_CLICKHOUSE_URL. What tests and their installations log goes to one file, which must hold
+ * no secret at the end and stays for whoever looks for the cause of a failure.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const logFile = join(import.meta.dirname, `../../../node_modules/.cache/tests-${project.name}.log`);
