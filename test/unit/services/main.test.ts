@@ -11,13 +11,49 @@ import { claimJoiningPorts, claimPorts } from '../../../services/launcher/claim-
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { chooseServices } from '../../../services/service-names.ts';
 import { ConfigError, loadConfig } from '../../../shared/runtime/config.ts';
-import { VARIABLES } from '../../../shared/runtime/environment.ts';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
-import { TRUST_PROXY_VALUES, WRONG_SETTINGS } from './wrong-settings.cases.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-settings-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 writeFileSync(join(root, 'file'), '');
+
+/** A wrong value of each kind of setting. Settings of the same kind share their parser. */
+const WRONG_SETTINGS: readonly (readonly [variable: string, value: string])[] = [
+  ['PORT', '65536'],
+  ['HOST', 'http://a.example'],
+  ['HTTP_MAX_CONNECTIONS', '10.5'],
+  ['BASE_URL', 'http://user:word@a.example'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['KAFKA_BROKERS', 'u:%zz@a.example:9092'],
+  ['KAFKA_SASL_MECHANISM', 'PLAIN'],
+  ['KAFKA_TLS', 'yes'],
+  ['KAFKA_TLS_CA_FILE', '/nowhere/ca.pem'],
+  ['KAFKA_REPLICATION', '0'],
+  ['KAFKA_PARTITIONS', 'monitor.match=3'],
+  ['KAFKA_TOPIC_PREFIX', 'a/b'],
+  ['MATCHER_SHARDS', '65'],
+  ['MATCHER_SHARD', '2'],
+  ['DATABASE_URL', 'mysql://a.example/x'],
+  ['CLICKHOUSE_URL', 'clickhouse://a.example'],
+  ['CLICKHOUSE_CLUSTER', "a'b"],
+  ['SECRET_KEY', 'x'.repeat(31)],
+  ['UPSTREAM_CLIENTS', 'id:one,id:two'],
+  ['UPSTREAM_USER_AGENT', 'a\nb'],
+  ['UPSTREAM_LIVE_SHARE', '101'],
+  ['CRAWL_SOURCES', 'post-ids;listings'],
+  ['CRAWL_SOURCES', 'replay:/nonexistent/dump.jsonl'],
+  ['REPLAY_MOST_LAG', '-1'],
+  ['SIMULATOR_RATE', '1e2'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
+  ['WEBHOOK_EGRESS_PROXY', 'https://a.example'],
+  ['SMTP_URL', 'http://mail.example'],
+  ['MAIL_FROM', 'a@a.example, b@a.example'],
+  ['STRIPE_SECRET_KEY', 'pk_live_0123456789'],
+  ['STRIPE_WEBHOOK_SECRET', '0123456789'],
+  ['STRIPE_PRICE_9', 'prod_0123456789'],
+  ['AGENT_SIGNUP_PER_HOUR', '1.5'],
+  ['LOG_LEVEL', 'loud'],
+];
 
 /** What a start checks before it starts anything; the message of its fault. */
 function faultOf(env: Record<string, string>): string {
@@ -31,13 +67,10 @@ function faultOf(env: Record<string, string>): string {
 }
 
 describe('a wrong setting is named', () => {
-  test('each variable has five wrong values', () => {
-    expect([...Object.keys(WRONG_SETTINGS), 'DATA_DIR'].sort()).toEqual(Object.keys(VARIABLES.shape).sort());
-    for (const values of Object.values(WRONG_SETTINGS)) expect(new Set(values).size).toBeGreaterThanOrEqual(5);
-  });
-
-  test.each(Object.entries(WRONG_SETTINGS))('%s', (variable, values) => {
-    for (const value of values) expect(faultOf({ [variable]: value })).toMatch(new RegExp(`\\b${variable}: `));
+  test.each(WRONG_SETTINGS)('%s=%j, without its value, which may be a secret', (variable, value) => {
+    const fault = faultOf({ [variable]: value });
+    expect(fault).toMatch(new RegExp(`\\b${variable}: `));
+    if (value.length > 8 && !value.startsWith('replay:')) expect(fault).not.toContain(value);
   });
 
   test.each(['/proc/foo', '/proc/foo/bar', '/dev/null/data', join(root, 'file'), join(root, 'file', 'data'), '/'])(
@@ -60,21 +93,21 @@ describe('a wrong setting is named', () => {
     expect(faultOf({ PORT: '8080', METRICS_PORT: '8080' })).toMatch(/METRICS_PORT: .*PORT/);
     expect(faultOf({ PORT: '0', METRICS_PORT: '0' })).toBe('no fault');
   });
-
-  test('a message holds no value: it may be a secret', () => {
-    for (const [variable, values] of Object.entries(WRONG_SETTINGS)) {
-      for (const value of values.filter((text) => text.trim().length > 8 && !text.startsWith('replay:'))) {
-        expect(faultOf({ [variable]: value })).not.toContain(value);
-      }
-    }
-  });
 });
 
-test.each(TRUST_PROXY_VALUES)('TRUST_PROXY=%s is allowed: %s, as by Express', (value, isAllowed) => {
+test.each([
+  ['2', true],
+  ['loopback, linklocal,uniquelocal', true],
+  ['10.0.0.0/255.0.0.0', true],
+  ['fc00::/7, 192.168.0.0/16', true],
+  ['10.0.0.0/0', false],
+  ['10.0.0.0/255.0.255.0', false],
+  ['10.0.0.1,', false],
+])('TRUST_PROXY=%s is allowed: %s, as by Express', (value, isAllowed) => {
   const byExpress = () => express().set('trust proxy', /^\d+$/.test(value) ? Number(value) : value);
   if (isAllowed) {
     expect(loadConfig({ TRUST_PROXY: value }).http.trustProxy).toBe(value);
-    if (value !== 'true' && value !== 'false') expect(byExpress).not.toThrow();
+    expect(byExpress).not.toThrow();
   } else {
     expect(() => loadConfig({ TRUST_PROXY: value })).toThrow(/TRUST_PROXY: must be/);
     expect(byExpress).toThrow();
