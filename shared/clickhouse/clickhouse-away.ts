@@ -55,3 +55,11 @@ export function isClickhouseAway(error: unknown): boolean {
   // write.
   return markedEngine(error) === 'clickhouse' && Object.getPrototypeOf(error) === Error.prototype;
 }
+
+/** What a statement of ours names is missing: a column of a release whose migrations have not reached this node yet. */
+const BEHIND = new Set(['16', '47']);
+
+/** True when the archive cannot be read now: ClickHouse is away, or its schema is still that of the release before. */
+export function isArchiveAway(error: unknown): boolean {
+  return isClickhouseAway(error) || (error instanceof ClickHouseError && BEHIND.has(error.code));
+}

@@ -1,4 +1,4 @@
-import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
@@ -23,7 +23,7 @@ export function createArchiveSample(clickhouse: ClickHouseClient, logger: Pick<L
     try {
       return await sampleArchivedItems(clickhouse, ITEMS, AbortSignal.timeout(READ_MS));
     } catch (error) {
-      const isAway = isClickhouseAway(error) || (error as Error).name === 'AbortError';
+      const isAway = isArchiveAway(error) || (error as Error).name === 'AbortError';
       if (!isAway) logger.warn({ err: error }, 'the archive could not be sampled for the warnings about rules');
       throw error;
     }

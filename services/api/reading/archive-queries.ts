@@ -1,4 +1,4 @@
-import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
@@ -80,7 +80,7 @@ export class ArchiveQueries {
       endWait();
       gone?.throwIfAborted();
       if (deadline.aborted || (error as Error).message === TIMEOUT_MESSAGE) throw await this.lateness(search);
-      throw isClickhouseAway(error) ? unavailable() : error;
+      throw isArchiveAway(error) ? unavailable() : error;
     }
   }
 

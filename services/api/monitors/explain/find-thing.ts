@@ -1,6 +1,6 @@
 import type { ItemExplanation } from '../../../../schemas/api/monitors/explain.ts';
 import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
-import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { blankedContent } from '../../../../shared/domain/blanked-content.ts';
 import type { MatchItem } from '../../../../shared/matching/rule.ts';
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
@@ -38,7 +38,7 @@ export async function findThing(
   const [stored, archived] = await Promise.all([
     readThingInMonitor(pool, monitorId, thingId),
     findArchivedThing(clickhouse, thingId, signal).catch((error: unknown) => {
-      if (isClickhouseAway(error) || timeout.aborted) return 'away' as const;
+      if (isArchiveAway(error) || timeout.aborted) return 'away' as const;
       throw error;
     }),
   ]);

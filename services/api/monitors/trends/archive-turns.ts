@@ -1,4 +1,4 @@
-import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { AccountTurns } from '../../http/account-turns.ts';
 import { engineAway } from '../../http/api-error.ts';
 
@@ -29,7 +29,7 @@ export class ArchiveTurns {
     try {
       return await this.inTurn(gone === undefined ? timeout : AbortSignal.any([gone, timeout]), ask);
     } catch (error) {
-      if (!timeout.aborted && !isClickhouseAway(error)) throw error;
+      if (!timeout.aborted && !isArchiveAway(error)) throw error;
       throw engineAway('The archive does not answer. Retry later.');
     }
   }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import { expect, test } from 'vitest';
-import { isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveAway, isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { awayEngine } from '../../../../shared/outages/away-engine.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
@@ -19,6 +19,11 @@ test.each(CLICKHOUSE.away)('the error code %s means that ClickHouse is away', (c
 test.each(CLICKHOUSE.ours)('the error code %s means that the statement or its data are wrong', (code) => {
   expect(isClickhouseAway(serverError(code))).toBe(false);
   expect(awayEngine(serverError(code))).toBeUndefined();
+});
+
+test.each(['16', '47', '60'])('the archive is away while its schema is that of the release before: %s', (code) => {
+  expect(isArchiveAway(serverError(code))).toBe(true);
+  expect(isArchiveAway(serverError('62'))).toBe(false);
 });
 
 test('no error code is in both lists', () => {

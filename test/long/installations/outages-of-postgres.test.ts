@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OutageTrial, expectAnswers, expectNothingWrong } from '../../support/outages/outage-trial.ts';
+
+let trial: OutageTrial;
+beforeAll(async () => {
+  trial = await OutageTrial.start('postgres');
+});
+afterAll(() => trial.stop());
+
+test('away: all requests are refused with 503, and the crawler fills Kafka', async () => {
+  const report = await trial.run('postgres', 'away');
+  expectNothingWrong(report);
+  expect(report.readyz).toBe(503);
+  expectAnswers(report, () => ['503']);
+  expect(report.during.appended).toBeGreaterThan(0);
+});
+
+test.each(['slow', 'hung', 'full'] as const)(
+  '%s: requests get an answer or 503, and nothing is lost or charged in vain',
+  async (kind) => {
+    if (kind === 'full' && !trial.canFill('postgres')) return;
+    const report = await trial.run('postgres', kind);
+    expectNothingWrong(report);
+    expectAnswers(report, () => ['200', '503']);
+  },
+);
