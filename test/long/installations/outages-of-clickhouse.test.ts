@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  ALL_ROUTES,
-  NEEDS_CLICKHOUSE,
-  OutageTrial,
-  expectNothingWrong,
-  statuses,
-} from '../../support/outages/outage-trial.ts';
+import { NEEDS_CLICKHOUSE, OutageTrial, expectAnswers, expectNothingWrong } from '../../support/outages/outage-trial.ts';
 
 let trial: OutageTrial;
 beforeAll(async () => {
