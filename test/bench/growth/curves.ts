@@ -62,30 +62,6 @@ export const CURVES: readonly Curve[] = [
     }),
   },
   {
-    name: 'search',
-    title: 'Searching more archived items',
-    x: { label: 'archived items', values: [1_000_000, 10_000_000, 30_000_000] },
-    lines: [
-      { name: 'preview of one keyword, p50', field: 'p50', unit: 'ms' },
-      { name: 'p95', field: 'p95', unit: 'ms' },
-      { name: 'bare count() of the word, p50', field: 'bare', unit: 'ms' },
-    ],
-    command: (x) => ['preview', '--items', String(x)],
-    read: (lines) =>
-      pick(
-        lines,
-        { group: 'one keyword' },
-        {
-          p50: 'preview_ms.p50',
-          p95: 'preview_ms.p95',
-          bare: 'bare_count_ms.p50',
-          candidates: 'candidates.p50',
-          exact: 'exact',
-          rules: 'rules',
-        },
-      ),
-  },
-  {
     name: 'page',
     title: 'A page of 100 of 30,000 matches among more matches',
     x: { label: 'stored matches', values: [1_000_000, 10_000_000, 30_000_000] },
