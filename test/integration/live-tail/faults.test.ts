@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { createPool, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
@@ -102,28 +102,4 @@ test('a stream that fails ends, and the client continues where it was', async ()
   await again.until(1);
   expect(again.seqs).toEqual([3]);
   await again.close();
-});
-
-test('while Postgres is slow, many streams leave connections to requests', async () => {
-  const limits = { ...REQUEST_LIMITS, connectMs: 2_000 };
-  const slow = createPool({ url: proxy.url, name: 'test', logger: silentLogger(), max: 6, limits });
-  const other = await startTestApi(slow, { liveTail: { timing: { pollMs: 30 } } });
-  const owners = await Promise.all(Array.from({ length: 5 }, () => other.account()));
-  const clients: EventStreamClient[] = [];
-  for (const { apiKey } of owners) {
-    const { id } = await other.monitor(apiKey);
-    const url = `${other.url}/v1/monitors/${id}/stream`;
-    for (let count = 0; count < 10; count++) clients.push(await EventStreamClient.open(url, apiKey));
-  }
-  // Opening a connection takes several answers.
-  await Promise.all(Array.from({ length: 6 }, () => slow.query('SELECT pg_sleep(0.1)')));
-  proxy.delayAnswers(500);
-  for (let round = 0; round < 3; round++) {
-    const reply = await other.call(owner.apiKey, 'GET', '/v1/monitors');
-    expect(reply.status).toBe(200);
-  }
-  proxy.delayAnswers(0);
-  await Promise.all(clients.map((client) => client.close()));
-  await other.stop();
-  await slow.end();
 });

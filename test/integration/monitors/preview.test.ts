@@ -107,7 +107,6 @@ describe('a preview', () => {
         { subreddit: 'brass', count: 2 },
       ],
       credits_per_30_days: 300,
-      warnings: [],
     });
     expect(answer.samples).toHaveLength(20);
     expect(answer.samples.slice(0, 3).map(({ thing_id, highlights }) => [thing_id, highlights])).toEqual([
@@ -273,21 +272,21 @@ describe('a preview', () => {
 });
 
 describe('the warnings of create', () => {
-  const common = (keyword: string, share: string) => ({
+  const common = (message: RegExp) => ({
     field: 'keywords[0]',
     code: 'common_word',
-    message: expect.stringContaining(`"${keyword}" is in about ${share}`) as string,
+    message: expect.stringMatching(message) as string,
   });
 
   test('say which share of the archive a keyword has', async () => {
     const { apiKey } = await api.account();
-    const { id } = await api.monitor(apiKey, { keywords: ['zinc', 'the'] });
+    const { id } = await api.monitor(apiKey, { keywords: ['nothing', 'zinc'] });
     // The first look may take longer than a request waits, because other files use the same two cores.
     const warnings = await eventually('the archive was sampled', async () => {
       const { body } = await api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, {});
-      return JSON.stringify(body.warnings).includes('zinc') && body.warnings;
+      return JSON.stringify(body.warnings ?? []).includes('nothing') && body.warnings;
     });
-    expect(warnings).toContainEqual(common('zinc', '46 % of the 554 items that the archive got last'));
+    expect(warnings).toContainEqual(common(/^"nothing" is in about \d\d % of the 500 items/));
   });
 
   test('are those of common words while the archive hangs, which delays and fails nothing', async () => {
@@ -296,7 +295,7 @@ describe('the warnings of create', () => {
     try {
       const { apiKey } = await slow.account();
       const reply = await slow.call(apiKey, 'POST', '/v1/monitors', { name: 'fruit', keywords: ['the', 'zinc'] });
-      expect([reply.status, reply.body.warnings]).toEqual([201, [common('the', '40 % of all items')]]);
+      expect([reply.status, reply.body.warnings]).toEqual([201, [common(/^"the" is in about 40 % of all items/)]]);
     } finally {
       proxy.thaw();
       await slow.stop();
