@@ -1,4 +1,3 @@
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,22 +117,6 @@ describe('a reader of the embedded ClickHouse', () => {
     const wrong = await asReader('SELECT a FRM t WHERE');
     expect(wrong).toMatchObject({ status: 400, code: '62' });
     expect(wrong.text).not.toContain('formatQuery');
-  });
-
-  test('may use the official client with parameters and settings', async () => {
-    const client = createClient({ url: engines.clickhouseReadOnlyUrl!, log: { level: ClickHouseLogLevel.OFF } });
-    const result = await client.query({
-      query: 'SELECT a FROM t WHERE a = {a: UInt8}',
-      query_params: { a: 1 },
-      clickhouse_settings: { max_execution_time: 5, output_format_json_quote_64bit_integers: 0 },
-      format: 'JSONEachRow',
-    });
-    expect(await result.json()).toEqual([{ a: 1 }]);
-    await expect(client.command({ query: 'DROP TABLE t' })).rejects.toMatchObject({ code: '164' });
-    await expect(client.insert({ table: 't', values: [{ a: 2 }], format: 'JSONEachRow' })).rejects.toMatchObject({
-      code: '164',
-    });
-    await client.close();
   });
 
   test('has a decision for every table function of this engine: harmless or refused', async () => {
