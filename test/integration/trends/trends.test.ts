@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Timeseries } from '../../../schemas/api/trends.ts';
+import type { Latency, Timeseries } from '../../../schemas/api/trends.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
@@ -15,6 +15,9 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Within an hour that has ended, whenever the test runs. */
 const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
+
+/** Noon of the day before yesterday. */
+const NOON = (Math.floor(Date.now() / DAY) - 2) * DAY + DAY / 2;
 
 let db: TestDatabase;
 let archive: TestArchive;
@@ -190,18 +193,104 @@ describe('spikes', () => {
   });
 });
 
-test.each(['hour', 'day'])('the first days of the calendar are answered by %s', async (interval) => {
-  const { id } = await api.monitor(owner.apiKey);
-  const { from, to, items } = await series(id, `?interval=${interval}&to=0001-01-01T00:00:00Z`);
-  expect([from.slice(0, 7), to, items]).toEqual(['0000-12', '0001-01-01T00:00:00.000Z', []]);
+async function latency(id: string, query = ''): Promise<Latency['items']> {
+  const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/latency${query}`);
+  expect(reply.status).toBe(200);
+  return (reply.body as unknown as Latency).items;
+}
+
+interface Attempt {
+  seq: number;
+  attempt: number;
+  /** Milliseconds after noon. */
+  after: number;
+  duration: number;
+  status: number;
+  delivery: string;
+}
+
+async function attempts(monitorId: string, made: readonly Attempt[]): Promise<void> {
+  await clickhouse.insert({
+    table: 'delivery_attempts',
+    format: 'JSONEachRow',
+    values: made.map(({ seq, attempt, after, duration, status, delivery }) => ({
+      monitor_id: monitorId,
+      seq,
+      match_id: `mat_${seq}`,
+      attempt,
+      started_at: new Date(NOON + after).toISOString(),
+      duration_ms: duration,
+      webhook_kind: 'generic',
+      host: 'example.com',
+      status,
+      error: status === 0 ? 'timeout' : '',
+      delivery_status: delivery,
+    })),
+  });
+}
+
+test('latency: each step by day, as quantiles', async () => {
+  const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+  const slow = Array.from({ length: 10 }, (_, at) => ({
+    monitorId: id,
+    seq: at + 1,
+    count: 1,
+    seenAt: NOON,
+    lagMs: (at + 1) * 1_000,
+    recordedAfterMs: (at + 1) * 100,
+  }));
+  await archiveMatches(clickhouse, [
+    ...slow,
+    { monitorId: id, seq: 20, count: 1, seenAt: NOON - DAY, lagMs: 7_000, recordedAfterMs: 40 },
+    { monitorId: id, seq: 30, count: 5, seenAt: NOON, lagMs: 999_000, recordedAfterMs: 999_000, backfill: true },
+  ]);
+  await attempts(id, [
+    // Recorded at 100 ms; failed once, then delivered, then sent again.
+    { seq: 1, attempt: 1, after: 300, duration: 0, status: 0, delivery: 'pending' },
+    { seq: 1, attempt: 2, after: 5_000, duration: 150, status: 200, delivery: 'delivered' },
+    { seq: 1, attempt: 3, after: 60_000, duration: 50, status: 200, delivery: 'delivered' },
+    // Of a backfill.
+    { seq: 30, attempt: 1, after: 2_000_000, duration: 250, status: 200, delivery: 'delivered' },
+  ]);
+  const [newest, before, ...more] = await latency(id);
+  expect(more).toEqual([]);
+  expect(newest).toEqual({
+    day: new Date(NOON).toISOString().slice(0, 10),
+    created_to_seen_ms: { count: 10, p50: 6_000, p90: 10_000, p99: 10_000 },
+    seen_to_recorded_ms: { count: 10, p50: 600, p90: 1_000, p99: 1_000 },
+    recorded_to_delivered_ms: { count: 1, p50: 5_050, p90: 5_050, p99: 5_050 },
+    receiver_ms: { count: 3, p50: 150, p90: 250, p99: 250 },
+  });
+  const one = (ms: number) => ({ count: 1, p50: ms, p90: ms, p99: ms });
+  expect(before).toMatchObject({ created_to_seen_ms: one(7_000), seen_to_recorded_ms: one(40), receiver_ms: null });
+  expect(await latency(id, '?days=2')).toEqual([]);
+  expect(await latency(id, '?days=3')).toHaveLength(1);
+});
+
+test('latency: items of dump files say nothing about how fast things are seen', async () => {
+  const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
+  await archiveMatches(clickhouse, [{ monitorId: id, seq: 1, count: 3, seenAt: NOON, lagMs: 3_600_000 }]);
+  const thing = (seq: number, source: string) => ({
+    thing_id: `t1_${id.slice(4)}${seq}`,
+    kind: 'comment',
+    source,
+    created_utc: new Date(NOON - 3_600_000).toISOString(),
+    first_seen_at: new Date(NOON).toISOString(),
+    ver: 1,
+  });
+  await clickhouse.insert({
+    table: 'items',
+    format: 'JSONEachRow',
+    values: [thing(1, 'replay'), thing(2, 'replay'), thing(3, 'threads')],
+  });
+  const [day] = await latency(id);
+  expect([day?.created_to_seen_ms?.count, day?.seen_to_recorded_ms?.count]).toEqual([1, 3]);
 });
 
 describe('refusals', () => {
   test.each([
-    ['?interval=week', 'interval: '],
     ['?by=author', 'by: '],
     ['?from=yesterday', 'from: '],
-    ['?to=2026-03-04', 'to: '],
     ['?from=2026-03-04T10:00:00Z&to=2026-03-04T10:00:00Z', 'from: must be before'],
     ['?from=2026-01-01T00:00:00Z&to=2026-03-04T10:00:00Z', 'from: must be at most 31 days'],
     ['?limit=5', 'limit: '],
@@ -212,15 +301,9 @@ describe('refusals', () => {
     expect(JSON.stringify(reply.body)).toContain(message);
   });
 
-  test("unknown, deleted and other accounts' monitors are not found", async () => {
+  test.each(['?days=0', '?days=31', '?from=2026-03-04T10:00:00Z'])('refuses latency %s', async (query) => {
     const { id } = await api.monitor(owner.apiKey, {});
-    const stranger = await api.account({ pack: 79 });
-    const foreign = await api.call(stranger.apiKey, 'GET', `/v1/monitors/${id}/timeseries`);
-    await api.call(owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
-    const deleted = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/timeseries`);
-    const unknown = await api.call(owner.apiKey, 'GET', '/v1/monitors/mon_nosuch/timeseries');
-    expect([foreign.status, deleted.status, unknown.status]).toEqual([404, 404, 404]);
-    expect([deleted.body, unknown.body]).toEqual([foreign.body, foreign.body]);
+    expect((await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/latency${query}`)).status).toBe(400);
   });
 
   test('an archive that hangs is unavailable within seconds', async () => {
