@@ -10,26 +10,21 @@ const MIGRATIONS = join(import.meta.dirname, '../../../schemas/clickhouse');
 
 test("each migration is ClickHouse's for a cluster, and otherwise the same", async () => {
   const clickhouse = createClient({ url: inject('clickhouseUrl') });
-  /** The statements as ClickHouse's parser understands them; fails when it does not. */
-  const parsed = async (statements: string[]): Promise<string[]> => {
-    const result = await clickhouse.query({
-      query: 'SELECT formatQuerySingleLine(arrayJoin({statements: Array(String)})) AS text',
-      query_params: { statements },
-      format: 'JSONEachRow',
-    });
-    return (await result.json<{ text: string }>()).map(({ text }) => text);
+  /** The statement as ClickHouse's parser understands it; fails when it does not. */
+  const parsed = async (statement: string): Promise<string> => {
+    const query = 'SELECT formatQuerySingleLine({statement: String}) AS text';
+    const result = await clickhouse.query({ query, query_params: { statement }, format: 'JSONEachRow' });
+    return (await result.json<{ text: string }>())[0]!.text;
   };
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
   const statements = files.flatMap((file) => statementsOf(readFileSync(join(MIGRATIONS, file), 'utf8')));
-  const plain = await parsed(statements);
-  const clustered = await parsed(statements.map((statement) => onCluster(statement, 'forum')));
-  for (const [index, statement] of clustered.entries()) {
+  for (const text of statements) {
+    const clustered = await parsed(onCluster(text, 'forum'));
     // Rows that a migration adds are replicated with their table.
-    expect(statement).toMatch(/ ON CLUSTER forum|^INSERT INTO /);
-    expect(statement).not.toMatch(/ENGINE = (Replacing)?MergeTree/);
-    const undone = statement.replace(' ON CLUSTER forum', '').replace('ENGINE = Replicated', 'ENGINE = ');
-    expect(undone).toBe(plain[index]);
+    expect(clustered).toMatch(/ ON CLUSTER forum|^INSERT INTO /);
+    expect(clustered).not.toMatch(/ENGINE = (Replacing)?MergeTree/);
+    const undone = clustered.replace(' ON CLUSTER forum', '').replace('ENGINE = Replicated', 'ENGINE = ');
+    expect(undone).toBe(await parsed(text));
   }
-  expect(clustered).toHaveLength(statements.length);
   await clickhouse.close();
 });

@@ -236,14 +236,6 @@ test('HEAD answers with the headers and opens no stream', async () => {
   expect((await api.call(apiKey, 'HEAD', pathOf(id, '?after=x'))).status).toBe(400);
 });
 
-test.each([
-  ['text/html, image/*', 406],
-  ['text/*', 200],
-])('Accept: %s is %i', async (accept, status) => {
-  const reply = await api.call(owner.apiKey, 'GET', pathOf(await newMonitor()), undefined, { accept });
-  expect(reply.status).toBe(status);
-});
-
 test('a stream is free, even without credits, and counts as one request', async () => {
   const poor = await api.account({ credits: 10 });
   const { id } = await api.monitor(poor.apiKey);

@@ -132,28 +132,6 @@ test('finds an unannounced change within a minute', async () => {
   }
 });
 
-test('a comparison waits for a change read before it began, and finds changes made after that read', async () => {
-  await changes.load();
-  const id = await createNow();
-  let open: () => void = () => undefined;
-  const admissionControl = new Promise<void>((resolve) => (open = resolve));
-  let isRead = false;
-  answered = (statement) => {
-    if (!statement.includes('m.id = ANY(') || isRead) return Promise.resolve();
-    isRead = true;
-    return admissionControl;
-  };
-  changes.markChanged(id);
-  await eventually('it was read as active', () => isRead);
-  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
-  const compared = changes.compare();
-  // Long enough for a comparison that does not wait to finish.
-  for (let times = 0; times < 30; times++) await db.pool.query('SELECT 1');
-  open();
-  await compared;
-  expect(monitors.size).toBe(0);
-});
-
 test('changes made while a comparison reads page after page are applied in the end, whether announced before it began or not', async () => {
   const ids = (await insertMonitors(db.pool, 9_000)).sort();
   await changes.load();
@@ -254,19 +232,4 @@ test('several new monitors are each scanned for from their own start, by clocks 
   expect(published.map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`).sort()).toEqual(
     [`${early} t1_2`, `${early} t1_3`, `${late} t1_3`].sort(),
   );
-});
-
-test('an announcement that is empty, repeated or of a deleted monitor changes nothing', async () => {
-  await changes.load();
-  const id = await createNow();
-  enter(1);
-  for (const name of ['', 'mon_unknown', id, id]) changes.markChanged(name);
-  await changes.settled(forEver);
-  changes.markChanged(id);
-  await changes.settled(forEver);
-  expect(monitorsOf()).toEqual([id]);
-  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [id]);
-  changes.markChanged(id);
-  await changes.settled(forEver);
-  expect(monitors.size).toBe(0);
 });
