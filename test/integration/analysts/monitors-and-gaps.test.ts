@@ -148,13 +148,13 @@ test('the copy of gaps follows their opening and closing', async () => {
 });
 
 test('the example draws a chart of the matches of each monitor', async () => {
-  const { rows: monitors } = await db.pool.query<{ id: string }>('SELECT id FROM monitors ORDER BY id LIMIT 9');
+  const [charted] = await insertPayingAccounts(db.pool, { accounts: 1, monitors: 9, credits: 0 });
   const createdAt = new Date(Date.now() - 60_000).toISOString();
-  const values = monitors.flatMap(({ id }, monitor) =>
+  const values = charted!.monitorIds.flatMap((id, monitor) =>
     Array.from({ length: 20 - monitor }, (_, seq) => ({ monitor_id: id, seq: seq + 1, created_at: createdAt })),
   );
   await archive.client.insert({ table: 'matches', values, format: 'JSONEachRow' });
-  await change(monitors[0]!.id, 'name', NAME);
+  await change(charted!.monitorIds[0]!, 'name', NAME);
   await copy();
   const script = join(import.meta.dirname, '../../../examples/matches-chart.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [script, '--clickhouse', archive.url, '--hours', '2']);
