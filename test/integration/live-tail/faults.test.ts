@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -87,19 +86,4 @@ test('a Postgres that does not answer does not block a stop', async () => {
   await api.stop();
   await client.closed();
   expect(client.isComplete).toBe(true);
-});
-
-test('a stream that fails ends, and the client continues where it was', async () => {
-  const client = await tail({ 'last-event-id': matchId(monitorId, 0) });
-  await recordMatches(db.pool, monitorId, 2);
-  await client.until(2);
-  await db.pool.query('ALTER TABLE matched_items RENAME TO not_there');
-  await client.closed();
-  expect(client.events).toHaveLength(2);
-  await db.pool.query('ALTER TABLE not_there RENAME TO matched_items');
-  await recordMatches(db.pool, monitorId, 1);
-  const again = await tail({ 'last-event-id': client.events.at(-1)!.id });
-  await again.until(1);
-  expect(again.seqs).toEqual([3]);
-  await again.close();
 });

@@ -100,11 +100,6 @@ const reading: MonitorEvent[] = [
       deleted: { status: 200, body: { items: [], used: 0 } },
     },
   },
-  {
-    name: 'GET /matches',
-    does: { method: 'GET', path: '/matches' },
-    in: whileItLives({ status: 200, body: { items: [], after: null, before: null } }),
-  },
 ];
 
 const changing: MonitorEvent[] = [
