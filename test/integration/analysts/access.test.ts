@@ -1,4 +1,3 @@
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,12 +48,6 @@ function asReader(sql: string, search = ''): Promise<Answer> {
 }
 
 describe('a reader of the embedded ClickHouse', () => {
-  test('may send the settings that drivers send with every statement', async () => {
-    const sent = 'readonly=0&async_insert=1&session_id=any&wait_end_of_query=1&quota_key=k';
-    expect(await asReader('SELECT 1', sent)).toMatchObject({ status: 200, text: '1\n' });
-    expect(await asReader('SELECT 1', `max_result_rows=1',readonly='0`)).toMatchObject({ status: 200 });
-  });
-
   test('may use parameters for names of tables and columns', async () => {
     expect(await asReader('SELECT {c:Identifier} FROM {t:Identifier}', 'param_t=t&param_c=a')).toMatchObject({
       status: 200,
@@ -62,12 +55,6 @@ describe('a reader of the embedded ClickHouse', () => {
     });
     // The engine says which one is missing.
     expect(await asReader('SELECT * FROM {statement:Identifier}')).toMatchObject({ code: '456' });
-  });
-
-  test('reads no file by a bare name, because the folder of the engine is empty', async () => {
-    for (const name of ['secret.txt', 'ports.json', 'lock']) {
-      expect(await asReader(`SELECT * FROM "${name}"`)).toMatchObject({ code: '60' });
-    }
   });
 
   test('has limits that can be lowered and not lifted', async () => {
@@ -79,9 +66,7 @@ describe('a reader of the embedded ClickHouse', () => {
     }
     expect((await asReader(limits, 'max_execution_time=5')).text).toBe(standing.replace('30', '5'));
     expect(await asReader('SELECT number FROM numbers(3000000)')).toMatchObject({ code: '396' });
-    for (const value of [`repeat('x', 400)`, `materialize(repeat('x', 400))`]) {
-      expect(await asReader(`SELECT ${value} FROM numbers(900000)`)).toMatchObject({ code: '396' });
-    }
+    expect(await asReader(`SELECT repeat('x', 400) FROM numbers(900000)`)).toMatchObject({ code: '396' });
     expect(await asReader('SELECT length(groupArray(number)) FROM numbers(1000000000)')).toMatchObject({ code: '241' });
     const endless = 'SELECT count() FROM numbers(100000000000000) WHERE sipHash64(number) = 1';
     expect(await asReader(endless, 'max_execution_time=1')).toMatchObject({ status: 408, code: '159' });
@@ -98,13 +83,9 @@ describe('a reader of the embedded ClickHouse', () => {
         '["INTO OUTFILE; file(SETTINGS) \\/etc", "it\'s \'; DROP TABLE t"]\n',
       ],
       ['SELECT a AS file, a AS settings, a AS url FROM t FORMAT TSVWithNames', 'file\tsettings\turl\n1\t1\t1\n'],
-      ['(SELECT a FROM t) UNION ALL (SELECT 1)', '1\n1\n'],
       ['WITH 3 AS x SELECT x + a FROM t -- ; DROP TABLE t', '4\n'],
-      ['FROM t SELECT a', '1\n'],
       ["SELECT '\\\\ \\t /',\r\n\t1", '\\\\ \\t /\t1\n'],
       ['SHOW TABLES', 't\n'],
-      ['EXISTS TABLE t', '1\n'],
-      ['SELECT count() FROM numbers(10)', '10\n'],
       ['SELECT a, {x: String} FROM t', `1\tit\\'s; x\n`],
     ];
     for (const [sql, text] of harmless) {
@@ -113,27 +94,10 @@ describe('a reader of the embedded ClickHouse', () => {
         text,
       });
     }
-    expect(await asReader('DESCRIBE t')).toMatchObject({ status: 200 });
     expect(await asReader('EXPLAIN SELECT a FROM t')).toMatchObject({ status: 200 });
     const wrong = await asReader('SELECT a FRM t WHERE');
     expect(wrong).toMatchObject({ status: 400, code: '62' });
     expect(wrong.text).not.toContain('formatQuery');
-  });
-
-  test('may use the official client with parameters and settings', async () => {
-    const client = createClient({ url: engines.clickhouseReadOnlyUrl!, log: { level: ClickHouseLogLevel.OFF } });
-    const result = await client.query({
-      query: 'SELECT a FROM t WHERE a = {a: UInt8}',
-      query_params: { a: 1 },
-      clickhouse_settings: { max_execution_time: 5, output_format_json_quote_64bit_integers: 0 },
-      format: 'JSONEachRow',
-    });
-    expect(await result.json()).toEqual([{ a: 1 }]);
-    await expect(client.command({ query: 'DROP TABLE t' })).rejects.toMatchObject({ code: '164' });
-    await expect(client.insert({ table: 't', values: [{ a: 2 }], format: 'JSONEachRow' })).rejects.toMatchObject({
-      code: '164',
-    });
-    await client.close();
   });
 
   test('has a decision for every table function of this engine: harmless or refused', async () => {

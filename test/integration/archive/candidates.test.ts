@@ -1,13 +1,10 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { matchOne } from '../../../shared/matching/match-one.ts';
-import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
 import type { ArchivePosition, CandidateQuery } from '../../../shared/stores/archive/archived-candidates.ts';
-import { narrowRule } from '../../../shared/stores/archive/narrow-rule.ts';
 import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -15,14 +12,9 @@ import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
-import { refinedScene } from '../../support/samples/refined-arbitraries.ts';
 import { ITEM_CASE_RULE } from '../../unit/shared/matching/cases/items/item-case.ts';
-import { ITEM_CASES } from '../../unit/shared/matching/cases/items/all-items.ts';
-import { TERM_CASES } from '../../unit/shared/matching/cases/terms/all-terms.ts';
 
 const HOUR_MS = 3_600_000;
-const RULES_PER_STATEMENT = 40;
-const READ_RULES = 20;
 const NOW = Date.now();
 
 let database: TestDatabase;
@@ -74,7 +66,7 @@ async function candidates(rule: Rule, more: Partial<CandidateQuery> = {}): Promi
   let after: ArchivePosition | undefined;
   do {
     const page = await readArchivedCandidates(archive.client, {
-      ...{ rule, from: new Date(NOW - 700 * HOUR_MS), to: new Date(NOW + HOUR_MS), order: 'newest', limit: 5_000 },
+      ...{ rule, from: new Date(NOW - 60 * HOUR_MS), to: new Date(NOW + HOUR_MS), order: 'newest', limit: 5_000 },
       signal: AbortSignal.timeout(20_000),
       ...more,
       after,
@@ -87,85 +79,14 @@ async function candidates(rule: Rule, more: Partial<CandidateQuery> = {}): Promi
 
 const ids = (items: readonly ArchivedItem[]): string[] => items.map(({ content }) => content.thing_id);
 
-const hasTerms = ({ keywords, terms = [] }: Rule): boolean => keywords.length + terms.length > 0;
-/** No rule has a lone surrogate: Postgres cannot store it. */
-const isStorable = (rule: Rule): boolean => !JSON.stringify(rule).includes('\\ud');
-
-/** All rules of matching, each with an archive of everything that they say about texts and items. */
-function scenesOfMatching(): { rules: Rule[]; items: MatchItem[]; drawn: Rule[] } {
-  const scenes = fc.sample(refinedScene(3, 4), { numRuns: 80, seed: 7 });
-  const isUsable = (rule: Rule): boolean => hasTerms(rule) && isStorable(rule);
-  const drawn = scenes.flatMap((scene) => scene.rules).filter(isUsable);
-  const tabled = [
-    ...TERM_CASES.map(({ keyword }) => ruleFor(keyword)),
-    ...ITEM_CASES.map(({ monitor }) => ({ ...ITEM_CASE_RULE, ...monitor })),
-  ].filter(isUsable);
-  const items = [
-    ...scenes.flatMap((scene) => scene.items),
-    ...TERM_CASES.flatMap(({ matches, misses }) => [...matches, ...misses].map(comment)),
-    ...ITEM_CASES.map(({ item }) => item),
-  ].map((item) => ({ ...item, author: item.author ?? '[deleted]' }));
-  return { rules: [...tabled, ...drawn], items, drawn };
-}
-
-/** The things that each rule matches, by the rule's number. */
-function matchedBy(rules: readonly Rule[], live: readonly { item: MatchItem; archived: ForumItem }[]): Set<string>[] {
-  const index = new MonitorIndex();
-  rules.forEach((rule, number) => index.set(String(number), rule));
-  const things = rules.map(() => new Set<string>());
-  for (const { item, archived } of live) {
-    for (const { monitorId } of index.match(item)) things[Number(monitorId)]?.add(archived.thing_id);
-  }
-  return things;
-}
-
-/** The things that satisfy each condition, in one statement. */
-async function thingsOf(conditions: readonly string[]): Promise<Set<string>[]> {
-  const query = conditions
-    .map((condition, number) => `SELECT ${number} AS number, thing_id FROM items WHERE ${condition}`)
-    .join('\nUNION ALL ');
-  const things = conditions.map(() => new Set<string>());
-  const result = await archive.client.query({ query, format: 'JSONEachRow' });
-  for (const row of await result.json<{ number: number; thing_id: string }>()) things[row.number]?.add(row.thing_id);
-  return things;
-}
-
-test('the candidates of a rule are all items that it matched live, and few others, for every rule of matching', async () => {
-  const { rules, items, drawn } = scenesOfMatching();
-  const live = items.map((item) => ({ item, archived: itemAt(1, item) }));
-  await archiveItems(live.map(({ archived }) => archived));
-  const matched = matchedBy(rules, live);
-  let narrowed = 0;
-  for (let start = 0; start < rules.length; start += RULES_PER_STATEMENT) {
-    const some = rules.slice(start, start + RULES_PER_STATEMENT);
-    const found = await thingsOf(some.map(narrowRule));
-    for (const [number, rule] of some.entries()) {
-      const candidatesOfRule = found[number] ?? new Set();
-      const missed = [...(matched[start + number] ?? [])].filter((thing) => !candidatesOfRule.has(thing));
-      expect(missed, JSON.stringify(rule)).toEqual([]);
-      narrowed += candidatesOfRule.size < live.length / 10 ? 1 : 0;
-    }
-  }
-  expect(matched.reduce((sum, { size }) => sum + size, 0)).toBeGreaterThan(1_000);
-  expect(narrowed).toBeGreaterThan(rules.length / 2);
-  // The same, read as a preview reads them.
-  for (const rule of drawn.slice(0, READ_RULES)) {
-    const index = new MonitorIndex();
-    index.set('one', rule);
-    const read = await candidates(rule, { from: new Date(NOW - HOUR_MS) });
-    const found = read.filter((item) => index.match(matchItemOf(item)).length > 0);
-    expect(ids(found).sort(), JSON.stringify(rule)).toEqual([...(matched[rules.indexOf(rule)] ?? [])].sort());
-  }
-});
-
 test('items come in the order of sight and id, in pages of any size, within the times', async () => {
   const rule = ruleFor('pagesword');
-  const minutes = [0, 1, 1, 1, 1, 60, 60, 2_000, 2_000, 30_000];
+  const minutes = [0, 1, 1, 1, 1, 60, 60, 2_000, 2_000, 3_000];
   const items = minutes.map((minute) => itemAt(minute, comment('pagesword')));
   await archiveItems(items);
   const places = items.map(({ thing_id, first_seen_at }) => `${first_seen_at} ${thing_id}`).sort();
   const expected = places.map((place) => place.split(' ')[1]);
-  for (const limit of [1, 2, 3, 10, 100]) {
+  for (const limit of [3, 100]) {
     expect(ids(await candidates(rule, { limit, order: 'oldest' }))).toEqual(expected);
     expect(ids(await candidates(rule, { limit, order: 'newest' }))).toEqual(expected.toReversed());
   }
@@ -200,6 +121,19 @@ test('items that were archived without the words of their post are found by them
   const rule = ruleFor('walrus', { matchIn: ['post_title'] });
   const found = (await candidates(rule)).filter((archived) => matchOne(rule, matchItemOf(archived)) !== undefined);
   expect(ids(found)).toEqual([item.thing_id]);
+});
+
+test('a rule reads few of the items that it does not match', async () => {
+  const items = ['narrow word', 'narrow', 'word', 'a narrow wording'].map((text) => itemAt(1, comment(text)));
+  await archiveItems(items);
+  const read = async (rule: Rule) => ids(await candidates(rule)).sort();
+  const [whole, first, , longer] = items.map(({ thing_id }) => thing_id);
+  expect(await read(ruleFor('narrow word'))).toEqual([whole]);
+  expect(await read(ruleFor('narrow', { require: [[{ text: 'wording' }]] }))).toEqual([longer]);
+  expect(await read(ruleFor('narrow', { subreddits: ['elsewhere'] }))).toEqual([]);
+  expect(await read(ruleFor('narrow', { terms: [{ text: 'wordi', prefix: true }] }))).toEqual(
+    [whole, first, longer].sort(),
+  );
 });
 
 test('what is read is what was seen', async () => {

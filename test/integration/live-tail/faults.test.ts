@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import { createPool, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
@@ -87,43 +86,4 @@ test('a Postgres that does not answer does not block a stop', async () => {
   await api.stop();
   await client.closed();
   expect(client.isComplete).toBe(true);
-});
-
-test('a stream that fails ends, and the client continues where it was', async () => {
-  const client = await tail({ 'last-event-id': matchId(monitorId, 0) });
-  await recordMatches(db.pool, monitorId, 2);
-  await client.until(2);
-  await db.pool.query('ALTER TABLE matched_items RENAME TO not_there');
-  await client.closed();
-  expect(client.events).toHaveLength(2);
-  await db.pool.query('ALTER TABLE not_there RENAME TO matched_items');
-  await recordMatches(db.pool, monitorId, 1);
-  const again = await tail({ 'last-event-id': client.events.at(-1)!.id });
-  await again.until(1);
-  expect(again.seqs).toEqual([3]);
-  await again.close();
-});
-
-test('while Postgres is slow, many streams leave connections to requests', async () => {
-  const limits = { ...REQUEST_LIMITS, connectMs: 2_000 };
-  const slow = createPool({ url: proxy.url, name: 'test', logger: silentLogger(), max: 6, limits });
-  const other = await startTestApi(slow, { liveTail: { timing: { pollMs: 30 } } });
-  const owners = await Promise.all(Array.from({ length: 5 }, () => other.account()));
-  const clients: EventStreamClient[] = [];
-  for (const { apiKey } of owners) {
-    const { id } = await other.monitor(apiKey);
-    const url = `${other.url}/v1/monitors/${id}/stream`;
-    for (let count = 0; count < 10; count++) clients.push(await EventStreamClient.open(url, apiKey));
-  }
-  // Opening a connection takes several answers.
-  await Promise.all(Array.from({ length: 6 }, () => slow.query('SELECT pg_sleep(0.1)')));
-  proxy.delayAnswers(500);
-  for (let round = 0; round < 3; round++) {
-    const reply = await other.call(owner.apiKey, 'GET', '/v1/monitors');
-    expect(reply.status).toBe(200);
-  }
-  proxy.delayAnswers(0);
-  await Promise.all(clients.map((client) => client.close()));
-  await other.stop();
-  await slow.end();
 });

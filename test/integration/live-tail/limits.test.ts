@@ -61,31 +61,18 @@ async function openGauge(api: TestApi): Promise<number> {
   return (await api.metrics.liveTails.get()).values[0]?.value ?? 0;
 }
 
-test('an account has ten streams over two instances with 40 concurrent connects; closing one frees a slot', async () => {
-  for (let round = 0; round < 5; round++) {
+test('an account has ten streams over two instances with 40 concurrent connects; closing them leaves nothing', async () => {
+  for (let round = 0; round < 3; round++) {
     const clients = await openMany(40);
     expect(statuses(clients)).toEqual([...times(10, 200), ...times(30, 429)]);
     expect((await places()).map(({ place }) => place)).toEqual(Array.from({ length: 10 }, (_, at) => at + 1));
+    const stranger = await apis[0].account();
+    const { id } = await apis[0].monitor(stranger.apiKey);
+    expect((await apis[0].call(stranger.apiKey, 'GET', `/v1/monitors/${id}/stream`)).status).toBe(200);
     await closeAll(clients);
     await noPlaceTaken();
   }
-});
-
-test('one more is rate_limited with a reason and Retry-After; another account is not', async () => {
-  const clients = await openMany(10);
-  const reply = await apis[1].call(owner.apiKey, 'GET', path);
-  expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '15']);
-  expect(reply.body.error).toEqual({
-    code: 'rate_limited',
-    message: 'The account has 10 open streams, as many as it may have. Close one first.',
-    retryable: true,
-    retry_after: 15,
-  });
-  expect(reply.headers.get('content-type')).toMatch('application/json');
-  const stranger = await apis[0].account();
-  const { id } = await apis[0].monitor(stranger.apiKey);
-  expect((await apis[0].call(stranger.apiKey, 'GET', `/v1/monitors/${id}/stream`)).status).toBe(200);
-  await closeAll(clients);
+  await eventually('no stream is left', async () => (await openGauge(apis[0])) + (await openGauge(apis[1])) === 0);
 });
 
 test('a process limits its streams over all accounts', async () => {
@@ -117,17 +104,6 @@ test('slots of a killed process are free a minute later; those of running proces
   expect(statuses(late)).toEqual([...times(3, 200), ...times(9, 429)]);
   await closeAll([...clients, ...late]);
   await noPlaceTaken();
-});
-
-test('a stream whose lease Postgres lost continues, and its end frees no other stream’s slot', async () => {
-  const [client] = await openMany(1);
-  await db.pool.query('UPDATE live_tails SET stream_id = gen_random_uuid() WHERE account_id = $1', [owner.accountId]);
-  await recordMatches(db.pool, monitorId, 1);
-  await eventually('the foreign lease is not renewed', async () => (await places())[0]!.left < 59.7);
-  await client!.close();
-  await eventually('the stream has ended', async () => (await openGauge(apis[0])) === 0);
-  expect(await places()).toHaveLength(1);
-  await db.pool.query('DELETE FROM live_tails');
 });
 
 test('a stop ends streams at once, also of clients that do not read, and frees their slots', async () => {
@@ -191,49 +167,4 @@ test('for a client that stops reading, only what the connection buffers is read 
   expect(read - sent).toBeLessThanOrEqual(50);
   socket.destroy();
   await api.stop();
-  // A client that reads may be slow for longer on a busy machine than the first one was allowed to be.
-  const patient = await startTestApi(db.pool);
-  const from = { 'last-event-id': matchId(monitorId, 0) };
-  const again = await EventStreamClient.open(patient.url + path, owner.apiKey, from);
-  await again.until(total);
-  expect(again.seqs).toEqual(Array.from({ length: total }, (_, at) => at + 1));
-  await again.close();
-  await patient.stop();
-});
-
-test('a client that reads on after its key was revoked gets the end, and no match that was not sent yet', async () => {
-  const api = await startTestApi(db.pool, { liveTail: { timing: { pageMs: 0 } } });
-  const made = await api.call(owner.apiKey, 'POST', '/v1/account/keys', { name: 'another' });
-  const other = made.body.api_key as string;
-  const total = 3_000;
-  await recordMatches(db.pool, monitorId, total, 10_000);
-  const client = await EventStreamClient.open(api.url + path, other, { 'last-event-id': matchId(monitorId, 0) });
-  client.stopReading();
-  await connectionFull(api);
-  expect((await api.call(owner.apiKey, 'DELETE', `/v1/account/keys/${other.slice(3, 11)}`)).status).toBe(200);
-  const sent = await sentBy(api);
-  client.readOn();
-  await client.closed();
-  expect(client.events.at(-1)).toMatchObject({ type: 'end', data: '{"reason":"key_revoked"}' });
-  // One page may have been read before the revocation.
-  expect(client.seqs.length).toBeLessThanOrEqual(sent + 1);
-  await api.stop();
-});
-
-test('200 streams opened and closed leave no slot, stream, timer or listener', async () => {
-  const [api] = apis;
-  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  await closeAll(await openMany(10));
-  await noPlaceTaken();
-  const before = timers();
-  for (let round = 0; round < 20; round++) {
-    const clients = await openMany(10);
-    expect(statuses(clients)).toEqual(times(10, 200));
-    await closeAll(clients);
-    await noPlaceTaken();
-  }
-  await eventually('no stream is left', async () => (await openGauge(api)) + (await openGauge(apis[1])) === 0);
-  await eventually('no timer is left', () => timers() <= before);
-  await recordMatches(db.pool, monitorId, 1);
-  expect(await sentBy(api)).toBe(0);
 });

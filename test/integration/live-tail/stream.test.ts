@@ -1,10 +1,8 @@
-import { EventSource, Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -100,14 +98,6 @@ describe('the start of a stream', () => {
     expect(client.seqs).toEqual([4, 5, 6]);
   });
 
-  test('after the last match: the next one', async () => {
-    const id = await newMonitor(2);
-    const client = await tail(id, `?after=${matchId(id, 2)}`);
-    await recordMatches(db.pool, id, 1);
-    await client.until(1);
-    expect(client.seqs).toEqual([3]);
-  });
-
   test('refuses a cursor that is not a match of this monitor with 400 and its name', async () => {
     const id = await newMonitor(2);
     const other = await newMonitor(2);
@@ -162,33 +152,6 @@ test('every match is sent once and in order while matches arrive in bursts and t
   expect(seen).toEqual(upTo(total));
 });
 
-test("undici's client gets the same and reconnects by itself", async () => {
-  const id = await newMonitor(3);
-  let connections = 0;
-  const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
-    connections++;
-    const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${owner.apiKey}` };
-    return dispatch({ ...options, headers }, handler);
-  });
-  const port = Number(new URL(api.url).port);
-  const url = api.url + pathOf(id, `?after=${matchId(id, 1)}`);
-  const source = new EventSource(url, { node: { dispatcher, reconnectionTime: 1 } });
-  const seen: string[] = [];
-  source.addEventListener('match', (event) => {
-    const { data, lastEventId } = event as unknown as { data: string; lastEventId: string };
-    expect(monitorMatch.parse(JSON.parse(data)).id).toBe(lastEventId);
-    seen.push(lastEventId);
-  });
-  await eventually('the first matches come', () => seen.length === 2);
-  await api.stop();
-  await recordMatches(db.pool, id, 2);
-  api = await startTestApi(db.pool, { port, liveTail: { timing: { pollMs: 50, heartbeatMs: 120 } } });
-  await eventually('it reconnected', () => seen.length === 4);
-  source.close();
-  expect(seen).toEqual(upTo(4, 2).map((seq) => matchId(id, seq)));
-  expect(connections).toBeGreaterThan(1);
-});
-
 test('a stream that resumes before a match whose item was removed shows it without text and author', async () => {
   const id = await newMonitor(3);
   const things = await db.pool.query<{ thing_id: string }>(
@@ -204,12 +167,6 @@ test('a stream that resumes before a match whose item was removed shows it witho
     { author: 'ada', body: expect.stringContaining('é') as string },
   ]);
   expect(client.events[0]!.data).not.toMatch(/\bada\b|é|A title/u);
-});
-
-test('comments keep a silent stream open', async () => {
-  const client = await tail(await newMonitor());
-  await eventually('heartbeats', () => client.parser.comments.length >= 4);
-  expect(client.events).toEqual([]);
 });
 
 describe('a stream ends for good', () => {
@@ -265,4 +222,33 @@ describe('a stream ends for good', () => {
     await recordMatches(db.pool, id, 1);
     await client.until(1);
   });
+});
+
+test('HEAD answers with the headers and opens no stream', async () => {
+  const { apiKey, accountId } = await api.account();
+  const { id } = await api.monitor(apiKey);
+  const reply = await api.call(apiKey, 'HEAD', pathOf(id));
+  expect([reply.status, reply.text]).toEqual([200, '']);
+  expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  expect(reply.headers.get('content-length')).toBeNull();
+  const { rowCount } = await db.pool.query('SELECT FROM live_tails WHERE account_id = $1', [accountId]);
+  expect(rowCount).toBe(0);
+  expect((await api.call(apiKey, 'HEAD', pathOf(id, '?after=x'))).status).toBe(400);
+});
+
+test('a stream is free, even without credits, and counts as one request', async () => {
+  const poor = await api.account({ credits: 10 });
+  const { id } = await api.monitor(poor.apiKey);
+  const reply = await api.call(poor.apiKey, 'GET', pathOf(id));
+  expect([reply.status, reply.headers.get('x-credits-remaining')]).toEqual([200, '0']);
+  const planned = await startTestApi(db.pool, { limits: 'plans' });
+  const free = await api.account({ pack: 0 });
+  const { id: watched } = await api.monitor(free.apiKey);
+  await db.freeze();
+  const first = await planned.call(free.apiKey, 'GET', pathOf(watched));
+  const second = await planned.call(free.apiKey, 'GET', pathOf(watched));
+  await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+  expect([first.status, second.status]).toEqual([200, 429]);
+  expect(first.headers.get('ratelimit')).toContain('"day";r=99');
+  await planned.stop();
 });

@@ -152,17 +152,3 @@ test('without a broker streams open, polls find matches, and everything stops cl
   await woken.stop();
   await stream.closed();
 });
-
-test('a consumer that cannot continue is fatal', async () => {
-  const { promise: ended, resolve: fatal } = Promise.withResolvers<Error>();
-  const { client } = fixture.kafka;
-  // Shorter than the broker allows; retrying would not change that.
-  const refused = {
-    consumer: (options: object) =>
-      client.consumer({ ...options, groupId: 'x', heartbeatInterval: 100, sessionTimeout: 500 }),
-  };
-  const kafka = { ...fixture.kafka, client: refused as unknown as typeof client };
-  const wakeUps = startMatchWakeUps({ kafka, prefix: fixture.prefix, fatal, logger: silentLogger() });
-  expect((await ended).message).toMatch(/session timeout/i);
-  await wakeUps.stop();
-});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -44,9 +44,7 @@ test.each([
   ['author', ' u/Ana_B ', 'ana_b'],
   ['author', '/user/bob-2', 'bob-2'],
   ['thread', '1B6xk0p', 't3_1b6xk0p'],
-  ['subreddit', 'https://www.example.com/r/Rust/', 'rust'],
   ['author', 'https://old.example.com/user/Ana_B?sort=new', 'ana_b'],
-  ['thread', 't3_1b6xk0p', 't3_1b6xk0p'],
   ['thread', '000abc12', 't3_abc12'],
   ['thread', 'https://www.example.com/r/Coffee/comments/1b6xk0p/how_fine/', 't3_1b6xk0p'],
   ['thread', 'example.com/comments/1b6xk0p/_/k2cd41z?context=3', 't3_1b6xk0p'],
@@ -63,10 +61,8 @@ test.each([
 
 test.each([
   [undefined, 'kind: must be subreddit or author or thread; value: is required'],
-  [{ kind: 'author' }, 'value: is required'],
   [{ kind: 'word', value: 'x' }, 'kind: must be subreddit or author or thread'],
   [{ kind: 'author', value: '[deleted]' }, 'value: must be the name of an account, with or without u/, or its URL'],
-  [{ kind: 'author', value: '' }, 'value: must be the name of an account, with or without u/, or its URL'],
   [{ kind: 'author', value: 'a\0b' }, 'value: holds a NUL or half of a surrogate pair'],
   [{ kind: 'subreddit', value: 'r/' }, 'value: must be the name of a community, with or without r/, or its URL'],
   [
@@ -75,34 +71,20 @@ test.each([
   ],
   [{ kind: 'thread', value: 't1_k2cd41z' }, 'value: must be the id or the URL of a post'],
   [{ kind: 'thread', value: 'https://elsewhere.org/comments/1b6xk0p' }, 'value: must be the id or the URL of a post'],
-  [{ kind: 'thread', value: 'https://example.com/r/a/s/Xy1' }, 'value: must be the id or the URL of a post'],
   [{ kind: 'author', value: 'ana', until: 1 }, 'until: is not known here'],
 ])('refuses %j', async (body, message) => {
   expect(refusal(await call('POST', '', body))).toEqual([400, `invalid_request ${message}`]);
   expect((await call('GET')).body.items).toEqual([]);
 });
 
-test('of monitors and mutes that the account does not have are not found', async () => {
+test('of other monitors and unknown ones are not found', async () => {
   const mute = muteOf(await call('POST', '', { kind: 'author', value: 'ana' }));
   const { id: mine } = await api.monitor(owner.apiKey);
-  const stranger = await api.account();
   for (const rest of ['/mute_000000000000', '/x', `/${'ü'.repeat(300)}`, '/%00']) {
     expect(refusal(await call('DELETE', rest))).toEqual([404, 'not_found No such mute.']);
   }
   expect(refusal(await call('DELETE', `/${mute.id}`, undefined, mine))).toEqual([404, 'not_found No such mute.']);
-  const foreign: [string, string, unknown?][] = [
-    ['GET', ''],
-    ['POST', '', { kind: 'author', value: 'ana' }],
-    ['DELETE', `/${mute.id}`],
-  ];
-  for (const [method, rest, body] of foreign) {
-    const reply = await api.call(stranger.apiKey, method, `/v1/monitors/${id}/mutes${rest}`, body);
-    expect(refusal(reply)).toEqual([404, 'not_found No such monitor.']);
-    expect(refusal(await call(method, rest, body, 'mon_000000000000'))).toEqual([404, 'not_found No such monitor.']);
-  }
   expect((await call('GET')).body.items).toHaveLength(1);
-  await api.call(owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
-  for (const [method, rest, body] of foreign) expect((await call(method, rest, body)).status).toBe(404);
 });
 
 test('are at most 500 of a monitor, also when they are added at once; existing ones are still answered', async () => {
@@ -111,9 +93,12 @@ test('are at most 500 of a monitor, also when they are added at once; existing o
      SELECT $1 || n, $1, 'author', 'name_' || n FROM generate_series(1, 498) AS n`,
     [id],
   );
+  const same = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', { kind: 'thread', value: 't3_x' })));
+  expect(same.map(({ status }) => status).toSorted()).toEqual([...Array<number>(7).fill(200), 201]);
+  expect(new Set(same.map((reply) => muteOf(reply).id)).size).toBe(1);
   const more = ['a', 'b', 'c', 'd', 'e', 'f'].map((value) => call('POST', '', { kind: 'author', value }));
   const statuses = (await Promise.all(more)).map(({ status }) => status);
-  expect(statuses.toSorted()).toEqual([201, 201, 400, 400, 400, 400]);
+  expect(statuses.toSorted()).toEqual([201, 400, 400, 400, 400, 400]);
   expect(refusal(await call('POST', '', { kind: 'thread', value: 'abc' }))).toEqual([
     400,
     'invalid_request value: the monitor has 500 mutes already; delete one first',
@@ -122,33 +107,24 @@ test('are at most 500 of a monitor, also when they are added at once; existing o
   expect((await call('GET')).body.items).toHaveLength(500);
 });
 
-test('one mute that is added many times at once is one', async () => {
-  const replies = await Promise.all(
-    Array.from({ length: 8 }, () => call('POST', '', { kind: 'thread', value: 't3_abc' })),
-  );
-  expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
-  expect(new Set(replies.map((reply) => muteOf(reply).id)).size).toBe(1);
-});
-
-describe('nothing muted is recorded after the answer, and everything again once the mute is deleted', () => {
-  // Of what `candidateOf` makes: posts and comments in r/metals by smith, comments below the post `parent`.
-  test.each([
-    ['subreddit', 'r/METALS', ['t3_a', 't1_b'], []],
-    ['author', 'Smith', ['t3_a', 't1_b'], []],
-    ['thread', 'parent', ['t1_b'], ['t3_a']],
-    ['thread', 't3_a', ['t3_a'], ['t1_b']],
-    ['subreddit', 'metal', [], ['t3_a', 't1_b']],
-  ])('%s %s', async (kind, value, muted, others) => {
-    await db.moveToNoon(0);
-    onTestFinished(() => db.setShift('0'));
-    const mute = muteOf(await call('POST', '', { kind, value }));
-    for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 0]);
-    for (const thing of others) expect([thing, await record(thing)]).toEqual([thing, 1]);
-    const { body } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}`);
-    expect(body.stats).toMatchObject({ matches_today: others.length, suppressed_today: 0 });
-    await call('DELETE', `/${mute.id}`);
-    for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 1]);
-  });
+// Of what `candidateOf` makes: posts and comments in r/metals by smith, comments below the post `parent`.
+test.each([
+  ['subreddit', 'r/METALS', ['t3_a', 't1_b'], []],
+  ['author', 'Smith', ['t3_a', 't1_b'], []],
+  ['thread', 'parent', ['t1_b'], ['t3_a']],
+  ['thread', 't3_a', ['t3_a'], ['t1_b']],
+  ['subreddit', 'metal', [], ['t3_a', 't1_b']],
+])('nothing muted by %s %s is recorded after the answer, and everything again without the mute', async (...row) => {
+  const [kind, value, muted, others] = row;
+  await db.moveToNoon(0);
+  onTestFinished(() => db.setShift('0'));
+  const mute = muteOf(await call('POST', '', { kind, value }));
+  for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 0]);
+  for (const thing of others) expect([thing, await record(thing)]).toEqual([thing, 1]);
+  const { body } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}`);
+  expect(body.stats).toMatchObject({ matches_today: others.length, suppressed_today: 0 });
+  await call('DELETE', `/${mute.id}`);
+  for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 1]);
 });
 
 test('a mute waits for a batch that is being recorded, and the next batch for the mute', async () => {

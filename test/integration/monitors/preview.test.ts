@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
@@ -17,8 +18,7 @@ import { forumItemOf } from '../../support/samples/forum-items.ts';
 
 const DAY_MS = 86_400_000;
 const TEN_MINUTES_MS = 600_000;
-// About an hour ago, so that it is within the last 24 hours at any time of the day. The items of a day come within ten
-// minutes that no midnight parts.
+// About an hour ago, within the last 24 hours. The items of a day come within ten minutes that no midnight parts.
 const LATELY = (Math.floor(Date.now() / TEN_MINUTES_MS) - 6) * TEN_MINUTES_MS;
 
 let db: TestDatabase;
@@ -78,6 +78,15 @@ async function preview(settings: object, more: object = {}, key?: string): Promi
   return api.call(apiKey, 'POST', '/v1/monitors/preview', { settings, ...more });
 }
 
+/** The same as a stream of events. */
+const streamed = (settings: object, apiKey: string, more: RequestInit = {}): Promise<Response> =>
+  fetch(`${api.url}/v1/monitors/preview`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify({ settings }),
+    ...more,
+  });
+
 async function found(settings: object, more: object = {}): Promise<PreviewAnswer> {
   const reply = await preview(settings, more);
   expect(reply.status, reply.text).toBe(200);
@@ -97,17 +106,10 @@ describe('a preview', () => {
         { day: dayOf(1), count: 2 },
         { day: dayOf(2), count: 250 },
       ],
-      by_keyword: [
-        { keyword: 'zinc', count: 253 },
-        { keyword: 'brass', count: 2 },
-      ],
-      by_subreddit: [
-        { subreddit: 'metals', count: 251 },
-        { subreddit: 'brass', count: 2 },
-      ],
       credits_per_30_days: 300,
-      warnings: [],
     });
+    expect(answer.by_keyword.map(({ keyword, count }) => `${keyword} ${count}`)).toEqual(['zinc 253', 'brass 2']);
+    expect(answer.by_subreddit.map((of) => `${of.subreddit} ${of.count}`)).toEqual(['metals 251', 'brass 2']);
     expect(answer.samples).toHaveLength(20);
     expect(answer.samples.slice(0, 3).map(({ thing_id, highlights }) => [thing_id, highlights])).toEqual([
       [
@@ -128,60 +130,29 @@ describe('a preview', () => {
     ]);
     expect(Date.parse(answer.exact_from)).toBeLessThan(Date.now() - 6.9 * DAY_MS);
     expect(answer.archive_from).toBe(new Date(LATELY - 2 * DAY_MS).toISOString());
-  });
-
-  test('counts only the days that were asked for', async () => {
-    expect((await found({ keywords: ['zinc'] }, { days: 1 })).total).toBe(1);
-    expect((await found({ keywords: ['zinc'] }, { days: 30 })).total).toBe(253);
-  });
-
-  test('names the days beyond the daily cap; with thread_once a thread counts once', async () => {
-    expect((await found({ keywords: ['zinc'] })).capped_days).toEqual([dayOf(2)]);
+    expect(await found({ keywords: ['zinc'] }, { days: 1 })).toMatchObject({ total: 1, capped_days: [] });
+    expect((await found({ keywords: ['zinc'] })).capped_days, 'beyond the daily cap').toEqual([dayOf(2)]);
     expect((await found({ keywords: ['zinc'], thread_once: true })).capped_days).toEqual([]);
+    await preview({ keywords: ['zinc'] }, {}, owner.apiKey);
+    expect((await api.call(owner.apiKey, 'GET', '/v1/account')).body).toMatchObject({ balance: 1_000 });
+    expect((await api.call(owner.apiKey, 'GET', '/v1/monitors')).body).toMatchObject({ items: [] });
   });
 
   test('gives the warnings of create, and suggestions with their counts', async () => {
     const { warnings, suggestions } = await found({ keywords: ['zinc', 'zinc OR brass'] });
-    expect(warnings.map(({ code }) => code)).toEqual(['search_operator']);
+    expect(warnings.map(({ code }) => code)).toContain('search_operator');
     expect(suggestions).toContainEqual(
       expect.objectContaining({ kind: 'exclude', value: 'brewery', matches: 30, matches_compared: 253 }),
     );
   });
 
-  test('is counted with its duration, by whether it was exact', async () => {
-    const count = async () => {
-      const { values } = await api.metrics.previewSeconds.get();
-      const of = values.find(
-        (value) => value.metricName === 'preview_seconds_count' && value.labels.kind === 'preview',
-      );
-      return [of?.labels.exact, of?.value ?? 0];
-    };
-    const [, before] = await count();
-    await found({ keywords: ['zinc'] });
-    expect(await count()).toEqual(['yes', Number(before) + 1]);
-  });
-
-  test('changes nothing and costs nothing', async () => {
-    await preview({ keywords: ['zinc'] }, {}, owner.apiKey);
-    const account = await api.call(owner.apiKey, 'GET', '/v1/account');
-    expect(account.body).toMatchObject({ balance: 1_000 });
-    expect((await api.call(owner.apiKey, 'GET', '/v1/monitors')).body).toMatchObject({ items: [] });
-  });
-
   test.each([
-    [{}, 'settings: '],
-    [{ settings: {} }, 'settings.keywords: '],
-    [{ settings: { keywords: ['x'] } }, 'settings.keywords\\[0\\]: '],
-    [{ settings: { keywords: ['zinc'], terms: [{ text: 'a b', prefix: true }] } }, 'settings.terms\\[0\\]'],
+    [{ settings: { keywords: ['x'] } }, 'settings.keywords[0]: '],
     [{ settings: { keywords: ['zinc'] }, days: 31 }, 'days: '],
-    [{ settings: { keywords: ['zinc'] }, days: 0 }, 'days: '],
     [{ settings: { keywords: ['zinc'], nothing: 1 } }, 'settings'],
-  ])('refuses %j', async (body, message) => {
+  ])('refuses %j', async (body, field) => {
     const reply = await api.call(owner.apiKey, 'POST', '/v1/monitors/preview', body);
-    expect([reply.status, reply.body]).toMatchObject([
-      400,
-      { error: { code: 'invalid_request', message: expect.stringMatching(new RegExp(`^${message}`)) as string } },
-    ]);
+    expect([reply.status, JSON.stringify(reply.body)]).toEqual([400, expect.stringContaining(`"message":"${field}`)]);
   });
 
   test.each([
@@ -203,8 +174,7 @@ describe('a preview', () => {
     const running = preview({ keywords: ['zinc'] }, {}, apiKey);
     await eventually('it has its place', () => sent.statements > before);
     const second = await preview({ keywords: ['zinc'] }, {}, apiKey);
-    expect([second.status, second.body]).toMatchObject([429, { error: { code: 'rate_limited' } }]);
-    expect(second.headers.get('retry-after')).toBe('5');
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '5']);
     const other = preview({ keywords: ['zinc'] });
     await eventually('the other one has its place', () => sent.statements >= before + 2);
     proxy.thaw();
@@ -212,26 +182,46 @@ describe('a preview', () => {
     expect((await preview({ keywords: ['zinc'] }, {}, apiKey)).status).toBe(200);
   });
 
+  test('ends when its client disconnects, and gives its place back', async () => {
+    const { apiKey } = await api.account({ pack: 0 });
+    const settings = { keywords: ['zinc'] };
+    sent.statements = 0;
+    await preview(settings, {}, apiKey);
+    const whole = sent.statements;
+    proxy.freeze();
+    const client = new AbortController();
+    const abandoned = streamed(settings, apiKey, { signal: client.signal }).then((reply) => reply.text());
+    await eventually('it asks the archive', () => sent.statements > whole);
+    client.abort();
+    await expect(abandoned).rejects.toThrow();
+    // The archive still hangs. Only a preview that has a place asks it, and waits for it.
+    let again: Promise<Reply> | undefined;
+    sent.statements = 0;
+    const isFree = async () => {
+      const asked = preview(settings, {}, apiKey);
+      const answer = { isThere: false };
+      void asked.then(() => (answer.isThere = true));
+      while (!answer.isThere && sent.statements === 0) await delay(10);
+      if (sent.statements > 0) again = asked;
+      return again !== undefined;
+    };
+    // A read of an archive that hangs fails after 5 s.
+    await eventually('its place is free', isFree, 4_000);
+    proxy.thaw();
+    expect((await again)?.status).toBe(200);
+    expect(sent.statements, 'the abandoned one asks nothing more').toBe(whole);
+  });
+
   test('streams its progress and at last the same answer', async () => {
     const { apiKey } = await api.account({ pack: 0 });
-    // Warnings need a sample of the archive, which an answer waits for a moment only; it is kept for a minute.
     const rule = { keywords: ['zinc', 'nothing'] };
-    await eventually('the archive was sampled', async () => (await found(rule)).warnings.length > 0);
-    const reply = await fetch(`${api.url}/v1/monitors/preview`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', 'content-type': 'application/json' },
-      body: JSON.stringify({ settings: rule }),
-    });
+    const reply = await streamed(rule, apiKey);
     expect(reply.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const parser = new EventStreamParser();
     parser.push(Buffer.from(await reply.text()));
-    const [progress, ...others] = parser.events.map(({ type, data }) => [type, JSON.parse(data)] as const);
-    const result = others.at(-1) ?? progress;
-    expect(result?.[0]).toBe('result');
-    const { samples, suggestions, exact_from: _f, ...counts } = result?.[1] as PreviewAnswer;
-    const { samples: same, suggestions: proposed, exact_from: _e, ...expected } = await found(rule);
-    expect(counts).toEqual(expected);
-    expect([samples, suggestions]).toEqual([same, proposed]);
+    const { type, data } = parser.events.at(-1)!;
+    const { total, by_day, samples } = await found(rule);
+    expect([type, JSON.parse(data)]).toMatchObject(['result', { total, by_day, samples, exact: true }]);
   });
 
   test('answers 503 with Retry-After while two others run, and while the archive is away; then works again', async () => {
@@ -248,14 +238,41 @@ describe('a preview', () => {
   });
 });
 
+describe('the warnings of create', () => {
+  const common = (message: RegExp) => ({
+    field: 'keywords[0]',
+    code: 'common_word',
+    message: expect.stringMatching(message) as string,
+  });
+
+  test('say which share of the archive a keyword has', async () => {
+    const { apiKey } = await api.account();
+    const { id } = await api.monitor(apiKey, { keywords: ['nothing', 'zinc'] });
+    // The first look may take longer than a request waits.
+    const warnings = await eventually('the archive was sampled', async () => {
+      const { body } = await api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, {});
+      return JSON.stringify(body.warnings ?? []).includes('nothing') && body.warnings;
+    });
+    expect(warnings).toContainEqual(common(/^"nothing" is in about \d+ % of the \d+ items that the archive got last/));
+  });
+
+  test('are those of common words while the archive hangs, which delays and fails nothing', async () => {
+    proxy.freeze();
+    const slow = await startTestApi(db.pool, { clickhouse });
+    const { apiKey } = await slow.account();
+    const reply = await slow.call(apiKey, 'POST', '/v1/monitors', { name: 'fruit', keywords: ['the', 'zinc'] });
+    proxy.thaw();
+    await slow.stop();
+    expect([reply.status, reply.body.warnings]).toEqual([201, [common(/^"the" is in about 40 % of all items/)]]);
+  });
+});
+
 describe('a comparison', () => {
   async function compared(changes: object): Promise<DiffAnswer> {
     const { apiKey } = await api.account({ pack: 79 });
     const { id } = await api.monitor(apiKey, { name: 'mine', keywords: ['zinc'], subreddits: ['brass', 'metals'] });
     const reply = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes });
     expect(reply.status, reply.text).toBe(200);
-    const stored = await api.call(apiKey, 'GET', `/v1/monitors/${id}`);
-    expect(stored.body).toMatchObject({ monitor: { keywords: ['zinc'] } });
     return reply.body as unknown as DiffAnswer;
   }
 
@@ -268,31 +285,13 @@ describe('a comparison', () => {
     expect(await compared({ exclude: ['brewery'] })).toMatchObject({ gained: { total: 0 }, lost: { total: 30 } });
   });
 
-  test('leaves out what the monitor has muted', async () => {
+  test('leaves out what the monitor has muted, and refuses faulty changes by their names', async () => {
     const { apiKey } = await api.account({ pack: 79 });
     const { id } = await api.monitor(apiKey, { name: 'mine', keywords: ['zinc'] });
     await api.call(apiKey, 'POST', `/v1/monitors/${id}/mutes`, { kind: 'subreddit', value: 'metals' });
     const reply = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes: { keywords: ['lead'] } });
     expect(reply.body).toMatchObject({ lost: { total: 2 } });
-  });
-
-  test('refuses faulty changes by their names, and monitors of others', async () => {
-    const { apiKey } = await api.account({ pack: 79 });
-    const { id } = await api.monitor(apiKey);
     const faulty = await api.call(apiKey, 'POST', `/v1/monitors/${id}/diff`, { changes: { keywords: ['x'] } });
-    expect(faulty.body).toMatchObject({
-      error: { message: expect.stringMatching(/^changes\.keywords\[0\]: /) as string },
-    });
-    const other = await api.account({ pack: 79 });
-    for (const [key, named] of [
-      [other.apiKey, id],
-      [apiKey, 'mon_000000000000'],
-      [apiKey, 'nothing'],
-    ]) {
-      const reply = await api.call(key, 'POST', `/v1/monitors/${named}/diff`, { changes: { nsfw: true } });
-      expect([reply.status, reply.body]).toEqual([404, other404]);
-    }
+    expect(JSON.stringify(faulty.body)).toContain('"changes.keywords[0]: ');
   });
 });
-
-const other404 = { error: { code: 'not_found', message: 'No such monitor.', retryable: false } };

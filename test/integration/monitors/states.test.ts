@@ -15,21 +15,17 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
-import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { MONITOR_EVENTS, MONITOR_STATES } from './states.cases.ts';
 import type { MonitorEvent } from './states.cases.ts';
 
 let db: TestDatabase;
 let api: TestApi;
-let receiver: WebhookReceiver;
 let listener: pg.Client;
 const heard: string[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  receiver = await startWebhookReceiver();
-  api = await startTestApi(db.pool, { allowPrivate: true, lookup: () => Promise.resolve(['127.0.0.1']) });
+  api = await startTestApi(db.pool);
   listener = new pg.Client({ connectionString: db.url });
   await listener.connect();
   listener.on('notification', ({ payload }) => heard.push(payload ?? ''));
@@ -41,7 +37,6 @@ afterEach(() => db.pool.query('UPDATE service_clock SET frozen_at = NULL'));
 afterAll(async () => {
   await listener.end();
   await api.stop();
-  await receiver.stop();
   await db.drop();
 });
 
@@ -53,7 +48,7 @@ interface Subject {
 /** A monitor that reached a state in the normal way, in an account with that many credits. */
 async function monitorIn(state: MonitorStatus, credits: number): Promise<Subject> {
   const account = await api.account({ credits: 10, pack: 9 });
-  const { id } = await api.monitor(account.apiKey, { name: 'metals', webhook_url: receiver.url });
+  const { id } = await api.monitor(account.apiKey, { name: 'metals', webhook_url: 'https://hooks.example.com/x' });
   if (state === 'paused') await api.call(account.apiKey, 'POST', `/v1/monitors/${id}/pause`);
   if (state === 'deleted') await api.call(account.apiKey, 'DELETE', `/v1/monitors/${id}`);
   if (state === 'paused_balance') {
@@ -181,39 +176,33 @@ describe('(none):', () => {
     expect(await takesAnItem({ account, id })).toBe(true);
   });
 
-  const PLANS = [
+  test.each([
     [0, 1],
     [9, 10],
-    [29, 50],
-    [79, 100],
-  ] as const;
-  test.each(PLANS)(
-    'a $%d account may have %d monitors; stopped ones count, deleted ones do not',
-    async (pack, limit) => {
-      const account = await api.account({ credits: 10 * limit + 20, pack });
-      const create = (body: object = { name: 'metals', keywords: ['rust'] }) =>
-        api.call(account.apiKey, 'POST', '/v1/monitors', body);
-      const codeOf = (reply: Reply) => [reply.status, (reply.body.error as { code: string } | undefined)?.code];
-      const ids: string[] = [];
-      for (let count = 0; count < limit; count++) {
-        const reply = await create();
-        expect(reply.status).toBe(201);
-        ids.push((reply.body.monitor as { id: string }).id);
-      }
-      await api.call(account.apiKey, 'POST', `/v1/monitors/${ids[0]!}/pause`);
-      await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [ids.at(-1)]);
-      // The limit is checked before the balance, and the request before both.
-      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-      await db.pool.query('UPDATE accounts SET balance = 9 WHERE id = $1', [account.accountId]);
-      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-      expect(codeOf(await create({ name: 'metals' }))).toEqual([400, 'invalid_request']);
-      await api.call(account.apiKey, 'DELETE', `/v1/monitors/${ids[0]!}`);
-      expect(codeOf(await create())).toEqual([402, 'insufficient_credits']);
-      await db.pool.query('UPDATE accounts SET balance = 10 WHERE id = $1', [account.accountId]);
-      expect(codeOf(await create())).toEqual([201, undefined]);
-      const { body } = await api.call(account.apiKey, 'GET', '/v1/monitors');
-      expect([body.used, body.limit, body.daily_match_cap]).toEqual([limit, limit, pack === 0 ? 200 : 1_000]);
-      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-    },
-  );
+  ] as const)('a $%d account may have %d monitors; stopped ones count, deleted ones do not', async (pack, limit) => {
+    const account = await api.account({ credits: 10 * limit + 20, pack });
+    const create = (body: object = { name: 'metals', keywords: ['rust'] }) =>
+      api.call(account.apiKey, 'POST', '/v1/monitors', body);
+    const codeOf = (reply: Reply) => [reply.status, (reply.body.error as { code: string } | undefined)?.code];
+    const ids: string[] = [];
+    for (let count = 0; count < limit; count++) {
+      const reply = await create();
+      expect(reply.status).toBe(201);
+      ids.push((reply.body.monitor as { id: string }).id);
+    }
+    await api.call(account.apiKey, 'POST', `/v1/monitors/${ids[0]!}/pause`);
+    await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [ids.at(-1)]);
+    // The limit is checked before the balance, and the request before both.
+    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+    await db.pool.query('UPDATE accounts SET balance = 9 WHERE id = $1', [account.accountId]);
+    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+    expect(codeOf(await create({ name: 'metals' }))).toEqual([400, 'invalid_request']);
+    await api.call(account.apiKey, 'DELETE', `/v1/monitors/${ids[0]!}`);
+    expect(codeOf(await create())).toEqual([402, 'insufficient_credits']);
+    await db.pool.query('UPDATE accounts SET balance = 10 WHERE id = $1', [account.accountId]);
+    expect(codeOf(await create())).toEqual([201, undefined]);
+    const { body } = await api.call(account.apiKey, 'GET', '/v1/monitors');
+    expect([body.used, body.limit, body.daily_match_cap]).toEqual([limit, limit, pack === 0 ? 200 : 1_000]);
+    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+  });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptRow, itemRow, matchRow } from '../../../../../shared/stores/archive/archive-rows.ts';
+import { itemRow, matchRow } from '../../../../../shared/stores/archive/archive-rows.ts';
 import { candidateOf } from '../../../../support/fixtures/recorder-fixtures.ts';
 import { forumItemOf } from '../../../../support/samples/forum-items.ts';
 
@@ -10,12 +10,6 @@ test('the row of an item has the columns of the table and no null', () => {
   expect(Object.keys(row)).not.toContain('replay');
   expect(Object.keys(row)).not.toContain('late');
   expect(Object.values(row)).not.toContain(null);
-});
-
-test('the row of a removed item has no author, title, body or link', () => {
-  const row = itemRow(forumItemOf('t3_a', { url: 'https://secret.example/' }), true);
-  expect(row).toMatchObject({ author: '[deleted]', title: '', body: '', url: '', ver: 2 });
-  expect(row).toMatchObject({ thing_id: 't3_a', subreddit: 'metals', permalink: forumItemOf('t3_a').permalink });
 });
 
 test('a lone surrogate and a negative count, which ClickHouse rejects, are corrected', () => {
@@ -34,23 +28,4 @@ test('a lone surrogate and a negative count, which ClickHouse rejects, are corre
   });
   expect(match).toMatchObject({ matched_terms: ['\ufffd'], subreddit: '\ufffd', thing_id: 't1_a' });
   expect(Object.keys(match), 'only items rows have content').not.toContain('item');
-});
-
-test('the row of an attempt without an error has an empty string', () => {
-  const row = attemptRow({
-    v: 1,
-    monitor_id: 'mon_a',
-    seq: 1,
-    match_id: 'mat_a',
-    attempt: 1,
-    started_at: '2026-01-01T00:00:00.000Z',
-    duration_ms: 5,
-    webhook_kind: 'generic',
-    host: 'example.com',
-    status: 200,
-    error: null,
-    delivery_status: 'delivered',
-    next_attempt_at: null,
-  });
-  expect(row).toMatchObject({ error: '', next_attempt_at: null, status: 200 });
 });

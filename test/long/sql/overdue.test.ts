@@ -10,6 +10,7 @@ import type { SqlBench } from '../../support/fixtures/sql-bench.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
+import { GREEDY } from '../../integration/sql/hostile-statements.cases.ts';
 
 /** Short, but the engine must get a statement within it, and answer all others. */
 const ANSWER_MS = 5_000;
@@ -141,4 +142,23 @@ test('a database that answers the charge too late has charged nothing', async ()
     await pool.end();
     await database.stop();
   }
+});
+
+test('greedy statements end within their limits, and the engine goes on', async () => {
+  for (const statement of GREEDY) {
+    const reply = await bench.sql(statement);
+    expect([200, 400, 503], `${statement.slice(0, 100)}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
+    await bench.db.pool.query('UPDATE sql_statements SET failed_ms = 0');
+    expect((await bench.sql('SELECT 1')).status).toBe(200);
+  }
+});
+
+test('one row of megabytes is refused as JSON, free of charge, and comes as CSV', async () => {
+  const before = await balance();
+  const query = 'SELECT groupArray(a.title) AS titles FROM matches a, matches b, matches c, matches d';
+  const refused = await bench.sql(query);
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('a row of more than 1 MB')]);
+  expect(await balance()).toBe(before);
+  const csv = await bench.sql(query, { format: 'csv' });
+  expect([csv.status, csv.text.length > 2 ** 20]).toEqual([200, true]);
 });

@@ -1,4 +1,3 @@
-import { createClient } from '@clickhouse/client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import * as groups from '../../../schemas/messages/consumer-groups.ts';
@@ -7,7 +6,6 @@ import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
@@ -22,11 +20,8 @@ beforeEach(async () => {
 afterEach(() => pipeline.drop());
 
 async function publishItems(items: readonly ForumItem[]): Promise<void> {
-  for (const { name } of [FORUM_POSTS, FORUM_COMMENTS]) {
-    const mine = items.filter(({ kind }) => (kind === 'post') === (name === FORUM_POSTS.name));
-    const records = mine.map((item) => ({ key: item.thing_id, value: JSON.stringify(item) }));
-    if (records.length > 0) await pipeline.kafka.publisher.publish(name, records);
-  }
+  const records = items.map((item) => ({ key: item.thing_id, value: JSON.stringify(item) }));
+  await pipeline.kafka.publisher.publish(FORUM_COMMENTS.name, records);
 }
 
 async function publishRemovals(ids: readonly string[]): Promise<void> {
@@ -47,12 +42,9 @@ const removalsCaughtUp = () => caughtUp(groups.REMOVALS_ARCHIVER_GROUP, FORUM_RE
 
 const archiveReady = Promise.resolve(true);
 
-async function ask<T>(query: string): Promise<T[]> {
-  return (await pipeline.clickhouse.query({ query, format: 'JSONEachRow' })).json<T>();
-}
-
 async function count(what: string): Promise<number> {
-  const [row] = await ask<{ n: number }>(`SELECT count() AS n FROM ${what}`);
+  const query = `SELECT count() AS n FROM ${what}`;
+  const [row] = await (await pipeline.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: number }>();
   return row!.n;
 }
 
@@ -110,84 +102,6 @@ test.each(['has gone away', 'was never there'])(
   },
 );
 
-test('has every row once when all messages are consumed again from the beginning', async () => {
-  await pipeline.start('archiver');
-  await publishItems(Array.from({ length: 100 }, (_, number) => commentItem(number, 'rust')));
-  await itemsCaughtUp();
-  await pipeline.stopLast();
-  const { kafka, prefix } = pipeline.kafka;
-  await kafka.withAdmin((admin) =>
-    admin.resetOffsets({
-      groupId: prefix + groups.ITEMS_ARCHIVER_GROUP,
-      topic: prefix + FORUM_COMMENTS.name,
-      earliest: true,
-    }),
-  );
-  await pipeline.start('archiver');
-  await itemsCaughtUp();
-  const { values } = await pipeline.kafka.metrics.archiverRows.get();
-  // More when something is delivered again.
-  expect(values.map(({ value }) => value >= 200)).toEqual([true]);
-  expect(await count('items FINAL')).toBe(100);
-});
-
-test('archives items with characters and numbers that ClickHouse rejects, and the items of the same insert', async () => {
-  await pipeline.start('archiver');
-  await publishItems([
-    forumItemOf('t3_a', { body: 'half a pair \ud83d and no more', title: '\udc00' }),
-    forumItemOf('t3_b', { num_comments: -1, score: -7 }),
-    forumItemOf('t3_c', { body: 'with \u0000 inside', url: null }),
-    forumItemOf('t3_d', { body: 'tab\tquote"backslash\\ 🦀 \u2028' }),
-    forumItemOf('t3_e', { created_utc: '1970-01-01T00:00:00.000Z' }),
-  ]);
-  await itemsCaughtUp();
-  expect(
-    await ask('SELECT thing_id, body, title, num_comments, score FROM items FINAL ORDER BY thing_id LIMIT 4'),
-  ).toEqual([
-    { thing_id: 't3_a', body: 'half a pair \ufffd and no more', title: '\ufffd', num_comments: 0, score: 1 },
-    { thing_id: 't3_b', body: 'Iron, water and air make rust.', title: 'On rust', num_comments: 0, score: -7 },
-    { thing_id: 't3_c', body: 'with \u0000 inside', title: 'On rust', num_comments: 0, score: 1 },
-    { thing_id: 't3_d', body: 'tab\tquote"backslash\\ 🦀 \u2028', title: 'On rust', num_comments: 0, score: 1 },
-  ]);
-  expect(await count('items FINAL')).toBe(5);
-});
-
-test('blanks an item that is removed between the read of removals and the insert', async () => {
-  await pipeline.start('archiver');
-  const { pool } = pipeline.db;
-  let lookUps = 0;
-  const overtaken = {
-    query: async (...args: [string, unknown[]]) => {
-      const result = await pool.query(...args);
-      if (++lookUps === 1) {
-        await publishRemovals(['t1_1']);
-        await removalsCaughtUp();
-      }
-      return result;
-    },
-  };
-  await insertItems(overtaken as Queryable, pipeline.clickhouse, [commentItem(1, 'regretted'), commentItem(2, 'kept')]);
-  expect(lookUps).toBe(2);
-  expect(await ask('SELECT body, author, ver FROM items FINAL ORDER BY thing_id')).toEqual([
-    { body: '', author: '[deleted]', ver: 2 },
-    { body: 'kept', author: 'somebody', ver: 1 },
-  ]);
-});
-
-test('blanks a thing on every day on which it was archived, and merges delete its content from disk', async () => {
-  await pipeline.start('archiver');
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-  const regretted = [0, 1, 2, 2].map((days) => ({ ...commentItem(1, 'regretted'), first_seen_at: daysAgo(days) }));
-  await insertItems(pipeline.db.pool, pipeline.clickhouse, regretted);
-  await publishRemovals(['t1_1', 't1_1', 't1_unknown']);
-  await removalsCaughtUp();
-  await pipeline.clickhouse.command({ query: 'OPTIMIZE TABLE items FINAL' });
-  expect(await ask('SELECT DISTINCT body, author, url, ver FROM items')).toEqual([
-    { body: '', author: '[deleted]', url: '', ver: 2 },
-  ]);
-  expect(await count('items FINAL')).toBe(1);
-});
-
 test('processes thousands of removals at once', async () => {
   const ids = Array.from({ length: 3_000 }, (_, number) => `t1_zzzzzzz${(46_656 + number).toString(36)}`);
   await insertItems(
@@ -201,19 +115,4 @@ test('processes thousands of removals at once', async () => {
   expect(await count(`items FINAL WHERE body = '' AND ver = 2`)).toBe(3_000);
   const noted = await pipeline.db.pool.query<{ n: number }>('SELECT count(*) AS n FROM removed_things');
   expect(noted.rows[0]!.n).toBe(3_000);
-});
-
-test.each([false, true])('inserts 5,000 rows in one request, compressed: %s', async (compressed) => {
-  const client = createClient({
-    url: pipeline.clickhouseUrl,
-    compression: { request: compressed, response: compressed },
-  });
-  const values = Array.from({ length: 5_000 }, (_, number) => ({ name: `row ${number} 🦀` }));
-  await client.insert({ table: 'schema_migrations', values, format: 'JSONEachRow' });
-  const result = await client.query({
-    query: `SELECT name FROM schema_migrations WHERE name LIKE 'row %' ORDER BY name`,
-    format: 'JSONEachRow',
-  });
-  expect(await result.json()).toEqual(values.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
-  await client.close();
 });
