@@ -13,10 +13,9 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Within an hour that has ended, whenever the test runs. */
+/** In an hour that has ended. */
 const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
 
-/** Noon of the day before yesterday. */
 const NOON = (Math.floor(Date.now() / DAY) - 2) * DAY + DAY / 2;
 
 let db: TestDatabase;
@@ -60,10 +59,9 @@ describe('counts', () => {
   test('by hour, keyword and community, each match once for each of its terms', async () => {
     const { id } = await api.monitor(owner.apiKey, { keywords: ['rust', 'iron'] });
     const other = await api.monitor(owner.apiKey, {});
-    const both = ['rust', 'iron'];
     const groups = [
       { monitorId: id, seq: 1, count: 3, seenAt: AT },
-      { monitorId: id, seq: 4, count: 2, seenAt: AT + HOUR - 1, terms: both, subreddit: 'cars' },
+      { monitorId: id, seq: 4, count: 2, seenAt: AT + HOUR - 1, terms: ['rust', 'iron'], subreddit: 'cars' },
       { monitorId: id, seq: 6, count: 1, seenAt: AT - 3 * HOUR, terms: ['iron'], backfill: true },
       { monitorId: other.id, seq: 1, count: 50, seenAt: AT },
     ];
