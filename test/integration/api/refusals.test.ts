@@ -180,45 +180,6 @@ describe('nothing is charged, created or changed', () => {
     expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
   });
 
-  const ROUTES: [string, string][] = [
-    ['POST', '/v1/monitors'],
-    ['GET', '/v1/monitors'],
-    ['GET', '/v1/account'],
-    ['DELETE', '/v1/account'],
-    ['POST', '/v1/monitors/mon_000000000000/redeliver'],
-    ['GET', '/v1/monitors/mon_000000000000/deliveries'],
-    ['GET', '/v1/monitors/mon_000000000000/events'],
-    ['GET', '/v1/account/ledger'],
-    ['GET', '/v1/account/usage'],
-    ['GET', '/v1/coverage'],
-    ['GET', '/v1/account/keys'],
-    ['POST', '/v1/account/keys'],
-    ['DELETE', '/v1/account/keys/00000000'],
-    ['GET', '/v1/account/grants'],
-    ['DELETE', '/v1/account/grants/gra_0'],
-    ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
-  ];
-
-  test.each(ROUTES)('%s %s checks the key before anything else', async (method, path) => {
-    const wrong = `fk_${'0'.repeat(40)}`;
-    const attempts = [
-      {},
-      { authorization: 'Bearer' },
-      { authorization: `Basic ${owner.apiKey}` },
-      { 'x-api-key': wrong },
-    ];
-    for (const headers of [
-      ...attempts,
-      { 'x-api-key': `${owner.apiKey.slice(0, -1)}!` },
-      { authorization: `Bearer ${wrong}` },
-    ]) {
-      const reply = await api.call(undefined, method, path, method === 'GET' ? undefined : '{', headers);
-      expectRefusal(reply, 401, 'unauthorized', 'API key');
-      expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-      expect(reply.headers.get('x-credits-remaining')).toBeNull();
-    }
-  });
-
   test.each([
     ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
     ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],

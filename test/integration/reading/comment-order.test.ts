@@ -97,15 +97,3 @@ test('by relevance come the last ones that were seen, the most relevant first', 
   expect(numbersOf(found).slice(0, 3)).toEqual([10_700, 10_009, 10_008]);
   expect(await listed(byRelevance, wanted('pistachio'), found[1])).toEqual(found.slice(2));
 });
-
-test('by relevance keeps to the community and the time', async () => {
-  const now = Date.now();
-  await write([
-    { number: 20_001, body: 'macadamia', createdMs: now - MINUTE, subreddit: 'Nuts' },
-    { number: 20_002, body: 'macadamia', createdMs: now - 2 * DAY, seenMs: now, subreddit: 'nuts' },
-    { number: 20_003, body: 'macadamia', createdMs: now - MINUTE, subreddit: 'nüsse' },
-  ]);
-  const inNuts = wanted('macadamia', { subreddit: 'nuts' });
-  expect(numbersOf(await listed(byRelevance, inNuts))).toEqual([20_002, 20_001]);
-  expect(numbersOf(await listed(byRelevance, { ...inNuts, since: now - DAY }))).toEqual([20_001]);
-});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiError } from '../../../../../services/api/http/api-error.ts';
-import { invalidRequest, parseRequest, refuseFaults } from '../../../../../services/api/http/invalid-request.ts';
+import { invalidRequest, parseRequest } from '../../../../../services/api/http/invalid-request.ts';
 
 const faults = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ field: `f${index}`, message: 'is wrong' }));
@@ -14,16 +14,6 @@ describe('invalidRequest', () => {
       message: 'f0: is wrong; f1: is wrong',
     });
   });
-
-  test('counts the faults after the fifth', () => {
-    expect(invalidRequest(faults(5)).message).toMatch(/; f4: is wrong$/);
-    expect(invalidRequest(faults(7)).message).toMatch(/; f4: is wrong; and 2 more$/);
-  });
-});
-
-test('refuseFaults throws only when there are faults', () => {
-  expect(() => refuseFaults([])).not.toThrow();
-  expect(() => refuseFaults(faults(1))).toThrow(ApiError);
 });
 
 describe('parseRequest', () => {
@@ -41,10 +31,6 @@ describe('parseRequest', () => {
     }
     throw new Error('no ApiError');
   };
-
-  test('returns the parsed value', () => {
-    expect(parseRequest(z.strictObject({ n: z.string().transform(Number) }), { n: '7' }, 'query')).toEqual({ n: 7 });
-  });
 
   test.each([
     [{}, 'name: is required'],

@@ -62,25 +62,6 @@ describe('AccountCalls', () => {
     ]);
   });
 
-  test('never refuses requests that are paid', async () => {
-    const forum = new PausedForum();
-    for (let request = 0; request < 100; request++) await forum.request('a', 5, 'paid');
-    expect(forum.asked).toBe(500);
-  });
-
-  test('allows failed requests two hundred calls at once and two hundred a minute', async () => {
-    const forum = new PausedForum();
-    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
-    const refused = await refusal(forum.request('a', 4, 'failed'));
-    expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
-    expect(forum.asked).toBe(200);
-    await forum.request('b', 4, 'failed');
-    forum.now += 60_000;
-    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
-    await refusal(forum.request('a', 4, 'failed'));
-    expect(forum.asked).toBe(404);
-  });
-
   test('does not count calls that the forum failed', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const fail = () => Promise.reject(failure);
@@ -88,15 +69,6 @@ describe('AccountCalls', () => {
     for (let request = 0; request < 500; request++) {
       await expect(calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL)).rejects.toBe(failure);
     }
-  });
-
-  test('counts redirects, which a caller can choose by share links', async () => {
-    const moved = new UpstreamError('moved', 'the forum answered 301', { status: 301, location: '/r/rust/' });
-    const fail = () => Promise.reject(moved);
-    const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
-    const request = () => calls.begin({ accountId: 'a', pack: 0 }).get('/r/rust/s/x', {}, CALL);
-    for (let count = 0; count < 200; count++) await expect(request()).rejects.toBe(moved);
-    expect(await refusal(request())).toMatchObject({ code: 'rate_limited' });
   });
 
   test('releases only the counted calls of a request that is paid', async () => {
