@@ -201,6 +201,59 @@ describe('nothing is charged, created or changed', () => {
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
+  /** Routes below /v1/monitors that read a body. `ID` stands for a monitor. */
+  const BODY_ROUTES = [
+    ['POST', '/v1/monitors'],
+    ['POST', '/v1/monitors/parse'],
+    ['POST', '/v1/monitors/preview'],
+    ['POST', '/v1/monitors/ID/diff'],
+    ['POST', '/v1/monitors/explain'],
+    ['PATCH', '/v1/monitors/ID'],
+  ] as const;
+
+  describe.each(BODY_ROUTES)('%s %s', (method, path) => {
+    const send = (body: unknown, headers?: Record<string, string>) =>
+      api.call(owner.apiKey, method, path.replace('ID', monitorId), body, headers);
+
+    test('refuses other content types', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      expectRefusal(await send('name=x', form), 415, 'unsupported_media_type', 'application/json');
+      const encoded = await send('{}', { 'content-encoding': 'x-unknown' });
+      expectRefusal(encoded, 415, 'unsupported_media_type', '^body: ');
+    });
+
+    test('refuses a body that is too large', async () => {
+      expectRefusal(await send({ name: 'x'.repeat(140_000) }), 413, 'payload_too_large', '^body: ');
+    });
+
+    test('accepts only JSON objects', async () => {
+      expectRefusal(await send('[]'), 400, 'invalid_request', '^body: must be a JSON object');
+      expectRefusal(await send('{'), 400, 'invalid_request', '^body: ');
+    });
+  });
+
+  test.each([
+    { path: '/matches?keyword=%00', field: 'keyword' },
+    { path: '/matches?keyword=a%00b&order=newest', field: 'keyword' },
+    { path: '/matches?since=0000-01-01T00:00:00Z', field: 'since' },
+    { path: '/matches?until=2026-01-01T00:00:00%2B16:00', field: 'until' },
+    { path: '/events?after=%00', field: 'after' },
+    { path: '/backfill', body: { from: '0000-01-01T00:00:00Z' }, field: 'from' },
+    {
+      path: '/backfill',
+      body: { from: new Date(Date.now() - 7_200_000).toISOString().replace('Z', '+20:00') },
+      field: 'from',
+    },
+  ])('$path $body is refused, because the database could not read it', async ({ path, body, field }) => {
+    const reply = await api.call(
+      owner.apiKey,
+      body === undefined ? 'GET' : 'POST',
+      `/v1/monitors/${monitorId}${path}`,
+      body,
+    );
+    expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
+  });
+
   test('refuses an unknown route and an unacceptable type', async () => {
     expectRefusal(await api.call(owner.apiKey, 'GET', '/v1/nothing'), 404, 'not_found', 'There is no route');
     expectRefusal(await api.call(undefined, 'GET', '/nothing'), 404, 'not_found', 'There is no route');

@@ -67,18 +67,6 @@ describe('what no read would use any more', () => {
     for (let number = 10; number < 20; number++) await posts.read(`new ${number}`, fixture.source().fetch);
     expect(posts.memoryUse.entries).toBe(20);
   });
-
-  test('leaves memory after ten minutes where the disk has it, and is still served while the forum is away', async () => {
-    const posts = fixture.reads({ disk: await fixture.disk() });
-    const forum = fixture.source();
-    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
-    fixture.wait(10 * MINUTE);
-    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
-    expect(posts.memoryUse.entries).toBe(10);
-    forum.failure = new Failure(503);
-    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L2_BADGER' });
-    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
-  });
 });
 
 describe('disk', () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DiskCache } from '../../../../shared/cache/disk-cache.ts';
 import { encodeEntry, occupiedBytes } from '../../../../shared/cache/disk-entry.ts';
 import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
-import { seededRandom } from '../../../support/samples/cache-traces.ts';
+import { seededRandom } from '../../../support/samples/seeded-random.ts';
 
 let files: CacheFolder;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TinyLfuCache } from '../../../../shared/cache/tiny-lfu-cache.ts';
-import { seededRandom } from '../../../support/samples/cache-traces.ts';
+import { seededRandom } from '../../../support/samples/seeded-random.ts';
 
 type Command = { do: 'set'; key: string; bytes: number } | { do: 'get' | 'delete'; key: string };
 
