@@ -87,17 +87,6 @@ describe('disk', () => {
     expect(forum.calls).toBe(1);
   });
 
-  test('does not extend the freshness of a value', async () => {
-    const level = await fixture.disk();
-    const forum = fixture.source();
-    await fixture.reads({ disk: level }).read('k', forum.fetch);
-    fixture.wait(MINUTE);
-    expect(await fixture.reads({ disk: level }).read('k', forum.fetch)).toMatchObject({
-      tier: 'MISS',
-      fetchedAtMs: fixture.now,
-    });
-  });
-
   test('treats a value that cannot be deserialised as not found', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();

@@ -56,17 +56,6 @@ describe('expiry', () => {
 });
 
 describe('the limit', () => {
-  test('takes effect with the first write after it was lowered', async () => {
-    const cache = await files.open();
-    for (let i = 0; i < 20; i += 1) cache.set(`k${i}`, Buffer.alloc(10_000), files.now + HOUR + i);
-    await cache.close();
-    const lowered = await files.open({ maxBytes: 150_000 });
-    expect(lowered.size).toBe(20);
-    lowered.delete('unknown');
-    lowered.flush();
-    expect(lowered.bytes).toBeLessThanOrEqual(150_000);
-    expect(lowered.get('k19')).toBeDefined();
-  });
 
   test('keeps the file within 1.4 times its size, however much is written', async () => {
     const maxBytes = 8_000_000;

@@ -32,39 +32,6 @@ describe('warnings about a rule', () => {
   });
 });
 
-describe('warnings about terms with conditions', () => {
-  test('say that a term is common only where the list or the archive knows', () => {
-    const common = (rule: Partial<Rule>, sample?: MatchItem[]) =>
-      codes(rule, sample).filter((warning) => warning.endsWith('common_word'));
-    expect(common({ terms: [{ text: 'the' }] })).toEqual(['terms[0].text common_word']);
-    expect(
-      common({
-        terms: [
-          { text: 'the', caseSensitive: true },
-          { text: 'the', in: ['title'] },
-        ],
-      }),
-    ).toEqual([]);
-    expect(common({ terms: [{ text: 'the' }], matchIn: ['title'] })).toEqual([]);
-    expect(common({ keywords: ['the'], require: [['rust']] })).toEqual([]);
-    expect(common({ keywords: ['the'], authors: ['ana'] })).toEqual([]);
-    const item = { kind: 'post' as const, title: 'Rusty', text: 'IT', subreddit: 'a', nsfw: false };
-    const sample = Array.from({ length: 200 }, () => item);
-    const terms = [
-      { text: 'rust', prefix: true },
-      { text: 'it', caseSensitive: true },
-      { text: 'IT', caseSensitive: true },
-    ];
-    expect(common({ terms }, sample)).toEqual(['terms[0].text common_word', 'terms[2].text common_word']);
-  });
-});
-
-describe('common keywords without the archive', () => {
-  test('are not pointed out for a monitor of some communities', () => {
-    expect(warn({ keywords: ['the'], subreddits: ['rust'] }, sampleOf(200, 'the'))).toEqual([]);
-  });
-});
-
 describe('common keywords with the archive', () => {
   test('have the share of the items that the monitor watches', () => {
     const posts = Array.from({ length: 50 }, (): MatchItem => ({ ...ITEM, kind: 'post', title: 'banana', text: '' }));

@@ -52,15 +52,6 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('AccountCalls', () => {
-  test('makes calls for the account with the weight of its plan', async () => {
-    const forum = new PausedForum();
-    await forum.request('a', 1, 'paid');
-    await forum.request('b', 1, 'paid', 79);
-    expect(forum.payers).toEqual([
-      { id: 'a', weight: 1 },
-      { id: 'b', weight: 20 },
-    ]);
-  });
 
   test('does not count calls that the forum failed', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
@@ -83,13 +74,6 @@ describe('AccountCalls', () => {
     paid.markPaid();
     for (let count = 0; count < 10; count++) await begin().get('/x', {}, CALL);
     expect(await refusal(begin().get('/x', {}, CALL))).toMatchObject({ code: 'rate_limited' });
-  });
-
-  test('refuses a request only before its first call, so a thread is read to its end', async () => {
-    const forum = new PausedForum();
-    await forum.request('a', 199, 'failed');
-    await forum.request('a', 30, 'paid');
-    expect(forum.asked).toBe(229);
   });
 
   test('refuses the first call of a request while forty calls are in flight', async () => {

@@ -36,17 +36,6 @@ describe('readAroundComment', () => {
     expect(shape((await readAroundComment('f', context, forum.request(1))).loaded)).toBe(expected);
   });
 
-  test('continues below it when the thread is too deep for one response', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
-      '/comments/p0st/_/f': rawThread([
-        rawComment('f', 't3_p0st', {}, [rawComment('r', 't1_f', {}, [rawMore('t1_r', [])])]),
-      ]),
-    });
-    const read = await readAroundComment('f', 0, forum.request(100));
-    expect([shape(read.loaded), read.loaded.stubs]).toEqual(['f(r)', []]);
-  });
-
   test('ends at a cycle of parents', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
     expect((await readAroundComment('f', 8, forum.request(9))).loaded.comments).toHaveLength(2);

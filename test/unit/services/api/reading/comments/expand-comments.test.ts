@@ -20,39 +20,6 @@ const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infin
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
 
 describe('readThread', () => {
-  test('requests stubs and deeper levels until nothing is left', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([
-        rawComment('a', 't3_p0st', {}, [rawComment('b', 't1_a', {}, [rawMore('t1_b', [])])]),
-        rawMore('t3_p0st', ['c', 'd']),
-      ]),
-      'more c,d': rawMoreChildren([
-        rawComment('e', 't1_c'),
-        rawComment('c', 't3_p0st'),
-        rawComment('d', 't3_p0st'),
-        rawMore('t1_d', ['f', 'g']),
-      ]),
-      '/comments/p0st/_/b': rawThread([
-        rawComment('b', 't1_a', {}, [rawComment('h', 't1_b', {}, [rawMore('t1_h', ['i'])])]),
-      ]),
-      'more f,g,i': rawMoreChildren([rawComment('i', 't1_h'), rawComment('f', 't1_d'), rawComment('g', 't1_d')]),
-    });
-    const read = await readThread(forum.request(100));
-    expect(shape(read.loaded)).toBe('a(b(h(i))) c(e) d(f g)');
-    expect(read.loaded).toMatchObject({ stubs: [], missing: [] });
-    expect(read).toMatchObject({ complete: true, calls: 4 });
-    expect(forum.asked).toEqual([PAGE, 'more c,d', '/comments/p0st/_/b', 'more f,g,i']);
-    expect(forum.params[1]).toEqual({
-      api_type: 'json',
-      link_id: 't3_p0st',
-      children: 'c,d',
-      limit_children: 'false',
-      sort: 'confidence',
-    });
-    expect(new Set(forum.calls.map(({ endpoint }) => endpoint))).toEqual(
-      new Set(['/comments/ID', '/api/morechildren', '/comments/ID/_/CID']),
-    );
-  });
 
   test('requests 100 ids a call, four calls at once, and keeps page order whatever arrives first', async () => {
     const ids = numbered(0, 1_050);
@@ -99,22 +66,6 @@ describe('a forum with unusual responses', () => {
     ]);
   });
 
-  test('is asked once for the replies of a comment, even if it only repeats the stub', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
-      '/comments/p0st/_/a': rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
-    });
-    expect((await readThread(forum.request(9))).loaded).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
-  });
-
-  test('may have deleted a comment before its replies are requested', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
-      '/comments/p0st/_/a': new UpstreamError('not_found', 'gone'),
-    });
-    expect(await readThread(forum.request(9))).toMatchObject({ complete: true, loaded: { stubs: [] } });
-  });
-
   test('may name a comment in two stubs and return a missing comment later', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
@@ -123,13 +74,6 @@ describe('a forum with unusual responses', () => {
     });
     const { loaded } = await readThread(forum.request(9));
     expect([shape(loaded), loaded.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
-  });
-
-  test('is not asked for stubs below the post or for comments it already returned', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
-    });
-    expect(await readThread(forum.request(9))).toMatchObject({ calls: 1, loaded: { stubs: [] } });
   });
 });
 
