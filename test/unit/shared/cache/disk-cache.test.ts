@@ -56,7 +56,6 @@ describe('expiry', () => {
 });
 
 describe('the limit', () => {
-
   test('keeps the file within 1.4 times its size, however much is written', async () => {
     const maxBytes = 8_000_000;
     const cache = await files.open({ maxBytes });

@@ -52,7 +52,6 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('AccountCalls', () => {
-
   test('does not count calls that the forum failed', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const fail = () => Promise.reject(failure);

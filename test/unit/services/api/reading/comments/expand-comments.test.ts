@@ -20,7 +20,6 @@ const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infin
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
 
 describe('readThread', () => {
-
   test('requests 100 ids a call, four calls at once, and keeps page order whatever arrives first', async () => {
     const ids = numbered(0, 1_050);
     const forum = new ScriptedForum((question) =>
