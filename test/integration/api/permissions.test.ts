@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
@@ -140,26 +139,4 @@ test('each route requires its permission, names it in the refusal and in the des
       expect([route, /Permission: `(.+)`\.$/.exec(description)?.[1] ?? 'any key']).toEqual([route, required]);
     }
   }
-});
-
-test('keys from before the migration keep what they can do, and revoked ones stay as they are', async () => {
-  const { accountId } = await api.account();
-  const migration = await readFile('schemas/postgres/0014_key_permissions.sql', 'utf8');
-  const [update] = /^UPDATE api_keys [^;]+;/m.exec(migration)!;
-  const client = await db.pool.connect();
-  const scopesOf = async (scopes: string) => {
-    await client.query('UPDATE api_keys SET scopes = $2 WHERE account_id = $1', [accountId, scopes]);
-    await client.query(update);
-    const { rows } = await client.query<{ scopes: string[] }>('SELECT scopes FROM api_keys WHERE account_id = $1', [
-      accountId,
-    ]);
-    return rows[0]!.scopes;
-  };
-  await client.query('BEGIN');
-  expect(await scopesOf('{forum:read}')).toEqual(KEY_SCOPES);
-  expect(await scopesOf('{}')).toEqual(['monitors:read', 'monitors:write', 'account']);
-  await client.query('UPDATE api_keys SET revoked_at = now() WHERE account_id = $1', [accountId]);
-  expect(await scopesOf('{forum:read}')).toEqual(['forum:read']);
-  await client.query('ROLLBACK');
-  client.release();
 });

@@ -180,45 +180,6 @@ describe('nothing is charged, created or changed', () => {
     expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
   });
 
-  const ROUTES: [string, string][] = [
-    ['POST', '/v1/monitors'],
-    ['GET', '/v1/monitors'],
-    ['GET', '/v1/account'],
-    ['DELETE', '/v1/account'],
-    ['POST', '/v1/monitors/mon_000000000000/redeliver'],
-    ['GET', '/v1/monitors/mon_000000000000/deliveries'],
-    ['GET', '/v1/monitors/mon_000000000000/events'],
-    ['GET', '/v1/account/ledger'],
-    ['GET', '/v1/account/usage'],
-    ['GET', '/v1/coverage'],
-    ['GET', '/v1/account/keys'],
-    ['POST', '/v1/account/keys'],
-    ['DELETE', '/v1/account/keys/00000000'],
-    ['GET', '/v1/account/grants'],
-    ['DELETE', '/v1/account/grants/gra_0'],
-    ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
-  ];
-
-  test.each(ROUTES)('%s %s checks the key before anything else', async (method, path) => {
-    const wrong = `fk_${'0'.repeat(40)}`;
-    const attempts = [
-      {},
-      { authorization: 'Bearer' },
-      { authorization: `Basic ${owner.apiKey}` },
-      { 'x-api-key': wrong },
-    ];
-    for (const headers of [
-      ...attempts,
-      { 'x-api-key': `${owner.apiKey.slice(0, -1)}!` },
-      { authorization: `Bearer ${wrong}` },
-    ]) {
-      const reply = await api.call(undefined, method, path, method === 'GET' ? undefined : '{', headers);
-      expectRefusal(reply, 401, 'unauthorized', 'API key');
-      expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-      expect(reply.headers.get('x-credits-remaining')).toBeNull();
-    }
-  });
-
   test.each([
     ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
     ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],
@@ -238,6 +199,59 @@ describe('nothing is charged, created or changed', () => {
     if (method === 'HEAD') expect([reply.status, reply.headers.get('x-credits-remaining')]).toEqual([405, '990']);
     else expectRefusal(reply, 405, 'method_not_allowed', method);
     expect(reply.headers.get('allow')).toBe(allow);
+  });
+
+  /** Routes below /v1/monitors that read a body. `ID` stands for a monitor. */
+  const BODY_ROUTES = [
+    ['POST', '/v1/monitors'],
+    ['POST', '/v1/monitors/parse'],
+    ['POST', '/v1/monitors/preview'],
+    ['POST', '/v1/monitors/ID/diff'],
+    ['POST', '/v1/monitors/explain'],
+    ['PATCH', '/v1/monitors/ID'],
+  ] as const;
+
+  describe.each(BODY_ROUTES)('%s %s', (method, path) => {
+    const send = (body: unknown, headers?: Record<string, string>) =>
+      api.call(owner.apiKey, method, path.replace('ID', monitorId), body, headers);
+
+    test('refuses other content types', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      expectRefusal(await send('name=x', form), 415, 'unsupported_media_type', 'application/json');
+      const encoded = await send('{}', { 'content-encoding': 'x-unknown' });
+      expectRefusal(encoded, 415, 'unsupported_media_type', '^body: ');
+    });
+
+    test('refuses a body that is too large', async () => {
+      expectRefusal(await send({ name: 'x'.repeat(140_000) }), 413, 'payload_too_large', '^body: ');
+    });
+
+    test('accepts only JSON objects', async () => {
+      expectRefusal(await send('[]'), 400, 'invalid_request', '^body: must be a JSON object');
+      expectRefusal(await send('{'), 400, 'invalid_request', '^body: ');
+    });
+  });
+
+  test.each([
+    { path: '/matches?keyword=%00', field: 'keyword' },
+    { path: '/matches?keyword=a%00b&order=newest', field: 'keyword' },
+    { path: '/matches?since=0000-01-01T00:00:00Z', field: 'since' },
+    { path: '/matches?until=2026-01-01T00:00:00%2B16:00', field: 'until' },
+    { path: '/events?after=%00', field: 'after' },
+    { path: '/backfill', body: { from: '0000-01-01T00:00:00Z' }, field: 'from' },
+    {
+      path: '/backfill',
+      body: { from: new Date(Date.now() - 7_200_000).toISOString().replace('Z', '+20:00') },
+      field: 'from',
+    },
+  ])('$path $body is refused, because the database could not read it', async ({ path, body, field }) => {
+    const reply = await api.call(
+      owner.apiKey,
+      body === undefined ? 'GET' : 'POST',
+      `/v1/monitors/${monitorId}${path}`,
+      body,
+    );
+    expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
   });
 
   test('refuses an unknown route and an unacceptable type', async () => {

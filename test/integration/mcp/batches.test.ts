@@ -91,32 +91,6 @@ test.each<[what: string, body: object[], fault: string]>([
   expect((await send(apiKey, times(10, ping))).status).toBe(429);
 });
 
-test('a batch may cancel requests of other batches, and use an id as number and as text', async () => {
-  const { apiKey } = await api.account();
-  const { status, body } = await send(apiKey, [call, { ...call, id: '1' }, cancel(2), null]);
-  expect([status, body]).toMatchObject([400, { error: { code: -32600 } }]);
-  expect((await send(apiKey, [call, { ...call, id: '1' }, cancel(2)])).body).toMatchObject([
-    { id: 1, result: { content: [{}] } },
-    { id: '1', result: { content: [{}] } },
-  ]);
-});
-
-test.each([
-  ['in a batch', (name: string) => [{ ...call, params: { name } }]],
-  ['alone', (name: string) => ({ ...call, params: { name } })],
-])('a call of an unknown tool %s counts as a call', async (_where, bodyFor) => {
-  const { apiKey } = await api.account({ pack: 0 });
-  await db.freeze();
-  expect((await send(apiKey, bodyFor('nothing'))).body).toMatchObject({
-    error: { code: -32602, message: 'Unknown tool: nothing' },
-  });
-  for (const name of ['nothing', 'list_monitors']) {
-    expect((await send(apiKey, bodyFor(name))).body).toMatchObject({
-      result: { isError: true, _meta: { error: { code: 'rate_limited' } } },
-    });
-  }
-});
-
 test('a batch has at most ten messages', async () => {
   const { apiKey } = await api.account();
   const refused = await send(apiKey, times(11, call));
@@ -148,10 +122,4 @@ test('refuses a large body without a valid key before reading it', async () => {
   const [answer] = (await once(socket, 'data')) as [Buffer];
   socket.destroy();
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 [^]*WWW-Authenticate: Bearer [^]*"unauthorized"/);
-});
-
-test('reads a large body with a valid key', async () => {
-  const { apiKey } = await api.account();
-  const padded = { ...ping, params: { padding: 'x'.repeat(100_000) } };
-  expect((await send(apiKey, padded)).status).toBe(200);
 });

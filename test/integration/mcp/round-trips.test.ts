@@ -73,18 +73,6 @@ async function limits(): Promise<unknown[]> {
   return rows;
 }
 
-test.each<[what: string, body: unknown, lookups: number, total: number]>([
-  ['a message that calls no tool', PING, 1, 1],
-  ['a list of the tools', LIST_TOOLS, 1, 1],
-  ['a handshake', HELLO, 1, 1],
-  ['a call of a tool, with the statement of the tool itself', CALL, 1, 2],
-  ['a batch of three messages that call no tool', [1, 2, 3].map((id) => ({ ...PING, id })), 3, 3],
-  ['a large message, whose key is also checked before its body is read', LARGE_PING, 2, 2],
-])('%s needs as few statements as expected', async (_what, body, lookups, total) => {
-  expect(await send(body)).toBe(200);
-  expect(counts()).toEqual([lookups, total]);
-});
-
 describe('a revoked key', () => {
   test.each<[what: string, body: unknown]>([
     ['a message that calls no tool', PING],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { byRelevance, byTime, RANKED } from '../../../services/api/reading/comment-order.ts';
+import { byTime } from '../../../services/api/reading/comment-order.ts';
 import type { CommentsWanted } from '../../../services/api/reading/comment-order.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import type { ArchivedComment } from '../../../shared/stores/matches/archived-comments.ts';
@@ -80,32 +80,4 @@ test('by time comes everything once, the latest created first, also what was see
   expect(numbersOf(await listed(byTime, wanted('cashew'), found[2]))).toEqual(numbers.slice(3));
   const since = now - 101 * MINUTE;
   expect(numbersOf(await listed(byTime, wanted('cashew', { since })))).toEqual(numbers.slice(0, 8));
-});
-
-test('by relevance come the last ones that were seen, the most relevant first', async () => {
-  const now = Date.now();
-  const comments = Array.from({ length: RANKED + 50 }, (_, number): Written => {
-    const twice = number === 700 ? 'Pistachio, PISTACHIO!' : 'pistachio pistachio';
-    const body = number >= RANKED || number === 700 ? twice : `pistachio number ${number}`;
-    return { number: 10_000 + number, body, createdMs: now - number * MINUTE };
-  });
-  await write(comments);
-  const found = await listed(byRelevance, wanted('pistachio'));
-  expect(found).toHaveLength(RANKED);
-  expect(Math.max(...numbersOf(found))).toBe(10_000 + RANKED - 1);
-  // Then the shorter ones, and of equal ones the later id.
-  expect(numbersOf(found).slice(0, 3)).toEqual([10_700, 10_009, 10_008]);
-  expect(await listed(byRelevance, wanted('pistachio'), found[1])).toEqual(found.slice(2));
-});
-
-test('by relevance keeps to the community and the time', async () => {
-  const now = Date.now();
-  await write([
-    { number: 20_001, body: 'macadamia', createdMs: now - MINUTE, subreddit: 'Nuts' },
-    { number: 20_002, body: 'macadamia', createdMs: now - 2 * DAY, seenMs: now, subreddit: 'nuts' },
-    { number: 20_003, body: 'macadamia', createdMs: now - MINUTE, subreddit: 'nüsse' },
-  ]);
-  const inNuts = wanted('macadamia', { subreddit: 'nuts' });
-  expect(numbersOf(await listed(byRelevance, inNuts))).toEqual([20_002, 20_001]);
-  expect(numbersOf(await listed(byRelevance, { ...inNuts, since: now - DAY }))).toEqual([20_001]);
 });

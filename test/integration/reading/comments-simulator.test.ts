@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../../services/api/reading/comments/comment-tree.ts';
-import {
-  expandComments,
-  readAroundComment,
-  readThread,
-} from '../../../services/api/reading/comments/expand-comments.ts';
+import { expandComments, readThread } from '../../../services/api/reading/comments/expand-comments.ts';
 import type { ExpandRequest } from '../../../services/api/reading/comments/expand-comments.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
@@ -67,36 +63,12 @@ describe('a thread of the simulator', () => {
     }
   });
 
-  test('is fetched only as far as requested and resumed from there', async () => {
-    const first = await readThread(request(HUGE, 200));
-    expect(first).toMatchObject({ calls: 1, complete: true });
-    const more = await expandComments(first.loaded, first.post.author, request(HUGE, 1_000));
-    const { comments } = more.loaded;
-    expect(comments.length).toBeGreaterThanOrEqual(1_000);
-    expect(comments.length).toBeLessThan(1_500);
-    expect(comments.slice(0, first.loaded.comments.length)).toEqual(first.loaded.comments);
-    expect(more.calls).toBeLessThanOrEqual(8);
-  });
-
   test('deeper than one response is followed to its end', async () => {
     const { post, deepest, depth } = deepPost();
     const read = await readThread(request(post, 100_000));
     expect(sorted(pairs(read.loaded.comments))).toEqual(sorted(visible(post)));
     const all = inPageOrder(buildCommentTree(read.loaded, Infinity).comments);
     expect(all.find(({ id }) => id === deepest)?.depth).toBe(depth);
-  });
-
-  test('is read around one comment: its ancestors and its direct replies', async () => {
-    const { post, deepest } = deepPost();
-    const parents = visible(post);
-    const focus = parents.get(parents.get(`t1_${deepest}`)!)!;
-    const [above, top] = [parents.get(focus)!, parents.get(parents.get(focus)!)!];
-    const replies = [...parents].filter(([, parent]) => parent === focus).map(([name]) => name);
-    const read = await readAroundComment(focus.slice(3), 2, request(post, 200));
-    const names = read.loaded.comments.map(({ id }) => `t1_${id}`);
-    expect(names.sort()).toEqual([top, above, focus, ...replies].sort());
-    const [first] = buildCommentTree(read.loaded, 200).comments;
-    expect([first?.id, first?.replies[0]?.replies[0]?.id]).toEqual([top.slice(3), focus.slice(3)]);
   });
 
   test('is read in part when the forum fails midway, and completely afterwards', async () => {

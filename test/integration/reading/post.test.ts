@@ -144,16 +144,6 @@ describe('a post', () => {
   });
 });
 
-test('around a comment, has_more says whether a larger max_comments shows more of those above it', async () => {
-  const { body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
-  const leaf = flat(body.post.comments).find(({ depth, replies }) => depth >= 2 && replies.length === 0)!;
-  const around = async (query: string) =>
-    (await read(`id=${large.id}&comment=${leaf.id}&${query}`, postResponse)).body.meta;
-  expect(await around('context=8&max_comments=2')).toMatchObject({ comments_returned: 2, has_more: true });
-  expect(await around('context=1&max_comments=2')).toMatchObject({ comments_returned: 2, has_more: false });
-  expect(await around('context=8&max_comments=200')).toMatchObject({ has_more: false });
-});
-
 test('its own address leads to it', async () => {
   const path = '/v1/forum/subreddit?sub=coffee&limit=100';
   const { items } = postListing.parse((await api.call(reader.apiKey, 'GET', path)).body);

@@ -189,28 +189,6 @@ describe('refusals', () => {
     expect([reply.status, reply.headers.get('x-credits-used')]).toEqual([200, '1']);
     expect(reply.text.length).toBeGreaterThan(2);
   });
-
-  test('reads nothing without credits or without the permission', async () => {
-    const poor = await api.account({ credits: 1 });
-    const ask = () => api.call(poor.apiKey, 'GET', '/v1/forum/subreddits?limit=3');
-    expect((await ask()).headers.get('x-credits-remaining')).toBe('0');
-    const reply = await ask();
-    expect([reply.status, errorEnvelope.parse(reply.body).error.code]).toEqual([402, 'insufficient_credits']);
-    const wrong = [
-      'post?url=https://example.com/',
-      'post?id=t1_abc',
-      'post?id=abc&url=https://www.reddit.com/comments/abd',
-      'post/duplicates?id=!!',
-      'things?ids=!!',
-      'search/comments?q=!!!',
-    ];
-    // A request that would be refused with credits is refused without any for the same reason.
-    for (const path of wrong) {
-      expect([path, (await api.call(poor.apiKey, 'GET', `/v1/forum/${path}`)).status]).toEqual([path, 400]);
-    }
-    await db.pool.query(`UPDATE api_keys SET scopes = '{}' WHERE account_id = $1`, [poor.accountId]);
-    expect((await ask()).status).toBe(403);
-  });
 });
 
 async function balance(): Promise<number> {

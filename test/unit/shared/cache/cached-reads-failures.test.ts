@@ -59,17 +59,6 @@ describe('a fetch that fails', () => {
     expect(await readAll()).toEqual(['L1_TINYLFU']);
   });
 
-  test('is repeated by the next read, which is not degraded when it succeeds', async () => {
-    const posts = fixture.reads({ staleForMs: 5 * MINUTE });
-    const forum = fixture.source();
-    await posts.read('k', forum.fetch);
-    forum.failure = new Failure(503);
-    fixture.wait(2 * MINUTE);
-    expect((await posts.read('k', forum.fetch)).degraded).toBe(true);
-    forum.failure = undefined;
-    expect(await posts.read('k', forum.fetch)).toMatchObject({ value: { title: 'answer 3' }, degraded: false });
-  });
-
   test('is thrown to all waiting callers and not cached when no copy may replace it', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();

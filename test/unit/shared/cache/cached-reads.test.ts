@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Post } from '../../../support/fixtures/cache-reads-fixture.ts';
-import { DAY, Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
+import { Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
 
 let fixture: ReadsFixture;
 beforeEach(() => {
@@ -28,16 +26,6 @@ describe('memory', () => {
     expect(forum.calls).toBe(2);
   });
 
-  test('keeps a value fresh for the time that freshForMs returns for it', async () => {
-    const posts = fixture.reads();
-    const forum = fixture.source(fixture.now - DAY);
-    await posts.read('k', forum.fetch);
-    fixture.wait(10 * MINUTE - 1);
-    expect((await posts.read('k', forum.fetch)).tier).toBe('L1_TINYLFU');
-    fixture.wait(1);
-    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
-  });
-
   test('treats a value from the future as expired, because the clock was set back', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
@@ -57,14 +45,6 @@ describe('memory', () => {
     // Each entry counts for 300 bytes and more.
     expect(posts.memoryUse.entries).toBeLessThan(60);
     expect(posts.memoryUse.bytes).toBeGreaterThan(15_000);
-  });
-
-  test('counts the size that bytesOf returns', async () => {
-    const told: number[] = [];
-    const posts = fixture.reads({ bytesOf: () => 5000, onBytes: (bytes) => told.push(bytes) });
-    await posts.read('k', fixture.source().fetch);
-    expect(posts.memoryUse).toEqual({ bytes: 5000 + 2 + 300, entries: 1 });
-    expect(told).toEqual([5302]);
   });
 });
 
@@ -87,47 +67,6 @@ describe('what no read would use any more', () => {
     for (let number = 10; number < 20; number++) await posts.read(`new ${number}`, fixture.source().fetch);
     expect(posts.memoryUse.entries).toBe(20);
   });
-
-  test('leaves memory after ten minutes where the disk has it, and is still served while the forum is away', async () => {
-    const posts = fixture.reads({ disk: await fixture.disk() });
-    const forum = fixture.source();
-    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
-    fixture.wait(10 * MINUTE);
-    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
-    expect(posts.memoryUse.entries).toBe(10);
-    forum.failure = new Failure(503);
-    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L2_BADGER' });
-    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
-  });
-
-  test('leaves memory after an hour, even if it came from the disk five minutes ago', async () => {
-    const level = await fixture.disk();
-    const forum = fixture.source();
-    const before = fixture.reads({ disk: level });
-    for (let number = 0; number < 10; number++) await before.read(`old ${number}`, forum.fetch);
-    fixture.wait(55 * MINUTE);
-    forum.failure = new Failure(503);
-    const posts = fixture.reads({ disk: level });
-    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
-    expect(posts.memoryUse.entries).toBe(10);
-    fixture.wait(5 * MINUTE);
-    forum.failure = undefined;
-    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
-    expect(posts.memoryUse.entries).toBe(10);
-  });
-
-  test('stays in memory for an hour where the disk cannot be used', async () => {
-    const file = join(fixture.files.folder, 'file');
-    writeFileSync(file, '');
-    const unusable = await fixture.files.open({ folder: join(file, 'below') });
-    const posts = fixture.reads({ disk: { ...(await fixture.disk()), cache: unusable } });
-    const forum = fixture.source();
-    for (let number = 0; number < 10; number++) await posts.read(`old ${number}`, forum.fetch);
-    fixture.wait(HOUR - 1);
-    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, forum.fetch);
-    forum.failure = new Failure(503);
-    expect(await posts.read('old 3', forum.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
-  });
 });
 
 describe('disk', () => {
@@ -148,17 +87,6 @@ describe('disk', () => {
     expect(forum.calls).toBe(1);
   });
 
-  test('does not extend the freshness of a value', async () => {
-    const level = await fixture.disk();
-    const forum = fixture.source();
-    await fixture.reads({ disk: level }).read('k', forum.fetch);
-    fixture.wait(MINUTE);
-    expect(await fixture.reads({ disk: level }).read('k', forum.fetch)).toMatchObject({
-      tier: 'MISS',
-      fetchedAtMs: fixture.now,
-    });
-  });
-
   test('treats a value that cannot be deserialised as not found', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
@@ -169,15 +97,6 @@ describe('disk', () => {
     });
     expect((await posts.read('broken', forum.fetch)).tier).toBe('MISS');
     expect((await posts.read('foreign', forum.fetch)).tier).toBe('MISS');
-  });
-
-  test('does not fail a read when it is closed', async () => {
-    const level = await fixture.disk();
-    await level.cache.close();
-    const posts = fixture.reads({ disk: level });
-    const forum = fixture.source();
-    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
-    expect((await posts.read('k', forum.fetch)).tier).toBe('L1_TINYLFU');
   });
 });
 

@@ -93,17 +93,6 @@ async function copyOfOpen(): Promise<CacheFolder> {
 }
 
 describe.runIf(process.platform === 'linux')('a process that is killed', () => {
-  test('leaves a file that is reused until the machine restarts', async () => {
-    const cache = await files.open();
-    cache.set('new', Buffer.from('value'), files.now + 1000);
-    cache.flush();
-    const left = await copyOfOpen();
-    const again = await left.open();
-    expect(left.messages).toEqual([]);
-    expect([again.size, again.get('new')?.value.toString()]).toEqual([401, 'value']);
-    await left.remove();
-  });
-
   test('several times in a row may have been killed by the file, which is then replaced', async () => {
     await files.open();
     let left = files;

@@ -78,55 +78,6 @@ test('makes one response at a time for a client that pipelines and never reads, 
   expect(unsentAtDispatch).toEqual([0]);
 });
 
-test('makes no further small response while one is unsent', async () => {
-  const unsentAtDispatch = new Set<number>();
-  await listen(
-    (request, response) => {
-      unsentAtDispatch.add(request.socket.writableLength);
-      response.end(LARGE.subarray(0, 150_000));
-    },
-    { idleMs: 300 },
-  );
-  const connection = accepted();
-  deafClient(gets(1_461));
-  await closed(await connection);
-  expect(unsentAtDispatch).toEqual(new Set([0]));
-});
-
-test('answers pipelined requests with bodies in order', async () => {
-  await listen((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => setImmediate(() => response.end(`${request.url} ${body.length}`)));
-  });
-  const socket = client();
-  const post = (index: number) =>
-    `POST /${index} HTTP/1.1\r\nHost: a\r\nContent-Length: ${index * 100}\r\n\r\n${'b'.repeat(index * 100)}`;
-  const headers = `X-Padding: ${'p'.repeat(250)}\r\n`;
-  for (let index = 0; index < 1_000; index++) socket.write(index % 3 === 0 ? post(index) : get(index, headers));
-  const answers = await readAnswers(socket, 1_000);
-  expect(answers.map(({ body }) => body)).toEqual(
-    Array.from({ length: 1_000 }, (_, index) => `/${index} ${index % 3 === 0 ? index * 100 : 0}`),
-  );
-});
-
-test('sends every response in order to keep-alive clients that pipeline ten requests', async () => {
-  await listen((request, response) => response.end(request.url));
-  const rounds = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const socket = client();
-      const got: string[] = [];
-      for (let round = 0; round < 20; round++) {
-        socket.write(gets(10));
-        got.push(...(await readAnswers(socket, 10)).map(({ body }) => body));
-      }
-      return got;
-    }),
-  );
-  const expected = Array.from({ length: 200 }, (_, index) => `/${index % 10}`);
-  for (const got of rounds) expect(got).toEqual(expected);
-});
-
 test('answers every request of a chunk and parses none while another is served', async () => {
   let parsed = 0;
   let served = 0;
@@ -215,16 +166,4 @@ test.each([
   if (text === '') clearInterval(drip);
   await closed(socket);
   clearInterval(drip);
-});
-
-test('closes a connection after its maximum number of requests', async () => {
-  await listen((_request, response) => response.end(), { requestsPerConnection: 3 });
-  const socket = client();
-  socket.write(gets(3));
-  const answers = await readAnswers(socket, 3);
-  expect(answers.map(({ head }) => /Connection: \S+/.exec(head)?.[0])).toEqual([
-    'Connection: keep-alive',
-    'Connection: keep-alive',
-    'Connection: close',
-  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LocalFault, localFaultCode } from '../../../../shared/http/local-fault.ts';
+import { localFaultCode } from '../../../../shared/http/local-fault.ts';
 
 function systemError(code: string, cause?: unknown): Error {
   return Object.assign(new Error(`connect ${code}`, cause === undefined ? {} : { cause }), { code });
@@ -48,14 +48,4 @@ test('an unreachable IPv6 address has its own code, and the code of an IPv4 atte
   expect(localFaultCode(v4)).toBe('ENETUNREACH');
   expect(localFaultCode(new AggregateError([v6, v6]))).toBe('ipv6_unreachable');
   expect(localFaultCode(new AggregateError([v6, v4]))).toBe('ENETUNREACH');
-});
-
-test('a LocalFault keeps its code', () => {
-  const fault = new LocalFault('proxy_away', 'no tunnel', { cause: systemError('ECONNREFUSED') });
-  expect(localFaultCode(new Error('wrapped', { cause: fault }))).toBe('proxy_away');
-});
-
-test('a value that is not an Error is not a local fault', () => {
-  expect(localFaultCode(undefined)).toBeUndefined();
-  expect(localFaultCode({ code: 'EMFILE' })).toBeUndefined();
 });

@@ -31,13 +31,3 @@ test.each<[object, string]>([
 ])('%j is refused: %s', (query, message) => {
   expect(() => rangeOf(query)).toThrow(message);
 });
-
-test.each([
-  { from: 'yesterday' },
-  { from: '2026-03-09' },
-  { to: '2026-03-09T10:00:00' },
-  { to: ['a', 'b'] },
-  { of: 'x' },
-])('%j is no query', (query) => {
-  expect(coverageQuery.safeParse(query).success).toBe(false);
-});

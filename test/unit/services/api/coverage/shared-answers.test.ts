@@ -1,34 +1,6 @@
 import { expect, test } from 'vitest';
 import { SharedAnswers } from '../../../../../services/api/coverage/shared-answers.ts';
 
-test('all who ask the same get the same bytes, which are made once', async () => {
-  const answers = new SharedAnswers(60_000);
-  let made = 0;
-  const make = () => Promise.resolve({ made: ++made });
-  const [first, second] = await Promise.all([answers.get('a', make), answers.get('a', make)]);
-  expect(Buffer.from(first).toString()).toBe('{"made":1}');
-  expect(second).toBe(first);
-  expect(await answers.get('a', make)).toBe(first);
-  expect(await answers.get('b', make)).not.toBe(first);
-  expect(made).toBe(2);
-});
-
-test('keeps the answers that were asked for last, at most 16, and no failure', async () => {
-  const answers = new SharedAnswers(60_000);
-  let made = 0;
-  const make = () => Promise.resolve({ made: ++made });
-  const first = await answers.get('0', make);
-  for (let key = 1; key < 16; key++) await answers.get(String(key), make);
-  expect(await answers.get('0', make)).toBe(first);
-  await answers.get('16', make);
-  expect(await answers.get('0', make)).toBe(first);
-  await answers.get('1', make);
-  expect(made).toBe(18);
-  await expect(answers.get('x', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
-  await answers.get('x', make);
-  expect(made).toBe(19);
-});
-
 test('ends the work for an answer when all who waited for it have left, not before', async () => {
   const answers = new SharedAnswers(60_000);
   const leave = [new AbortController(), new AbortController()];

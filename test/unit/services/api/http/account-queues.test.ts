@@ -35,23 +35,6 @@ test('an account has a few at a time, the others follow in order, and other acco
   expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
-test('work that fails gives its place to the next, and an idle account can begin again', async () => {
-  const queues = new AccountQueues(1, 10);
-  const work = createWork();
-  const [first, second] = [queues.run('a', work.of('first')), queues.run('a', work.of('second'))];
-  await turn();
-  work.end('first', { fails: true });
-  await expect(first).rejects.toThrow('first');
-  await turn();
-  work.end('second');
-  expect(await second).toBe('second');
-  const third = queues.run('a', work.of('third'));
-  await turn();
-  expect(work.begun).toEqual(['first', 'second', 'third']);
-  work.end('third');
-  await third;
-});
-
 test('all accounts together have a few at a time; one with enough under way lets others go first', async () => {
   const queues = new AccountQueues(2, 3);
   const work = createWork();

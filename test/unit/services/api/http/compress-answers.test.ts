@@ -92,30 +92,9 @@ describe('answers over 1 KiB', () => {
   );
 });
 
-test.each(['/short', '/page', '/picture'])('%s is not compressed', async (path) => {
-  const { headers, body } = await ask(path, 'gzip, br');
-  expect([headers['content-encoding'], headers['content-length']]).toEqual([undefined, String(body.length)]);
-});
-
-test('a second answer has no effect', async () => {
-  const { status, body } = await ask('/twice', 'gzip');
-  expect([status, gunzipSync(body).toString()]).toEqual([200, DOCUMENT.toString()]);
-});
-
 test('an event stream is sent as it is written', async () => {
   const { headers, body } = await ask('/stream', 'gzip, br');
   expect([headers['content-encoding'], body.toString()]).toEqual([undefined, 'data: first\n\n']);
-});
-
-test('HEAD states no length that GET does not have', async () => {
-  const compressed = await ask('/long', 'gzip', 'HEAD');
-  expect([compressed.status, compressed.body.length, compressed.headers['content-length']]).toEqual([
-    200,
-    0,
-    undefined,
-  ]);
-  const plain = await ask('/long', undefined, 'HEAD');
-  expect(plain.headers['content-length']).toBe(String(DOCUMENT.length));
 });
 
 test('a document has one weak ETag in all its forms, and 304 answers it', async () => {

@@ -17,21 +17,6 @@ function parse(text: string, size = 1_000): EventStreamParser {
   return parser;
 }
 
-test('the examples of the HTML standard, with its rules for blanks in fields and for line ends', () => {
-  const event = (data: string, id = '', type = 'message') => ({ id, type, data });
-  expect(parse('data: YHOO\ndata: +2\ndata: 10\n\n').events).toEqual([event('YHOO\n+2\n10')]);
-  expect(parse(': test stream\n\ndata: first\nid: 1\n\ndata:second\nid\n\ndata:  third\n\n').events).toEqual([
-    event('first', '1'),
-    event('second'),
-    event(' third'),
-  ]);
-  expect(parse('data\n\ndata\ndata\n\ndata:').events).toEqual([event(''), event('\n')]);
-  for (const size of [1, 2, 3]) {
-    expect(parse('event: a\r\ndata: é\r\rdata: b\r\n\r\n', size).events).toEqual([event('é', '', 'a'), event('b')]);
-  }
-  expect(() => parse('date: x\n\n')).toThrow('unknown field');
-});
-
 test('any match is one event with the same content, wherever the bytes are split', () => {
   const [example] = monitorExamples.page.items;
   const text = fc.string({

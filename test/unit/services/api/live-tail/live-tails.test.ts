@@ -65,21 +65,6 @@ test('four streams read at a time, the others in the order of arrival', async ()
   await tails.stop();
 });
 
-test('a stream that ends while it waits leaves its turn to the next; one that ends while it reads keeps it so long', async () => {
-  const { db, reads, answer } = createDatabase();
-  const tails = createTails(db);
-  const clients = [];
-  for (const name of ['1', '2', '3', '4', '5', '6', '7']) clients.push(await open(tails, name));
-  for (const at of [0, 4]) {
-    clients[at]!.stream.end();
-    await clients[at]!.ended;
-  }
-  expect(reads).toHaveLength(4);
-  await answer();
-  expect(reads).toEqual(['1', '2', '3', '4', '6']);
-  await tails.stop();
-});
-
 test('a stream that waits for its turn sends comments; when its client takes none, the turn goes to the next', async () => {
   const { db, reads, answer } = createDatabase();
   const tails = createTails(db);
@@ -94,18 +79,5 @@ test('a stream that waits for its turn sends comments; when its client takes non
   expect(patient.pieces.slice(1)).toEqual([':\n\n', ':\n\n', ':\n\n']);
   await answer();
   expect(reads).toEqual(['1', '2', '3', '4', 'patient']);
-  await tails.stop();
-});
-
-test('a failed read gives its turn back', async () => {
-  const { db, reads, answer } = createDatabase();
-  const tails = createTails(db);
-  for (const name of ['1', '2', '3', '4']) await open(tails, name);
-  const next = await open(tails, '5');
-  // The row of a holder of another account.
-  await answer([]);
-  await answer();
-  expect(reads).toEqual(['1', '2', '3', '4', '5']);
-  next.stream.end();
   await tails.stop();
 });

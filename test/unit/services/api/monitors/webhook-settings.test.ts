@@ -6,22 +6,6 @@ const CHOSEN = { webhookUrl: 'https://chat.example.com/x', webhookKind: 'slack' 
 const DISCORD_URL = 'https://discord.com/api/webhooks/1/x';
 
 test.each([
-  ['nothing said', NONE, {}, NONE],
-  ['nothing said, one there', CHOSEN, {}, CHOSEN],
-  ['the same URL keeps a chosen kind', CHOSEN, { webhook_url: CHOSEN.webhookUrl }, CHOSEN],
-  ['a new URL is detected', CHOSEN, { webhook_url: DISCORD_URL }, { webhookUrl: DISCORD_URL, webhookKind: 'discord' }],
-  ['a null kind is detected again', CHOSEN, { webhook_kind: null }, { ...CHOSEN, webhookKind: 'generic' }],
-  ['a chosen kind wins', NONE, { webhook_url: CHOSEN.webhookUrl, webhook_kind: CHOSEN.webhookKind }, CHOSEN],
-  ['a kind alone', CHOSEN, { webhook_kind: 'discord' }, { ...CHOSEN, webhookKind: 'discord' }],
-  ['null removes', CHOSEN, { webhook_url: null }, NONE],
-  ['an empty text removes', CHOSEN, { webhook_url: '' }, NONE],
-  ['null and null remove', CHOSEN, { webhook_url: null, webhook_kind: null }, NONE],
-  ['a null kind without a URL', NONE, { webhook_kind: null }, NONE],
-] as const)('%s', (_name, current, change, webhook) => {
-  expect(changedWebhook(current, change)).toEqual({ webhook });
-});
-
-test.each([
   ['a kind without a URL', NONE, { webhook_kind: 'slack' }],
   ['a kind beside a removed URL', CHOSEN, { webhook_url: null, webhook_kind: 'slack' }],
   ['a kind of another product', NONE, { webhook_url: DISCORD_URL, webhook_kind: 'slack' }],

@@ -52,35 +52,6 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('AccountCalls', () => {
-  test('makes calls for the account with the weight of its plan', async () => {
-    const forum = new PausedForum();
-    await forum.request('a', 1, 'paid');
-    await forum.request('b', 1, 'paid', 79);
-    expect(forum.payers).toEqual([
-      { id: 'a', weight: 1 },
-      { id: 'b', weight: 20 },
-    ]);
-  });
-
-  test('never refuses requests that are paid', async () => {
-    const forum = new PausedForum();
-    for (let request = 0; request < 100; request++) await forum.request('a', 5, 'paid');
-    expect(forum.asked).toBe(500);
-  });
-
-  test('allows failed requests two hundred calls at once and two hundred a minute', async () => {
-    const forum = new PausedForum();
-    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
-    const refused = await refusal(forum.request('a', 4, 'failed'));
-    expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
-    expect(forum.asked).toBe(200);
-    await forum.request('b', 4, 'failed');
-    forum.now += 60_000;
-    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
-    await refusal(forum.request('a', 4, 'failed'));
-    expect(forum.asked).toBe(404);
-  });
-
   test('does not count calls that the forum failed', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const fail = () => Promise.reject(failure);
@@ -88,15 +59,6 @@ describe('AccountCalls', () => {
     for (let request = 0; request < 500; request++) {
       await expect(calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL)).rejects.toBe(failure);
     }
-  });
-
-  test('counts redirects, which a caller can choose by share links', async () => {
-    const moved = new UpstreamError('moved', 'the forum answered 301', { status: 301, location: '/r/rust/' });
-    const fail = () => Promise.reject(moved);
-    const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
-    const request = () => calls.begin({ accountId: 'a', pack: 0 }).get('/r/rust/s/x', {}, CALL);
-    for (let count = 0; count < 200; count++) await expect(request()).rejects.toBe(moved);
-    expect(await refusal(request())).toMatchObject({ code: 'rate_limited' });
   });
 
   test('releases only the counted calls of a request that is paid', async () => {
@@ -111,13 +73,6 @@ describe('AccountCalls', () => {
     paid.markPaid();
     for (let count = 0; count < 10; count++) await begin().get('/x', {}, CALL);
     expect(await refusal(begin().get('/x', {}, CALL))).toMatchObject({ code: 'rate_limited' });
-  });
-
-  test('refuses a request only before its first call, so a thread is read to its end', async () => {
-    const forum = new PausedForum();
-    await forum.request('a', 199, 'failed');
-    await forum.request('a', 30, 'paid');
-    expect(forum.asked).toBe(229);
   });
 
   test('refuses the first call of a request while forty calls are in flight', async () => {

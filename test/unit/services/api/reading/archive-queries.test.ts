@@ -28,17 +28,6 @@ const UNAVAILABLE = {
   takesDailySlot: false,
 };
 
-test('a search that takes an archive that answers too long counts as a request of the day', async () => {
-  const { queries } = createQueries(true);
-  await expect(queries.begin('a', undefined)(endless)).rejects.toMatchObject({
-    code: 'internal_error',
-    status: 503,
-    retryAfter: 60,
-    takesDailySlot: true,
-    message: expect.stringContaining('Search for rarer words') as string,
-  });
-});
-
 test('an archive that does not answer is unavailable, and is asked once for all searches', async () => {
   const { archive, queries } = createQueries(false);
   const searches = ['a', 'a', 'b'].map((account) => queries.begin(account, undefined)(endless));
@@ -65,14 +54,4 @@ test('three queries run at a time, and a search that waited until its deadline i
       reason: { status: 503, takesDailySlot: false, message: expect.stringContaining('too many searches') as string },
     });
   }
-});
-
-test('a client that leaves ends its query, and a mistake is passed on', async () => {
-  const { queries } = createQueries(true);
-  const gone = new AbortController();
-  const left = queries.begin('a', gone.signal)(endless);
-  gone.abort(new Error('gone'));
-  await expect(left).rejects.toThrow('gone');
-  const fault = new TypeError('a mistake');
-  await expect(queries.begin('a', undefined)(() => Promise.reject(fault))).rejects.toBe(fault);
 });

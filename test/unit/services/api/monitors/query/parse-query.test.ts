@@ -31,24 +31,6 @@ test('valid settings, printed and read, are the settings that are stored', () =>
   );
 });
 
-test('what was read is what a request with these fields stores', () => {
-  const query = '(" rust " OR Rust) AND job sub:r/golang author:u/a,A in:body,title';
-  expect(parseQuery(query)).toEqual({
-    settings: {
-      keywords: ['rust'],
-      exclude: [],
-      subreddits: ['golang'],
-      posts: true,
-      comments: true,
-      nsfw: false,
-      require: [['job']],
-      matchIn: ['title', 'body'],
-      authors: ['a'],
-      threadOnce: false,
-    },
-  });
-});
-
 test('the longest rule can be written', () => {
   // 100 characters of two code units, and 100 that need a backslash. Each term differs from the others.
   const texts = Array.from({ length: 20 }, (_, at) => String.fromCodePoint(0x10428 + at) + '𐐨'.repeat(98) + '"');

@@ -38,40 +38,6 @@ test('four at once, the others in the order of arrival', async () => {
   expect(await Promise.all(asked)).toEqual(['rest', 'rest', 'third', 'rest', 'rest', 'last']);
 });
 
-test('an account waits for two answers', async () => {
-  const turns = new ArchiveTurns();
-  const { answers, ask } = slowArchive();
-  const first = [turns.ask('one', undefined, ask), turns.ask('one', undefined, ask)];
-  await expect(turns.ask('one', undefined, ask)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 1 });
-  answers.forEach((answer) => {
-    answer('done');
-  });
-  await Promise.all(first);
-  const again = turns.ask('one', undefined, ask);
-  await settled();
-  answers.at(-1)!('again');
-  expect(await again).toBe('again');
-});
-
-test('those whose clients leave give up their place', async () => {
-  const turns = new ArchiveTurns();
-  const { answers, ask } = slowArchive();
-  const running = Array.from({ length: 4 }, (_, at) => turns.ask(`account ${at}`, undefined, ask));
-  const leaving = new AbortController();
-  const left = turns.ask('left', leaving.signal, ask);
-  const stays = turns.ask('stays', undefined, ask);
-  leaving.abort(new Error('gone'));
-  await expect(left).rejects.toThrow('gone');
-  answers.forEach((answer) => {
-    answer('done');
-  });
-  await Promise.all(running);
-  await settled();
-  expect(answers).toHaveLength(5);
-  answers[4]!('stayed');
-  expect(await stays).toBe('stayed');
-});
-
 test('an archive that hangs is unavailable after five seconds, for those who wait for a turn too', async () => {
   const timeout = new AbortController();
   const waits = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
@@ -84,12 +50,4 @@ test('an archive that hangs is unavailable after five seconds, for those who wai
     expect(outcome).toMatchObject({ reason: { code: 'internal_error', status: 503, retryAfter: 5 } });
   }
   expect(waits).toHaveBeenCalledWith(5_000);
-});
-
-test('other errors are passed on, and free the turn', async () => {
-  const turns = new ArchiveTurns();
-  for (let at = 0; at < 6; at += 1) {
-    const fault = new TypeError('a mistake');
-    await expect(turns.ask('one', undefined, () => Promise.reject(fault))).rejects.toBe(fault);
-  }
 });

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { digestEvent, spikeEvent } from '../../../../../../schemas/messages/monitor-event.ts';
 import { webhookEvent } from '../../../../../../schemas/messages/webhook-event.ts';
 import { buildOpenApiDocument } from '../../../../../../services/api/openapi/build-openapi.ts';
-import { buildEventMessage } from '../../../../../../shared/domain/webhooks/event-message.ts';
 import { buildWebhookMessage } from '../../../../../../shared/domain/webhooks/webhook-message.ts';
 import { validate } from '../../../../../support/oracles/openapi-checker.ts';
 import { chatMatch } from '../../../../../support/samples/chat-matches.ts';
@@ -34,26 +32,4 @@ test('the payload conforms to its schema, and so does its example', () => {
     validate(document, schema, value, 'the example');
     webhookEvent.parse(value);
   }
-});
-
-const spike = { at: '2026-03-04T09:00:00.000Z', interval: 'hour' as const, count: 57, expected: 4, score: 11.2 };
-const digest = { interval: 'daily' as const, count: 3, matches: [match], more: 2, url: 'https://dash.example.com/' };
-
-test.each([
-  { path: 'monitorSpike', content: { kind: 'monitor.spike' as const, spike }, parsed: spikeEvent },
-  { path: 'monitorDigest', content: { kind: 'monitor.digest' as const, digest }, parsed: digestEvent },
-])('$path is sent as documented, and so is its example', ({ path, content, parsed }) => {
-  const { post: documented } = document.webhooks[path]!;
-  const body = documented.requestBody.content['application/json']!;
-  const secrets = ['whsec_bmV3'] as const;
-  const sent = buildEventMessage({ id: 'evt_1', kind: 'generic', monitor, content, secrets: [...secrets], now: 1_000 });
-  validate(document, body.schema, JSON.parse(sent.body.toString()), path);
-  parsed.parse(JSON.parse(sent.body.toString()));
-  for (const { value } of Object.values(body.examples)) {
-    validate(document, body.schema, value, 'the example');
-    parsed.parse(value);
-  }
-  const required = documented.parameters.filter(({ required: isRequired }) => isRequired).map(({ name }) => name);
-  const headers = Object.keys(sent.headers).filter((name) => /^(x-service|webhook-)/i.test(name));
-  expect(headers.sort()).toEqual(required.sort());
 });

@@ -28,20 +28,6 @@ describe('buildCommentTree', () => {
     expect(shapeOf(build(comments).comments)).toBe(shape);
   });
 
-  test('sets the depth of each comment and ignores the depth it had', () => {
-    const comments = [commentOf('a', 't3_p0st', { depth: 7 }), commentOf('b', 't1_a', { depth: 0 })];
-    const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
-    expect(inPageOrder(tree.comments).map(({ depth }) => depth)).toEqual([0, 1]);
-  });
-
-  test('does not modify the loaded comments', () => {
-    const given = loaded('a b<a');
-    const before = structuredClone(given);
-    const tree = buildCommentTree(given, 10);
-    tree.comments[0]!.replies[0]!.body = 'changed';
-    expect(given).toEqual(before);
-  });
-
   test('puts a comment with a missing parent below its nearest loaded ancestor', () => {
     const missing = [
       { id: 'x', parentId: 't1_a' },
@@ -64,58 +50,11 @@ describe('buildCommentTree', () => {
     expect(shapeOf(build('b<x', Infinity, { missing: circle }).comments)).toBe('b');
   });
 
-  test('keeps the first of two comments with the same id, and deleted comments', () => {
-    const comments = [
-      commentOf('a', 't3_p0st', { author: '[deleted]', body: '[deleted]' }),
-      commentOf('b', 't1_a'),
-      commentOf('a', 't1_b', { body: 'again' }),
-    ];
-    const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
-    expect(shapeOf(tree.comments)).toBe('a(b)');
-    expect(tree.comments[0]?.body).toBe('[deleted]');
-    expect(tree.returned).toBe(2);
-  });
-
-  test.each([
-    ['a<a', 'a'],
-    ['a<b b<a', 'b(a)'],
-    ['x a<c b<a c<b d<b', 'x b(c(a) d)'],
-    ['t<a a<b b<a', 'b(a(t))'],
-  ])('breaks the cycle in %s', (comments, shape) => {
-    expect(shapeOf(build(comments).comments)).toBe(shape);
-  });
-
   test('builds a chain of 50,000 comments', () => {
     const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`);
     const tree = build(ids.map((id, index) => (index === 0 ? id : `${id}<c${index - 1}`)).join(' '));
     expect(tree.returned).toBe(50_000);
     expect(inPageOrder(tree.comments).at(-1)).toMatchObject({ id: 'c49999', depth: 49_999 });
-  });
-});
-
-describe('a limited tree', () => {
-  const COMMENTS = 'a b<a c<b d e<d f<d g<e';
-  test.each([
-    [0, ''],
-    [1, 'a'],
-    [2, 'a d'],
-    [3, 'a(b) d'],
-    [4, 'a(b) d(e)'],
-    [5, 'a(b) d(e f)'],
-    [6, 'a(b(c)) d(e f)'],
-    [7, 'a(b(c)) d(e(g) f)'],
-    [8, 'a(b(c)) d(e(g) f)'],
-  ])('of %i comments keeps the upper levels', (limit, shape) => {
-    const tree = build(COMMENTS, limit);
-    expect(shapeOf(tree.comments)).toBe(shape);
-    expect(tree.returned).toBe(Math.min(7, limit));
-    expect(tree.hasMore).toBe(limit < 7);
-  });
-
-  test('has hasMore while stubs are open', () => {
-    expect(build('a', 5).hasMore).toBe(false);
-    expect(build('a', 5, { stubs: [{ parentId: 't1_a', childIds: [] }] }).hasMore).toBe(true);
-    expect(build('a', 5, { missing: [{ id: 'b', parentId: 't1_a' }] }).hasMore).toBe(false);
   });
 });
 

@@ -27,16 +27,6 @@ describe('readAroundComment', () => {
     'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
   };
 
-  test('returns the comments above it and all of its direct replies', async () => {
-    const forum = new ScriptedForum(answers);
-    const read = await readAroundComment('f', 2, forum.request(100));
-    expect(shape(read.loaded)).toBe('b(c(f(r1 r2 r3)))');
-    expect(read).toMatchObject({ complete: true, calls: 2, loaded: { stubs: [] } });
-    expect(read.loaded.comments[0]?.parent_id).toBe('t1_a');
-    expect(forum.params[0]).toEqual({ limit: '500', sort: 'confidence', comment: 'f', context: '2' });
-    expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
-  });
-
   test.each([
     [0, 'f(r1)'],
     [1, 'c(f(r1))'],
@@ -44,24 +34,6 @@ describe('readAroundComment', () => {
   ])('returns %i levels above it', async (context, expected) => {
     const forum = new ScriptedForum(answers);
     expect(shape((await readAroundComment('f', context, forum.request(1))).loaded)).toBe(expected);
-  });
-
-  test('continues below it when the thread is too deep for one response', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
-      '/comments/p0st/_/f': rawThread([
-        rawComment('f', 't3_p0st', {}, [rawComment('r', 't1_f', {}, [rawMore('t1_r', [])])]),
-      ]),
-    });
-    const read = await readAroundComment('f', 0, forum.request(100));
-    expect([shape(read.loaded), read.loaded.stubs]).toEqual(['f(r)', []]);
-  });
-
-  test('throws not_found when the response lacks the comment', async () => {
-    for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
-      const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
-      await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
-    }
   });
 
   test('ends at a cycle of parents', async () => {

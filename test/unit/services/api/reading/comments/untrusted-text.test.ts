@@ -127,7 +127,7 @@ describe('the structure of a document', () => {
         expect(structure.foreign).toEqual([]);
         expect(outlineOf(structure)).toEqual(expectedStructure(post));
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 

@@ -131,14 +131,6 @@ export const GOLDEN_CASES: GoldenCase[] = [
     meta: meta(0, 0),
   },
   {
-    name: 'running-poll',
-    post: postOf({
-      selftext: '',
-      poll: { total_votes: 1, is_closed: false, options: [{ id: '1', text: 'Green', vote_count: 0 }] },
-    }),
-    meta: meta(0, 0),
-  },
-  {
     name: 'crosspost',
     post: postOf({
       is_self: false,
@@ -153,25 +145,6 @@ export const GOLDEN_CASES: GoldenCase[] = [
       },
     }),
     meta: meta(0, 0),
-  },
-  {
-    name: 'crosspost-of-a-lost-post',
-    post: postOf({
-      is_self: false,
-      crosspost_of: {
-        id: '0ld',
-        subreddit: '',
-        title: '',
-        author: '',
-        permalink: 'https://forum.example/comments/0ld/',
-      },
-    }),
-    meta: meta(0, 0),
-  },
-  {
-    name: 'link',
-    post: postOf({ is_self: false, selftext: '', url: 'https://news.example/a_b?c=d', domain: 'news.example' }),
-    meta: meta(0, 1),
   },
   {
     name: 'video',
