@@ -214,5 +214,3 @@ describe('when no client works', () => {
     },
   );
 });
-
-describe('connections', () => {});
