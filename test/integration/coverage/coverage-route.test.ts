@@ -73,18 +73,6 @@ test('tells what is stored of the hours and their gaps, and charges nothing', as
   expect(rows).toEqual([]);
 });
 
-test('lists the newest 200 gaps and counts them all', async () => {
-  await db.pool.query(
-    `INSERT INTO crawl_gaps (source, reason, opened_at)
-     SELECT 'listings:comments', n, $1::timestamptz + n * interval '1 second' FROM generate_series(1, 250) AS n`,
-    [at(10)],
-  );
-  const { gaps, gap_count, total } = await ask(10, 11);
-  expect(gaps).toHaveLength(200);
-  expect(gaps[0]!.reason).toBe('250');
-  expect([gap_count, total.gaps.opened]).toEqual([252, 250]);
-});
-
 test('without times it tells the last 24 hours; a key without any permission may ask', async () => {
   const { apiKey } = await api.account();
   const created = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'nothing', scopes: [] });
@@ -108,27 +96,4 @@ test('wrong times and missing keys are refused', async () => {
     'from: must be before `to`',
   ]);
   expect((await api.call(undefined, 'GET', '/v1/coverage')).status).toBe(401);
-});
-
-test('a month of full hours is answered within a second', async () => {
-  const lags = Object.fromEntries(Array.from({ length: 300 }, (_, bucket) => [bucket, 1_000]));
-  const lane = { used: 1 };
-  const coverage = {
-    seen: { listings: { posts: 1, comments: 1 } },
-    late: 0,
-    lags,
-    tombstones: 0,
-    posts: null,
-    comments: null,
-  };
-  const hours = Array.from({ length: 31 * 24 }, (_, number) => ({
-    hour: at(-1_000 + number),
-    archivedRows: lane.used,
-    coverage,
-    callsPerSecond: 1,
-  }));
-  await saveCoverageHours(db.pool, hours);
-  await ask(-1_000, -1_000 + 31 * 24);
-  const { total } = await ask(-1_000, -1_000 + 31 * 24);
-  expect(total.seen.posts).toBe(31 * 24);
 });

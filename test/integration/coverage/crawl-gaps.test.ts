@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import {
   closeGap,
@@ -13,11 +13,14 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   db = await createTestDatabase();
+});
+beforeEach(async () => {
+  await db.pool.query('TRUNCATE crawl_gaps RESTART IDENTITY');
   await db.freeze();
 });
-afterEach(() => db.drop());
+afterAll(() => db.drop());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -55,20 +58,6 @@ test('a new gap of skipped ids closes those that lie within it, and no others', 
   const open = boundsOf(await readOpenGaps(db.pool, { limit: 10, sourcePrefix: 'post-ids' }));
   expect(open).toHaveLength(4);
   expect(open).not.toContainEqual(['t3_zz', 't3_200']);
-});
-
-test('an open gap is read as it was noticed', async () => {
-  const noticed = gap(1, 5, { ageMs: 7 * SECOND });
-  const unbounded = gap(2, 3, { source: 'post-ids', afterThing: undefined, afterAt: undefined });
-  await openGaps(db.pool, [noticed, unbounded]);
-  const { ageMs, ...expected } = noticed;
-  const { ageMs: none, ...alsoExpected } = unbounded;
-  const openedAt = await now();
-  expect(await readOpenGaps(db.pool, { limit: 10 })).toEqual([
-    { ...alsoExpected, id: 2, found: 0, openedAt: openedAt - none },
-    { ...expected, id: 1, found: 0, openedAt: openedAt - ageMs },
-  ]);
-  expect(await readOpenGaps(db.pool, { limit: 1 })).toHaveLength(1);
 });
 
 test.each([
@@ -118,15 +107,6 @@ test.each([
   await openGaps(db.pool, [gap(4, 9, { source, communities: next })]);
   const gaps = await readOpenGaps(db.pool, { limit: 10 });
   expect(gaps.map(({ communities }) => communities && [...communities].sort())).toEqual([both]);
-});
-
-test('gaps of ids are not joined, so that their source can close each', async () => {
-  const first = gap(1, 5, { source: 'post-ids' });
-  const next = gap(5, 9, { source: 'post-ids' });
-  await openGaps(db.pool, [first]);
-  await openGaps(db.pool, [next]);
-  await closeGapsBefore(db.pool, 'post-ids', [{ beforeThing: first.beforeThing!, found: 3, outcome: 'filled' }]);
-  expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual([['t1_5', 't1_9']]);
 });
 
 test('a gap that was joined from several is given up when its last part is caught up', async () => {

@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import { readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
-import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -20,21 +17,26 @@ const NOW = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR + 30 * MINUTE;
 const CURRENT = NOW - 30 * MINUTE;
 
 let db: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 let rollup: CoverageRollup;
 /** The rate that the forum allows. */
 let allowed: number | undefined;
 
+beforeAll(async () => {
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  clickhouse = archive.client;
+});
 beforeEach(async () => {
-  [db, archive] = await Promise.all([createTestDatabase(), createTestClickhouse()]);
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  await db.pool.query('TRUNCATE coverage_hours, crawl_gaps, crawl_cursors, removed_things, audit_samples');
+  for (const table of ['items', 'thread_items', 'item_sightings', 'coverage_hours']) {
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  }
   allowed = undefined;
   rollup = new CoverageRollup({ db: db.pool, clickhouse, allowedPerSecond: () => allowed });
 });
-afterEach(async () => {
-  await clickhouse.close();
+afterAll(async () => {
   await archive.drop();
   await db.drop();
 });
@@ -123,29 +125,6 @@ test('what was created before the first start counts as seen, but neither as lat
   await saveCoverageHours(db.pool, [earlier]);
   await archiveItems([{ thing: 't1_more', seenAt: CURRENT + 11 * MINUTE }]);
   expect((await rollup.pass(NOW, 1))[0]!.coverage.late).toBe(2);
-});
-
-test('hours before the first start are not stored, so that the backlog does not count as late', async () => {
-  const startedAt = NOW - MINUTE;
-  const stored = async () =>
-    (await readCoverageHours(db.pool, new Date(0), new Date(CURRENT + HOUR))).map(({ hour }) => hour.getTime());
-  await db.pool.query(`INSERT INTO crawl_cursors (source, position, updated_at) VALUES ('post-ids', '{}', $1)`, [
-    new Date(NOW),
-  ]);
-  const before = await rollup.pass(NOW, 72);
-  expect(before.map(({ coverage }) => coverage.posts)).toEqual(before.map(() => null));
-  await rollup.pass(NOW, 72);
-  expect(await stored(), 'before anything is archived').toEqual([CURRENT]);
-  // The newest posts when it started, of this hour and of those before.
-  await archiveItems(
-    [1, 2, 3, 30].map((hours) => ({ thing: `t3_${hours}`, seenAt: startedAt, lag: hours * HOUR - 40 * MINUTE })),
-  );
-  await archiveItems([{ thing: 't3_new', seenAt: startedAt + SECOND, lag: 0 }]);
-  const covered = await rollup.pass(NOW, 72);
-  expect(covered[0]!.coverage).toMatchObject({ posts: { found: 2, unread: 0 }, late: 0 });
-  expect(await stored(), 'hours of which the backlog has posts').toEqual([CURRENT]);
-  await archiveItems([{ thing: 't1_backlog', source: 'threads', seenAt: NOW, lag: 30 * HOUR }]);
-  expect((await rollup.pass(NOW, 2))[0]!.coverage).toMatchObject({ late: 0 });
 });
 
 test('hours in which the forum only failed or a dump file was replayed are not the first start', async () => {

@@ -3,7 +3,6 @@ import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -13,8 +12,6 @@ import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-
-const MINUTE = 60_000;
 
 let db: TestDatabase;
 let archive: TestArchive;
@@ -57,18 +54,6 @@ test('deliveries that are due, and those under way', async () => {
   expect(oldestMs).toBeGreaterThanOrEqual(40_000);
   expect(oldestMs).toBeLessThan(50_000);
   await db.pool.query('DELETE FROM matches');
-});
-
-test('items of dump files do not count as the newest one', async () => {
-  const seenAt = Date.now() - 20 * MINUTE;
-  const archiveItem = (id: string, source: string, at: number) => {
-    const item = { thing_id: id, kind: 'comment', source, first_seen_at: new Date(at).toISOString() };
-    return clickhouse.insert({ table: 'items', values: [item], format: 'JSONEachRow' });
-  };
-  await archiveItem('t1_dumped', 'replay', Date.now());
-  expect(await newestArchivedAt(clickhouse)).toBeUndefined();
-  await archiveItem('t1_old', 'listings', seenAt);
-  expect(await newestArchivedAt(clickhouse)).toBe(seenAt);
 });
 
 test('the report of a pipeline that is up to date; HEAD and other methods', async () => {

@@ -106,11 +106,4 @@ describe('the budget exchange of two processes', () => {
     await crawler.exchange.stop();
     await eventually('they exchange again', () => reading(api.budget) > 5);
   });
-
-  test('ignores a report of unknown shape', async () => {
-    const report = { processId: 'other', report: { clients: 7 }, maxAgeMs: 5_000, timeoutMs: 2_000 };
-    await exchangeReports(db.pool, report);
-    const { budget } = await startProcess();
-    expect(reading(budget)).toBe(Infinity);
-  });
 });

@@ -99,24 +99,6 @@ function idGap(source: string, n: number): CrawlGap {
   return { source, reason: 'skipped', ...things, afterAt: undefined, beforeAt: undefined };
 }
 
-test('the end of a gap that is queued while ends are written is written next', async () => {
-  const source = 'post-ids';
-  const db = queueingDuring('UPDATE', () => persistence.closeGap({ beforeThing: 't3_3', found: 3, outcome: 'filled' }));
-  const persistence = persistenceOf(db, source);
-  for (const n of [1, 2]) persistence.recordGap(idGap(source, n));
-  persistence.closeGap({ beforeThing: 't3_2', found: 2, outcome: 'filled' });
-  await persistence.writeGaps();
-  expect(await gapsOf(source)).toEqual([
-    ['t3_3', undefined],
-    ['t3_2', 2],
-  ]);
-  await persistence.writeGaps();
-  expect(await gapsOf(source)).toEqual([
-    ['t3_3', 3],
-    ['t3_2', 2],
-  ]);
-});
-
 test('a gap that is queued with its end while other gaps are written is written and closed next', async () => {
   const source = 'comment-ids';
   const db = queueingDuring('INSERT', () => {

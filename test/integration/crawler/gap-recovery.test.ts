@@ -86,15 +86,6 @@ test('closes a gap with what was found, once every post that may have had commen
   expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 1 }]);
 });
 
-test('waits only for posts of the communities whose listing has the gap', async () => {
-  await openGap('listings:groups:1', 5 * MINUTE, ['Tea']);
-  sweep.add({ postId: 'a', createdAt: NOW - 30 * MINUTE, comments: 0, subreddit: 'tea' });
-  sweep.add({ postId: 'b', createdAt: NOW - 30 * MINUTE, comments: 0, subreddit: 'salt' });
-  const [gap] = await look(NOW);
-  sweep.nextCheck(NOW, 10);
-  expect(sweep.waitingForGap(gap!.id)).toBe(1);
-});
-
 test('tells the audit the times whose posts are not all known', async () => {
   await openGap('listings:comments', 20_000);
   await openGap('post-ids', 5 * MINUTE);
@@ -123,18 +114,6 @@ test('waits while the source may still extend the gap, leaves gaps of post ids a
   await archiveComment();
   sweep.nextCheck(NOW + 2 * MINUTE, 10);
   expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 0 }, {}, {}]);
-});
-
-test('gives up a gap of ids that its source has lost sight of, but not a young one', async () => {
-  await openGap('post-ids', 4 * DAY);
-  await openGap('comment-ids', 4 * DAY + MINUTE);
-  await openGap('comment-ids', 2 * DAY);
-  const gaps = await look(NOW);
-  expect(gaps.map(({ source, outcome }) => [source, outcome])).toEqual([
-    ['comment-ids', undefined],
-    ['post-ids', 'given_up'],
-    ['comment-ids', 'given_up'],
-  ]);
 });
 
 test('waits until the archive has what was seen after the gap, and until the posts of its time are caught up', async () => {

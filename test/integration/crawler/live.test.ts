@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createPool } from '../../../shared/postgres/pool.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestCrawler } from '../../support/fixtures/crawler-fixture.ts';
@@ -8,7 +9,9 @@ import {
   startTestCrawler,
   TEST_SITE_URL,
 } from '../../support/fixtures/crawler-fixture.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
 import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
 
@@ -38,10 +41,11 @@ describe('the live crawl', () => {
   async function start(
     settings: Record<string, string>,
     sources = SOURCES,
+    pool = database.pool,
   ): Promise<[SimulatorProcess, CollectingPublisher]> {
     simulator = await startSimulatorProcess({ SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', ...settings });
     const publisher = new CollectingPublisher();
-    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources });
+    crawler = await startTestCrawler({ url: simulator.url, pool, publisher, sources });
     await eventually('the crawl begins', () => crawler?.ready());
     owedSince = Date.now();
     return [simulator, publisher];
@@ -85,7 +89,7 @@ describe('the live crawl', () => {
   test('loses nothing during an outage, blocks, 429s, truncated responses and revoked tokens', async () => {
     // Fewer items than a listing holds: nothing leaves the listing, however long the pauses after these faults are. The
     // worst fault, a refusal followed by failures, hits the comments, which no other source can fetch.
-    const [sim, publisher] = await start({ SIMULATOR_RATE: '75', SIMULATOR_COUNT: '900' });
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '150', SIMULATOR_COUNT: '900' });
     const comments = '/r/all/comments';
     const faults = [
       { kind: 'outage', seconds: 2 },
@@ -109,14 +113,35 @@ describe('the live crawl', () => {
   test('resumes from its checkpoints after a stop and loses nothing published in the meantime', async () => {
     // Fewer comments than the listing shows: none of them can leave it, however long a restart takes.
     const [sim, publisher] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '1100' });
-    for (const emitted of [250, 700]) {
-      await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
-      await crawler?.stop();
-      await eventually(`item ${emitted + 300}`, async () => (await sim.stats()).emitted > emitted + 300);
-      crawler = await startTestCrawler({ url: sim.url, pool: database.pool, publisher, sources: SOURCES });
-    }
+    const emitted = 300;
+    await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
+    await crawler?.stop();
+    await eventually(`item ${emitted + 300}`, async () => (await sim.stats()).emitted > emitted + 300);
+    crawler = await startTestCrawler({ url: sim.url, pool: database.pool, publisher, sources: SOURCES });
     await arriveAll(publisher);
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+  });
+
+  test('loses nothing while Postgres and the broker are away, and saves its cursors afterwards', async () => {
+    const proxy = await TcpProxy.start(database.url);
+    const pool = createPool({ url: proxy.url, name: 'crawler', logger: silentLogger() });
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '120', SIMULATOR_COUNT: '900' }, SOURCES, pool);
+    proxy.goAway();
+    publisher.failNext(12);
+    // Longer than the duration of a lease.
+    await eventually('item 700', async () => (await sim.stats()).emitted > 600 && publisher.items.size > 400);
+    const back = new Date();
+    proxy.comeBack();
+    await arriveAll(publisher);
+    await eventually('the cursors are saved', async () => {
+      const { rowCount } = await database.pool.query('SELECT FROM crawl_cursors WHERE updated_at > $1', [back]);
+      return rowCount! > 0;
+    });
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    await crawler?.stop();
+    crawler = undefined;
+    await pool.end();
+    await proxy.stop();
   });
 
   test('records a gap when a listing no longer reaches the last item seen, and still fetches all posts', async () => {
@@ -156,35 +181,5 @@ describe('the live crawl', () => {
       .filter((number) => !publisher.items.has(nameOf(number)))
       .filter((number) => !ranges.some(([after, before]) => after <= number && number <= before));
     expect(unaccounted).toEqual([]);
-  });
-
-  test('lets one process crawl a source at a time, and hands the source over when that process stops', async () => {
-    // One source only: several would be divided among the two.
-    const sources = ['post-ids'];
-    const [sim, first] = await start({ SIMULATOR_RATE: '200' }, sources);
-    await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
-    const second = new CollectingPublisher();
-    const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources });
-    try {
-      await eventually('the second stands by', () => standby.ready());
-      const before = first.items.size;
-      await eventually('the first goes on', () => first.items.size > before + 50);
-      expect(second.items.size).toBe(0);
-      await crawler?.stop();
-      await eventually('the second is at work', () => second.items.size > 50);
-      const until = missing(first);
-      await eventually('everything is published by one or the other', () =>
-        until.every((name) => name.startsWith('t1_') || second.items.has(name)),
-      );
-    } finally {
-      await standby.stop();
-    }
-  });
-
-  test('waits while the broker is away, and marks nothing as seen before its acknowledgement', async () => {
-    const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
-    await eventually('item 200', async () => (await sim.stats()).emitted > 200);
-    publisher.failNext(12);
-    await arriveAll(publisher);
   });
 });

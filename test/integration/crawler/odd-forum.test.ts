@@ -56,29 +56,15 @@ describe('a forum that answers oddly', () => {
     expect(crawler.errors).toEqual([]);
   }
 
-  test.each([
-    ['pages that show children twice', { kind: 'duplicates' }],
-    ['`more` stubs among the things', { kind: 'more' }],
-    ['pages older than the one before', { kind: 'stale', age_ms: 1500 }],
-  ])('loses nothing to %s, and publishes each item once', async (_, fault) => {
-    await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
-    for (let burst = 1; burst <= 4; burst++) {
-      await eventually('more items', async () => (await simulator.stats()).emitted > burst * 120);
-      await simulator.fault({ ...fault, path: '/r/', count: 4 });
-    }
-    await arriveAll();
-    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
-    // Two sources can receive a post at the same moment.
-    expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
-  });
-
-  test('items dated in the future or years ago are published with their dates and move no bound', async () => {
-    await start({ SIMULATOR_RATE: '60', SIMULATOR_COUNT: '600' });
+  test('loses nothing to pages that are outdated, repeat children or hold stubs, nor to odd dates', async () => {
+    await start({ SIMULATOR_RATE: '120', SIMULATOR_COUNT: '900' });
+    const faults = [{ kind: 'duplicates' }, { kind: 'more' }, { kind: 'stale', age_ms: 1500 }];
     const now = Math.floor(Date.now() / 1000);
-    const dates = [now + 7 * 86_400, now - 9 * YEAR_SECONDS, now + 5, now + 40 * YEAR_SECONDS];
+    const dates = [now + 7 * 86_400, now - 9 * YEAR_SECONDS, now + 40 * YEAR_SECONDS];
     const names = new Map<string, number>();
     for (const [index, created_utc] of dates.entries()) {
-      await eventually('more items', async () => (await simulator.stats()).emitted > (index + 1) * 100);
+      await eventually('more items', async () => (await simulator.stats()).emitted > (index + 1) * 200);
+      await simulator.fault({ ...faults[index], path: '/r/', count: 6 });
       const post = await emit({ kind: 'post', title: 'odd date', created_utc });
       names.set(post, created_utc);
       names.set(await emit({ kind: 'comment', text: 'odd date', post, created_utc }), created_utc);
@@ -88,30 +74,12 @@ describe('a forum that answers oddly', () => {
       expect(Date.parse(publisher.items.get(name)!.created_utc), name).toBe(created * 1000);
     }
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    // Two sources can receive a post at the same moment.
+    expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
     const { rows } = await database.pool.query<{ newest: number }>(
       `SELECT (position->>'newestAt')::float8 AS newest FROM crawl_cursors WHERE source = 'listings:comments'`,
     );
-    for (const { newest } of rows) expect(newest).toBeLessThanOrEqual(Date.now());
-  });
-
-  test('items of unknown shape do not stop the others and become dead letters, once each', async () => {
-    await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '700' });
-    const shapes = [
-      { field: 'body', value: 7 },
-      { field: 'created_utc', value: 'yesterday' },
-      { field: 'subreddit', value: null },
-      { field: 'id', value: { of: 'something' } },
-    ];
-    const odd: string[] = [];
-    for (const [index, shape] of shapes.entries()) {
-      await eventually('more items', async () => (await simulator.stats()).emitted > (index + 1) * 100);
-      odd.push(await emit({ kind: 'comment', text: 'odd', shape }));
-    }
-    await arriveAll(({ name }) => !odd.includes(name));
-    // Answers that overlap may end in any order.
-    expect(publisher.letters.map(({ record }) => record.key).toSorted()).toEqual(odd.toSorted());
-    expect(odd.some((name) => publisher.items.has(name))).toBe(false);
-    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    for (const { newest } of rows) expect(newest, 'no date moves the bound').toBeLessThanOrEqual(Date.now());
   });
 
   test('late posts that slip deep into the listing are found by their ids', async () => {

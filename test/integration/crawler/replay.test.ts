@@ -168,18 +168,4 @@ describe('replay of a file', () => {
     await eventually('it is settled', () => again.ready());
     expect(third.items.size).toBe(0);
   });
-
-  test.each([
-    ['gzip', gzipSync],
-    ['zstd', zstdCompressSync],
-  ])('publishes the things before the damage of a damaged %s file and ends there', async (name, compress) => {
-    const file = join(directory, `cut-${name}`);
-    // Hard to compress, so that the file has more than one block.
-    const whole = compress(lines(many.map((entry) => ({ ...entry, noise: randomBytes(300).toString('base64') }))));
-    writeFileSync(file, whole.subarray(0, whole.length - 200));
-    const publisher = new CollectingPublisher();
-    const { errors } = await start(`replay:${file}`, publisher);
-    expect((await untilDone()).things).toBeGreaterThan(500);
-    expect(errors).toEqual([]);
-  });
 });

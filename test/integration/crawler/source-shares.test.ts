@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SourceShares } from '../../../services/crawler/leases/source-shares.ts';
-import { delay } from '../../../shared/runtime/clock.ts';
 import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -124,24 +123,4 @@ describe('SourceShares', () => {
     expect(listening.toSorted()).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
     expect((await database.pool.query('SELECT name FROM leases')).rows).toEqual([]);
   });
-
-  test.each(['fails', 'hangs'])(
-    'keeps running when its listener cannot end because the broker hangs: it %s',
-    async (what) => {
-      listening.length = 0;
-      const broker = new AbortController();
-      const a = join('a', () =>
-        what === 'hangs' ? delay(600_000, broker.signal) : Promise.reject(new Error('it did not end')),
-      );
-      const b = join('b');
-      await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
-      await b.leave();
-      await eventually('a ends its listening', () => listening.includes('a ends'));
-      const c = join('c');
-      await eventually('a counts the next one', () => a.shares.limit === 2 && c.shares.limit === 2);
-      await c.leave();
-      broker.abort();
-      await a.leave();
-    },
-  );
 });

@@ -179,19 +179,6 @@ describe('CallLoop', () => {
     expect(short).toEqual([true]);
   });
 
-  test('ends a failure of our own engines when they answer', async () => {
-    const source = new ScriptedSource(1);
-    const { pass, loop } = start(source);
-    await pass(0);
-    source.open[0]?.fail(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
-    await pass(0);
-    await pass(1_000);
-    expect(loop.isFailing).toBe(true);
-    source.open[1]?.succeed({ isLocal: true });
-    await pass(0);
-    expect(loop.isFailing).toBe(false);
-  });
-
   test('a patient source makes one call at a time after a refusal by our budget, and more after successes', async () => {
     const source = new ScriptedSource(8);
     const { pass } = start(source, { isPatient: true });
@@ -220,14 +207,5 @@ describe('CallLoop', () => {
     source.open[1]?.succeed();
     await expect(outcome).rejects.toThrow('a bug');
     expect(source.log).toEqual(['failed 1', 'acknowledged 2']);
-  });
-
-  test('is done when a call says so', async () => {
-    const source = new ScriptedSource(1);
-    const { pass, outcome } = start(source);
-    await pass(0);
-    source.open[0]?.succeed({ done: true });
-    await expect(outcome).resolves.toBe('done');
-    expect(source.started).toBe(1);
   });
 });

@@ -56,18 +56,3 @@ test('failures with successes in between are one phase until none has failed for
   log.failed('a', cut());
   expect(texts()).toEqual(['begins', 'ends', 'begins']);
 });
-
-test('another kind of failure has a line of its own, once in a phase', () => {
-  failFor(10, ['a', 'b'], blocked);
-  failFor(10, ['a', 'b'], cut);
-  failFor(10, ['a', 'b'], blocked);
-  expect(lines.map(([text, { failure }]) => [text, failure])).toEqual([
-    ['begins', 'refused'],
-    ['begins', 'broken'],
-  ]);
-});
-
-test('a source without failures says nothing', () => {
-  log.succeeded('a');
-  expect(lines).toEqual([]);
-});

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CommunityCounts } from '../../../../services/crawler/groups/community-counts.ts';
 import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
@@ -77,21 +77,6 @@ describe('ItemPublisher with pages that overlap', () => {
     await Promise.all([first, second]);
     await publish('a', 'b', 'c');
     expect(sends).toHaveLength(2);
-  });
-
-  test('publishes the things of another page whose source stops, whether they were acknowledged or not', async () => {
-    const { sends, publish, publishUntil } = held();
-    const stopping = new AbortController();
-    const first = publishUntil(stopping.signal, 'a', 'b');
-    const second = publish('b', 'c');
-    sends[1]?.acknowledge();
-    stopping.abort();
-    sends[0]?.acknowledge();
-    await expect(first).rejects.toThrow();
-    await vi.waitFor(() => expect(sends).toHaveLength(3), { timeout: 10_000 });
-    expect(sends[2]?.names).toEqual(['t1_b']);
-    sends[2]?.acknowledge();
-    await second;
   });
 
   test('fails a page whose things another page could not publish, and publishes them when asked again', async () => {

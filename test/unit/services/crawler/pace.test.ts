@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../../../services/crawler/pace.ts';
 
-test('gives each source its requested interval while the budget allows it', () => {
-  const pace = new Pace(() => 10);
-  expect(pace.intervalMs('a', 400)).toBe(400);
-  expect(pace.intervalMs('b', 1000)).toBe(1000);
-});
-
 test('stretches all intervals by the same factor when the sources together would exceed the budget', () => {
   const pace = new Pace(() => 1.75);
   pace.intervalMs('a', 400);
@@ -14,10 +8,6 @@ test('stretches all intervals by the same factor when the sources together would
   expect(pace.intervalMs('a', 400)).toBeCloseTo(800);
   pace.remove('a');
   expect(pace.intervalMs('b', 1000)).toBe(1000);
-});
-
-test('does not stretch an interval while no call is allowed at all', () => {
-  expect(new Pace(() => 0).intervalMs('a', 400)).toBe(400);
 });
 
 test('lends a source what the others do not request, and shares a shortage in proportion', () => {
@@ -28,14 +18,6 @@ test('lends a source what the others do not request, and shares a shortage in pr
   short.perSecond('a', 2.5);
   expect(short.perSecond('b', 1)).toBeCloseTo(0.5);
   expect(new Pace(() => 0).perSecond('a', 1)).toBe(Infinity);
-});
-
-test('spaces calls that only save time so that they take their share of the budget', () => {
-  expect(new Pace(() => 4).affordableMs(0.2, 400)).toBe(1250);
-  expect(new Pace(() => 40).affordableMs(0.2, 400)).toBe(400);
-  expect(new Pace(() => 0.01).affordableMs(0.2, 400)).toBe(30_000);
-  expect(new Pace(() => Infinity).affordableMs(0.2, 400)).toBe(400);
-  expect(new Pace(() => 0).affordableMs(0.2, 400)).toBe(400);
 });
 
 test('a preferred source keeps its interval while it takes no more than its share', () => {

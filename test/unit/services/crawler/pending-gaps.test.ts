@@ -92,26 +92,3 @@ test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>, Partial<CrawlGap>]>([
   expect(gaps.size).toBe(1_000);
   expect(gaps.list(70_000).at(-1)).toMatchObject({ reason: 'joined', ...bounds, ageMs: 10_000 });
 });
-
-test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>]>([
-  ['the begin', {}, { afterThing: 't3_999', afterAt: 9_000 }],
-  ['the time of the begin', {}, { afterAt: 9_000 }],
-  ['the time of the end', {}, { beforeAt: 55_000 }],
-  ['the communities', { communities: ['c'] }, { communities: ['d'] }],
-])('keeps a gap that grew while it was written by %s alone', (_, last, grown) => {
-  const gaps = fullOfGaps(last);
-  const listed = gaps.list(60_000);
-  const { ageMs: _age, ...written } = listed.at(-1)!;
-  gaps.add({ ...written, ...grown }, 60_000);
-  gaps.remove(listed);
-  expect(gaps.list(60_000)).toMatchObject([{ ...written, ...grown, reason: 'joined', communities: undefined }]);
-});
-
-test('keeps a gap that grew while it was written', () => {
-  const gaps = new PendingGaps();
-  for (let n = 0; n < 1_000; n++) gaps.add(gap(n), n);
-  const listed = gaps.list(2_000);
-  gaps.add(gap(1_000), 2_000);
-  gaps.remove(listed);
-  expect(gaps.list(2_000)).toMatchObject([{ afterThing: 't1_999', beforeThing: 't1_1001' }]);
-});

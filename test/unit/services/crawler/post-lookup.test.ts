@@ -78,13 +78,6 @@ describe('PostLookup.find', () => {
     expect(posts.get('p1')?.title).toBe('Kettles');
   });
 
-  test('requests a post again after a failure', async () => {
-    const info = new Info([POST], 1);
-    const found = await info.lookup().find([comment('c1', 'p1')], signal);
-    expect(found.get('p1')?.title).toBe('Kettles');
-    expect(info.asked).toHaveLength(2);
-  });
-
   test("returns an empty title and the community's NSFW flag for a deleted post", async () => {
     const info = new Info([COMMUNITY]);
     const found = await info.lookup().find([comment('c1', 'gone')], signal);
@@ -95,12 +88,5 @@ describe('PostLookup.find', () => {
   test('returns nothing for a post if neither it nor its community can be fetched', async () => {
     const found = await new Info([], 2).lookup().find([comment('c1', 'gone')], signal);
     expect(found.size).toBe(0);
-  });
-
-  test('requests at most a hundred ids per call', async () => {
-    const info = new Info([]);
-    const many = Array.from({ length: 150 }, (_, index) => comment(`c${index}`, `p${index.toString(36)}`));
-    await info.lookup().find(many, signal);
-    expect(info.asked.map((ids) => ids.length)).toEqual([100, 50, 100, 51]);
   });
 });

@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { createServer as createSocketServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLogger } from '../../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 import type { Upstream, UpstreamCall, UpstreamDeps } from '../../../../shared/upstream/upstream-client.ts';
 import { createUpstream } from '../../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
-import { eventually } from '../../../support/fixtures/eventually.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -195,27 +193,6 @@ describe('a 429', () => {
     forum.answers.clear();
     expect(await call(client)).toBe('b');
   });
-
-  test('without a time to wait is not repeated at once', async () => {
-    for (const id of ['a', 'b']) forum.answers.set(id, busy(0));
-    const client = create(['a', 'b']);
-    expect((await failure(client)).retryAfterMs).toBeGreaterThanOrEqual(1_000);
-    await failure(client);
-    expect(forum.calls).toHaveLength(2);
-  });
-
-  test('of a token request is a 429 of that client', async () => {
-    forum.tokenAnswers.set('a', busy(600));
-    const client = create(['a', 'b']);
-    for (let calls = 0; calls < 3; calls++) expect(await call(client)).toBe('b');
-    expect(forum.tokenRequests.filter((id) => id === 'a')).toHaveLength(1);
-    expect(lines).toEqual([]);
-  });
-
-  test('of the only client is thrown as it is', async () => {
-    forum.answers.set('a', busy(7));
-    expect(await failure(create(['a']))).toMatchObject({ failure: 'busy', status: 429, retryAfterMs: 7_000 });
-  });
 });
 
 describe('when no client works', () => {
@@ -236,37 +213,4 @@ describe('when no client works', () => {
       expect(lines.filter(({ level }) => level === 40)).toHaveLength(ids.length);
     },
   );
-});
-
-describe('connections', () => {
-  test('speak HTTP/1.1 only, on which a dead connection ends with its call', async () => {
-    const hellos: Buffer[] = [];
-    const server = createSocketServer((socket: Socket) => {
-      socket
-        .on('error', () => undefined)
-        .once('data', (data: Buffer) => {
-          hellos.push(data);
-          socket.destroy();
-        });
-    });
-    const url = (await listen(server)).replace('http:', 'https:');
-    await failure(create(['a'], { url, tokenUrl: `${url}/token` }));
-    server.close();
-    const protocols = Buffer.from('\x00\x10\x00\x0b\x00\x09\x08http/1.1', 'latin1');
-    expect(hellos[0]?.includes(protocols), 'the only protocol offered').toBe(true);
-  });
-
-  test('of the reading lane suffice for other accounts while one has forty slow calls', async () => {
-    const client = create(['a']);
-    await call(client);
-    forum.answers.set('a', 'never');
-    const abandon = new AbortController();
-    const options = { payer: { id: 'slow', weight: 1 }, signal: abandon.signal };
-    const slow = Array.from({ length: 40 }, () => call(client, options).catch(() => 'aborted'));
-    await eventually('forty calls wait for the forum', () => forum.calls.length === 41, 10_000);
-    forum.answers.clear();
-    expect(await call(client, { payer: { id: 'other', weight: 1 } })).toBe('a');
-    abandon.abort();
-    await Promise.all(slow);
-  });
 });

@@ -76,12 +76,6 @@ describe('the letter of an unreadable thing', () => {
     });
   });
 
-  test('has no title, and counts as NSFW, when nothing was known of the post', () => {
-    const { link_title: _title, over_18: _nsfw, ...inThread } = COMMENT;
-    const read = readThingLetter(letterOf({ kind: 't1', data: inThread }, { ...SIGHT, post: undefined }), SITE);
-    expect(read).toMatchObject({ outcome: 'item', item: { title: '', nsfw: true } });
-  });
-
   test('stays unreadable, with the present reason, while the code does not know its shape', () => {
     const read = readThingLetter(letterOf({ kind: 't1', data: { ...COMMENT, body: 7 } }), SITE);
     expect(read).toMatchObject({ outcome: 'unreadable' });
@@ -93,11 +87,5 @@ describe('the letter of an unreadable thing', () => {
     expect(letter.value.length).toBe(256 * 1024);
     const read = readThingLetter(letter, SITE);
     expect(read.outcome === 'unreadable' && read.reason).toMatch(/only the first 262144 of 400\d\d\d bytes are kept/);
-  });
-
-  test('is told apart from the letters of consumers', () => {
-    const headers = { 'dead-letter-step': 'schema', 'dead-letter-topic': 'forum.comments' };
-    expect(readThingLetter({ value: Buffer.from('{}'), headers }, SITE)).toEqual({ outcome: 'other' });
-    expect(readThingLetter({ value: Buffer.from('{}'), headers: {} }, SITE)).toEqual({ outcome: 'other' });
   });
 });

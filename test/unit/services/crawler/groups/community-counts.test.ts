@@ -1,22 +1,6 @@
 import { expect, test } from 'vitest';
 import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
 
-test('counts by community, and begins again when the counts are taken', () => {
-  const counts = new CommunityCounts();
-  counts.addThing('comment', 'tea');
-  counts.addThing('comment', 'tea');
-  counts.addThing('post', 'rust');
-  counts.addCheck('tea', true);
-  counts.addCheck('tea', false);
-  // An advertisement has no community.
-  counts.addThing('post', '');
-  expect(counts.take()).toEqual([
-    { subreddit: 'tea', comments: 2, posts: 0, checked: 2, missed: 1 },
-    { subreddit: 'rust', comments: 0, posts: 1, checked: 0, missed: 0 },
-  ]);
-  expect(counts.take()).toEqual([]);
-});
-
 test('adds counts that were put back to later ones', () => {
   const counts = new CommunityCounts();
   counts.addThing('comment', 'tea');

@@ -42,12 +42,6 @@ describe('formGroups', () => {
     expect(new Set(namesOf(groups)).size).toBe(namesOf(groups).length);
   });
 
-  test('puts no more into a group than a page brings in two seconds', () => {
-    const { groups, mostPages } = formGroups(site(1000), { perSecond: 50, loss: 0.1 });
-    expect(Math.max(...groups.map((group) => total([group])))).toBeLessThanOrEqual(42.5);
-    expect(mostPages).toBe(1);
-  });
-
   test('prefers communities whose comments no other listing shows', () => {
     const rates = [
       ...Array.from({ length: 100 }, (_, n) => rate(`listed${n}`, 0.001, { checked: 500, missed: 0 })),
@@ -64,37 +58,11 @@ describe('formGroups', () => {
     expect(groups).toMatchObject([{ members: [{ name: 'silent', perSecond: 0.04, gain: 0.02 }] }]);
   });
 
-  test('forms no group that gains less than a comment in five calls', () => {
-    const quiet = Array.from({ length: 50 }, (_, n) => rate(`c${n}`, 0.0001));
-    expect(formGroups(quiet, { perSecond: 5, loss: 0.1 })).toMatchObject({ groups: [], leftOut: 0 });
-    const listed = site(1000).map((each) => ({ ...each, checked: 1e6 }));
-    expect(formGroups(listed, { perSecond: 5, loss: 0 })).toMatchObject({ groups: [], quiet: [], leftOut: 0 });
-  });
-
   test('reads quiet communities in slow groups, with a small part of the budget', () => {
     const { groups, quiet, mostPages } = formGroups(site(100_000), { perSecond: 5, loss: 0.1 });
     const grouped = new Set(namesOf(groups));
     expect(quiet.length + grouped.size).toBe(100_000);
     expect(quiet.some(({ name }) => grouped.has(name))).toBe(false);
     expect(callsOf(formSlowGroups(quiet, mostPages))).toBeLessThan(0.15 * 5);
-  });
-
-  test('plans with the rates of now, which differ from the average over a day', () => {
-    const night = formGroups(site(1000), { perSecond: 50, loss: 0.1, activity: 0.5 }).groups;
-    expect(total(night)).toBeCloseTo(66);
-    expect(total(night, 'usualPerSecond')).toBeCloseTo(132);
-  });
-
-  test('skips a community that exceeds a small budget for smaller ones', () => {
-    const rates = [rate('huge', 50), ...Array.from({ length: 30 }, (_, n) => rate(`c${n}`, 0.1))];
-    const { groups } = formGroups(rates, { perSecond: 0.1, loss: 0.1 });
-    expect(groups).toHaveLength(1);
-    expect(namesOf(groups)).not.toContain('huge');
-  });
-
-  test('leaves everything out without a budget', () => {
-    const { groups, leftOut } = formGroups(site(200), { perSecond: 0, loss: 0.1 });
-    expect(groups).toEqual([]);
-    expect(leftOut).toBe(200);
   });
 });

@@ -36,36 +36,6 @@ describe('GroupPolling', () => {
     expect(crawl.calls / 280).toBeLessThan(0.5);
   });
 
-  test('misses nothing across outdated pages, deletions, single failures and a restart', () => {
-    const odd = { failing: 0.02, stale: 0.02, vanishing: 0.05, restarts: [150_000] };
-    const crawl = pollVirtually({ ...CALM, ...odd }, 300_000);
-    expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
-    expect(crawl.gaps).toEqual([]);
-  });
-
-  test('misses nothing of pages that are a minute old and reach back not much longer than an interval', () => {
-    const crawl = pollVirtually({ ...CALM, rates: [1.3], stale: 0.5 }, 900_000);
-    expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
-    expect(crawl.gaps).toEqual([]);
-  });
-
-  test.each([0, 60_000, -60_000])(
-    'reads deeper in a burst and polls more often, with a clock that is %d ms ahead of the forum',
-    (clockAheadMs) => {
-      const burst = (elapsed: number) => (elapsed > 100_000 && elapsed < 160_000 ? 5 : 1);
-      const crawl = pollVirtually({ ...CALM, factor: burst, clockAheadMs }, 300_000);
-      expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
-      expect(crawl.gaps).toEqual([]);
-    },
-  );
-
-  test('records a gap after an outage that the listings do not reach back over', () => {
-    const crawl = pollVirtually({ ...CALM, outages: [{ from: 60_000, to: 360_000 }] }, 500_000);
-    const { missed, unaccounted } = unaccountedFor(crawl);
-    expect(missed).toBeGreaterThan(1000);
-    expect(unaccounted).toEqual([]);
-  });
-
   test('leaves out a community for which the forum refuses the whole group, and no other', () => {
     const crawl = pollVirtually({ ...CALM, refused: ['c1', 'c20'] }, 120_000);
     expect(crawl.leftOut.sort()).toEqual(['c1', 'c20']);
@@ -106,13 +76,6 @@ describe('GroupPolling', () => {
       expect(gaps[0]).toMatchObject({ communities: ['a'] });
       // From what was read before to the last comment of the page that was read.
       expect(gaps[0]!.afterAt!).toBeLessThan(gaps[0]!.beforeAt!);
-    });
-
-    test('it is tried on while the forum answers nothing at all', () => {
-      const { asked, gaps } = failDeeper((_name, now) => now < 5_000);
-      const deeper = asked.filter(({ name, after }) => name === 'a' && after !== undefined);
-      expect(deeper.at(-1)!.after).toBe(deeper[0]!.after);
-      expect(gaps).toEqual([]);
     });
   });
 
@@ -167,20 +130,6 @@ describe('GroupPolling', () => {
     fc.assert(property, { numRuns: 25 });
   });
 
-  test('forms groups again after ten minutes, earlier at first or when the budget changes, and not without rates', () => {
-    const polling = new GroupPolling();
-    expect(polling.mustForm(0, 1)).toBe(true);
-    polling.delayForm(0);
-    expect([polling.mustForm(4_999, 1), polling.mustForm(5_000, 1)]).toEqual([false, true]);
-    for (let minute = 1; minute <= 5; minute++) {
-      expect(polling.mustForm(minute * 60_000, 1)).toBe(true);
-      polling.form([rateOf('a', 1)], 1, minute * 60_000);
-    }
-    expect(polling.mustForm(7 * 60_000, 1)).toBe(false);
-    expect(polling.mustForm(7 * 60_000, 2)).toBe(true);
-    expect(polling.mustForm(15 * 60_000, 1)).toBe(true);
-  });
-
   /** Reads a page whose items are `everyMs` apart; every second one is shown for the first time. */
   function read(polling: GroupPolling, now: number, { from, everyMs }: { from: number; everyMs: number }) {
     const request = polling.next(now, 5);
@@ -201,13 +150,5 @@ describe('GroupPolling', () => {
     expect(checked).toHaveLength(35);
     expect(checked.filter(({ isMissed }) => isMissed)).toHaveLength(17);
     expect(polling.loss).toBeGreaterThan(before);
-  });
-
-  test('does not measure by comments of which a process that has just begun cannot know', () => {
-    const polling = new GroupPolling();
-    polling.form([rateOf('a', 0.1)], 5, 0);
-    read(polling, 0, { from: 1000, everyMs: 10_000 });
-    // Of sixty new comments that came every ten seconds, those of five minutes count, without the newest one.
-    expect(read(polling, 600_000, { from: 1060, everyMs: 10_000 })).toHaveLength(29);
   });
 });

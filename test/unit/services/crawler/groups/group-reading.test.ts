@@ -61,12 +61,6 @@ describe('GroupReading', () => {
     expect(start(known, first).shownTo).toBe(shownTo);
   });
 
-  test('is joined by dates that were shown, whenever that was', () => {
-    const first = page(5000);
-    const shown = (shownTo: number) => start([{ ...part(4_990_000), shownTo }], first).learn(first).outcome;
-    expect([shown(4_915_000), shown(4_905_000)]).toEqual(['joined', 'deeper']);
-  });
-
   test('takes an empty listing for complete where nobody has seen a comment', () => {
     expect(start([part(4_800_000)], EMPTY, true).learn(EMPTY)).toEqual({ outcome: 'joined' });
   });
@@ -76,13 +70,6 @@ describe('GroupReading', () => {
     const reading = start([part(4_890_000, 4880), part(4_850_000)], first);
     expect(reading.learn(first)).toEqual({ outcome: 'deeper', after: 't1_4904' });
     expect(reading.learn(page(4903))).toEqual({ outcome: 'joined' });
-  });
-
-  test('does not take a delayed item for the reach of a page', () => {
-    const first = page(5000);
-    const delayed = { name: 't1_x', createdAt: 0, subreddit: 'tea', postId: 'p' };
-    const items = [...first.items.slice(0, 99), delayed];
-    expect(start([part(4_890_000)], first).learn({ items, after: 't1_x' }).outcome).toBe('deeper');
   });
 
   test('is a gap if the listing ends before', () => {
@@ -106,16 +93,5 @@ describe('GroupReading', () => {
       outcome: 'gap',
       missed: { beforeThing: 't1_49901' },
     });
-  });
-
-  test('ends after ten pages', () => {
-    const first = page(5000);
-    const reading = start([part(4_015_000)], first);
-    let pages = 1;
-    for (let result = reading.learn(first), newest = 4903; result.outcome === 'deeper'; newest -= 97) {
-      result = reading.learn(page(newest));
-      pages += 1;
-    }
-    expect(pages).toBe(10);
   });
 });

@@ -94,52 +94,6 @@ test('saves which communities are in groups that are not slow, and takes them up
   expect(Math.min(...times.values(), rest)).toBe(START - 2_000_000);
 });
 
-test('continues without the names while Postgres is away', async () => {
-  const cursors = new Map<string, unknown>();
-  let isAway = false;
-  const source = start(cursors, [rateOf('busy', 40_000)], { isAway: () => isAway });
-  await source.begin(undefined);
-  await make(source);
-  isAway = true;
-  await make(source);
-  expect([...cursors.keys()]).toEqual([]);
-});
-
-test('reports that the rates cannot be read, until they are, and tries again later each time', async () => {
-  const metrics = createMetrics();
-  const failing = new Set<string>();
-  const outages = {
-    failed: (name: string) => void failing.add(name),
-    succeeded: (name: string) => void failing.delete(name),
-  };
-  const state = { isAway: true, now: START };
-  const circumstances = { isAway: () => state.isAway, clock: () => state.now, outages, metrics };
-  const source = start(new Map(), [rateOf('busy', 40_000)], circumstances);
-  const degraded = async () => (await metrics.crawlerDegraded.get()).values.map(({ value }) => value);
-  await source.begin(undefined);
-  const triedAt: number[] = [];
-  for (; state.now <= START + 200_000; state.now += 1_000) {
-    const step = source.next(state.now);
-    if ('waitMs' in step) continue;
-    triedAt.push(state.now - START);
-    (await step.fetch(signal)).acknowledged();
-  }
-  expect(triedAt).toEqual([0, 5_000, 15_000, 35_000, 75_000, 135_000, 195_000]);
-  expect([[...failing], await degraded()]).toEqual([['listings:groups:0:rates'], [1]]);
-  state.isAway = false;
-  state.now += 60_000;
-  await make(source, state.now);
-  expect([[...failing], await degraded()]).toEqual([[], [0]]);
-  // With groups that are read, rates that cannot be read any more are no shortage.
-  await make(source, state.now);
-  state.isAway = true;
-  state.now += 600_000;
-  await make(source, state.now);
-  expect([[...failing], await degraded()]).toEqual([['listings:groups:0:rates'], [0]]);
-  await source.end();
-  expect([...failing]).toEqual([]);
-});
-
 describe('a listing that ends before what is known', () => {
   const listing = (names: string[], at: number) => ({
     kind: 'Listing',
@@ -192,15 +146,5 @@ describe('a listing that ends before what is known', () => {
     const bounds = { afterAt: START - 10_000, beforeAt: START + missedTo };
     expect(gaps).toMatchObject([{ source: 'listings:groups:0', ...bounds, communities: ['busy'] }]);
     expect(readTo(source)).toBe(START + shownTo);
-  });
-
-  test('is forgotten if the next answer shows what is known', async () => {
-    const { forum, gaps, source, next } = await read();
-    forum.body = listing([], 0);
-    await expect(next()).rejects.toThrow();
-    forum.now += 1_000;
-    forum.body = listing(['new', 'old'], START + 50_000);
-    await next();
-    expect([gaps, readTo(source)]).toEqual([[], START + 50_000]);
   });
 });

@@ -48,12 +48,6 @@ describe('HeadInterval', () => {
     expect(220 / heads.callsPerSecond).toBeGreaterThan(85);
   });
 
-  test('reads single pages where a reading would last until the listing has moved on', () => {
-    const heads = new HeadInterval({ minMs: 100, maxMs: 1_000 });
-    poll(heads, 220, 60, undefined, 2_000);
-    expect(heads.pages).toBe(1);
-  });
-
   test('reacts to a burst within three readings, and returns afterwards', () => {
     const heads = new HeadInterval({ minMs: 100, maxMs: 400 });
     const calm = poll(heads, 132, 30);
@@ -61,14 +55,5 @@ describe('HeadInterval', () => {
     expect(heads.intervalMs).toBe(100);
     poll(heads, 132, 40, during);
     expect(heads.intervalMs).toBe(400);
-  });
-
-  test('counts a page that overtook others from the last one that was answered', () => {
-    const heads = new HeadInterval({ minMs: 100, maxMs: 10_000 });
-    heads.learn({ sequence: 1, sentAt: 0 }, { fresh: 0, outcome: 'first' });
-    heads.learn({ sequence: 3, sentAt: 1000 }, { fresh: 50, outcome: 'joined' });
-    heads.learn({ sequence: 2, sentAt: 500 }, { fresh: 0, outcome: 'joined' });
-    heads.learn({ sequence: 4, sentAt: 1500 }, { fresh: 0, outcome: 'ignored' });
-    expect(heads.fillMs).toBeCloseTo(1700);
   });
 });

@@ -69,19 +69,6 @@ function start() {
 }
 
 describe('ListingSource', () => {
-  test('asks for the newest page at its interval without waiting for answers', async () => {
-    const { source, forum, calls, call } = start();
-    await source.begin(undefined);
-    for (let n = 0; n < 3; n++) {
-      void call().fetch(signal);
-      expect(source.next(forum.now)).toEqual({ waitMs: 400 });
-      forum.now += 400;
-    }
-    expect(calls).toEqual(
-      Array.from({ length: 3 }, () => ({ path: '/r/all/comments', params: { limit: '100' }, lane: 'live' })),
-    );
-  });
-
   test('reads a hole, records it as a gap when the listing ends, and resumes above it', async () => {
     const { source, forum, calls, gaps, metrics, read } = start();
     await source.begin(undefined);
@@ -139,24 +126,5 @@ describe('ListingSource', () => {
     }
     expect(gaps).toMatchObject([{ afterThing: 't1_1000', beforeThing: 't1_4901' }]);
     expect(calls.filter(({ params }) => params['after'] === 't1_4904').length).toBeGreaterThan(5);
-  });
-
-  test('refuses an empty newest page after items, but not before', async () => {
-    const { source, forum, call, read } = start();
-    await source.begin(undefined);
-    await read(listing([], null));
-    forum.now += 400;
-    await read(listing(numbers(1000), 901));
-    forum.now += 1_000;
-    forum.answer = () => listing([], null);
-    await expect(call().fetch(signal)).rejects.toMatchObject({ failure: 'broken', reason: 'empty_listing' });
-  });
-
-  test('dates no item in the future', async () => {
-    const { source, forum, read } = start();
-    await source.begin(undefined);
-    const inOneHour = (forum.now - START) / 1000 + 3600;
-    await read(listing([inOneHour, ...numbers(1000, 50)], 951));
-    expect(source.position()).toMatchObject({ newestAt: forum.now });
   });
 });

@@ -97,14 +97,6 @@ describe('ListingTimeline', () => {
     expect(reader.timeline.takeGaps()).toEqual([]);
   });
 
-  test.each([40, 250, 899])('reports a gap when the listing ends after %i items', (depth) => {
-    const reader = readerAfterOne();
-    const page = items(5000, Math.min(100, depth));
-    reader.head(page, depth < 100 ? null : undefined);
-    reader.readHoles(5001 - depth);
-    expect(reader.timeline.takeGaps()).toMatchObject([{ afterThing: 't1_1', beforeThing: `t1_${5001 - depth}` }]);
-  });
-
   test('treats a listing that was empty before as complete only if one page shows all of it', () => {
     const empty = new Reader();
     expect(empty.head([]).outcome).toBe('first');
@@ -130,24 +122,6 @@ describe('ListingTimeline', () => {
     expect(reader.timeline.position()?.newestAt).toBe(5_250_000);
   });
 
-  test('reads several holes at once, and closes one that another page reaches', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    reader.head(items(5300));
-    reader.head(items(5600));
-    const [upper, lower] = [reader.ask(), reader.ask()];
-    expect([upper?.after, lower?.after]).toEqual(['t1_5504', 't1_5204']);
-    expect(reader.ask()).toBeUndefined();
-    if (!upper || !lower) return;
-    // The lower hole is closed by a page of the upper one before its own answer arrives.
-    reader.answer(upper, [...items(5503, 50), ...items(5210, 50)]);
-    expect(reader.timeline.openHoles).toBe(1);
-    reader.answer(lower, items(5203));
-    reader.readHoles();
-    expect(reader.timeline.openHoles).toBe(0);
-    expect(reader.timeline.takeGaps()).toEqual([]);
-  });
-
   test('does not count a page of an unfinished hole as history', () => {
     const reader = new Reader();
     reader.head(items(5000));
@@ -157,23 +131,6 @@ describe('ListingTimeline', () => {
     restarted.readHoles();
     expect(restarted.timeline.takeGaps()).toEqual([]);
     expect(restarted.timeline.openHoles).toBe(0);
-  });
-
-  test('saves the newest 500 names, also after it has read deep into a hole', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    reader.head(items(5900));
-    reader.readHoles();
-    const numbers = reader.timeline.position()?.anchors.map(numberOf) ?? [];
-    expect(numbers.at(-1)).toBe(5900);
-    expect(numbers).toHaveLength(500);
-    expect(Math.min(...numbers)).toBe(5401);
-  });
-
-  test('joins although the newest known item and most others were deleted', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    expect(reader.head([...items(5090, 90), item(4905)]).outcome).toBe('joined');
   });
 
   test('tries two earlier cursors when the item of a cursor was deleted, and then reports a gap', () => {
@@ -212,13 +169,6 @@ describe('ListingTimeline', () => {
     expect(reader.timeline.takeGaps()).toHaveLength(1);
   });
 
-  test("ends when the forum's cursors never end", () => {
-    const reader = readerAfterOne();
-    reader.head(items(50_000));
-    expect(reader.readHoles()).toBe(29);
-    expect(reader.timeline.takeGaps()).toHaveLength(1);
-  });
-
   test('ignores outdated pages from a cache', () => {
     const reader = new Reader();
     for (let newest = 5000; newest <= 9000; newest += 50) reader.head(items(newest));
@@ -238,15 +188,6 @@ describe('ListingTimeline', () => {
     reader.readHoles(2000);
     expect(reader.timeline.takeGaps()).toHaveLength(1);
     expect(reader.head(items(3100)).outcome).toBe('joined');
-  });
-
-  test('counts a late item in the middle of a page as new, and duplicates once in the position', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    const late = { ...item(7), createdAt: 4_950_000 };
-    expect(reader.head([...items(5010, 50), late, ...items(4960, 49)])).toEqual({ fresh: 11, outcome: 'joined' });
-    reader.head([item(5011), item(5011), ...items(5010, 98)]);
-    expect(reader.timeline.position()?.anchors.filter((name) => name === 't1_5011')).toEqual(['t1_5011']);
   });
 
   test('gives up a hole after 30 s, but not while the forum does not answer at all', () => {

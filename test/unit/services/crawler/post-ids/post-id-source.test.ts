@@ -82,38 +82,6 @@ test('what is given up after a stop that is too long to catch up with is dated l
   expect(closings).toEqual([{ beforeThing: givenUpTo, found: 0, outcome: 'given_up' }]);
 });
 
-test('a stretch of an earlier stop that is given up has not the dates of the last one', async () => {
-  const HEAD = 3_000_000;
-  const { source, gaps, call } = start({
-    now: START,
-    newest: () => Array.from({ length: 100 }, (_, index) => post(id(HEAD - index), START)),
-    byId: (ids) => ids.map((postId) => post(postId, START)),
-  });
-  const stretches = [[id(1_000), id(900_000)]];
-  await source.begin({ next: id(1_000_000), stretches, missing: [], newestAt: START - 40 * HOUR });
-  await call();
-  await call();
-  const undated = { afterAt: undefined, beforeAt: undefined };
-  expect(gaps.map(({ reason }) => reason)).toEqual(['skipped', 'stretch_given_up']);
-  expect(gaps[1]).toMatchObject({ afterThing: `t3_${id(1_000)}`, ...undated });
-});
-
-test('of scattered ids that are given up only these count as missed', async () => {
-  const holes = new Set([id(60_010), id(60_020)]);
-  const newest = Array.from({ length: 100 }, (_, index) => post(id(60_100 - index), START));
-  const { source, gaps, closings, call } = start({
-    now: START,
-    newest: () => newest,
-    byId: (ids) => ids.filter((postId) => !holes.has(postId)).map((postId) => post(postId, START)),
-  });
-  const missing = Array.from({ length: 20_000 }, (_, k) => [id(2 * k + 1), START, 0]);
-  await source.begin({ next: id(60_001), stretches: [], missing, newestAt: START });
-  await call();
-  await call();
-  expect(gaps).toMatchObject([{ reason: 'stretch_given_up', afterThing: `t3_${id(1)}`, beforeThing: `t3_${id(4)}` }]);
-  expect(closings).toEqual([{ beforeThing: `t3_${id(4)}`, found: 1, outcome: 'given_up' }]);
-});
-
 test('what the listing shows is published, but only answers for ids tell that the walk goes on', async () => {
   const newest = Array.from({ length: 100 }, (_, index) => post(id(1_100 - index), START));
   const reply = { id: 'reply', author: 'a', subreddit: 'tea', body: 'x', parent_id: 't3_1', link_id: 't3_1', score: 1 };

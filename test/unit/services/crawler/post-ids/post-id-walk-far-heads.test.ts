@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { firstHead, idToNumber, numberToId, supportedHead } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { firstHead, idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
 import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
 
 const FAR_OFF = 'zzzzzzzzz';
@@ -56,23 +56,6 @@ describe('a single post with an id far above all others', () => {
     expect(walk.position().stretches).toEqual([]);
   });
 
-  test('does not become the head of a first walk', () => {
-    const page = [FAR_OFF, ...Array.from({ length: 20 }, (_, index) => id(7_000 - 3 * index))];
-    expect(firstHead(page)).toBe(id(7_000));
-    expect(firstHead([FAR_OFF, id(7_000), id(6_000)])).toBe(id(7_000));
-    expect(firstHead([id(7_000)])).toBe(id(7_000));
-    expect(firstHead([])).toBeUndefined();
-    expect(supportedHead([FAR_OFF, 'zzzz', 'yyyy'])).toBeUndefined();
-  });
-
-  test('does not become the head when a response contains it unrequested', () => {
-    const walk = new PostIdWalk({ head: id(5_000), margin: 100 });
-    const step = walk.step(0, false)!;
-    walk.learn(step, new Set([...step.ids.filter((one) => Number(idToNumber(one)) <= 5_000), FAR_OFF]), 0);
-    expect(walk.nextId).toBe(id(5_001));
-    expect(walk.position().missing).toEqual([]);
-  });
-
   test('in a saved position makes the walk return to the newest posts without losing any in between', () => {
     const forum = new Forum(60_000);
     const far = idToNumber(FAR_OFF);
@@ -93,35 +76,9 @@ describe('a single post with an id far above all others', () => {
     expect(forum.missed(50_000)).toEqual([]);
     expect(walk.position().missing).toEqual([]);
   });
-
-  test('in a saved position without its stretch is recorded as a gap, and the walk continues at the newest posts', () => {
-    const forum = new Forum(60_000);
-    const walk = new PostIdWalk({ next: FAR_OFF, stretches: [], missing: [] });
-    const givenUp: object[] = [];
-    for (let turn = 0; turn < 20; turn++) {
-      forum.turn(walk);
-      givenUp.push(...walk.takeEvents().givenUp);
-    }
-    expect(givenUp).toHaveLength(1);
-    expect(forum.found.has(id(60_200))).toBe(true);
-  });
 });
 
 describe('a far head with neighbours', () => {
-  test('is jumped to, and the skipped ids are caught up', () => {
-    const forum = new Forum(50_000);
-    const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
-    forum.turn(walk);
-    forum.head = 58_000;
-    forum.turn(walk, { growth: 0 });
-    expect(forum.found.has(id(58_000))).toBe(true);
-    const { skipped } = walk.takeEvents();
-    expect(skipped).toEqual([{ from: id(50_001), to: id(57_901) }]);
-    while (walk.hasStretches) forum.turn(walk, { growth: 0 });
-    expect(forum.missed(49_950)).toEqual([]);
-    expect(walk.takeEvents().caughtUp).toEqual([{ to: id(57_901), found: 57_901 - 50_001 }]);
-  });
-
   test('leaves stretches that are bounded in length and number, and reports what it gives up', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: id(50_000), margin: 100 });

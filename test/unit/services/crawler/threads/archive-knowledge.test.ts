@@ -17,19 +17,6 @@ describe('the archive is asked about a post', () => {
     expect(forum.questions).toBeLessThanOrEqual(200 * 13);
     expect(forum.readings).toEqual([]);
   });
-
-  test('when the forum counts another comment, or the archive got one', () => {
-    const forum = new SweptForum(10);
-    forum.add('quiet', DAY, 3);
-    forum.add('busy', DAY, 3);
-    forum.run(DAY, DAY + 10 * HOUR, (now) => {
-      if (now % MINUTE === 0) forum.listed('busy', 1, now);
-    });
-    const [quiet, busy] = ['quiet', 'busy'].map((postId) => forum.checks.get(postId)!.length) as [number, number];
-    expect(forum.questions).toBeGreaterThan(busy * 0.95);
-    expect(forum.questions).toBeLessThan(busy + quiet / 10);
-    expect(forum.readings).toEqual([]);
-  });
 });
 
 describe('a comment that only its thread shows is found', () => {
@@ -43,16 +30,6 @@ describe('a comment that only its thread shows is found', () => {
     forum.missed('a', DAY + 14 * MINUTE);
     forum.run(DAY + 14 * MINUTE, DAY + 17 * MINUTE);
     expect(forum.waits).toHaveLength(1);
-  });
-
-  test('when it is written between two checks that needed no question', () => {
-    const forum = new SweptForum(10);
-    forum.add('a', DAY, 10);
-    forum.run(DAY, DAY + 5 * MINUTE);
-    const asked = forum.questions;
-    forum.missed('a', DAY + 5 * MINUTE);
-    forum.run(DAY + 5 * MINUTE, DAY + 7 * MINUTE);
-    expect([asked, forum.waits.length]).toEqual([1, 1]);
   });
 });
 
@@ -82,13 +59,6 @@ describe('nothing is known', () => {
     happens(sweep);
     check(sweep, DAY + 4 * MINUTE);
     expect(sweep.archivedOf('a', name === 'the post grew' ? 4 : 3, DAY + 4 * MINUTE)).toBe(known);
-  });
-
-  test('after a check whose post the forum did not return', () => {
-    const sweep = swept();
-    check(sweep, DAY + 4 * MINUTE);
-    sweep.learnChecks(DAY + 4 * MINUTE, [{ postId: 'a', comments: undefined, archived: undefined }]);
-    expect(sweep.archivedOf('a', 3, DAY + 5 * MINUTE)).toBeUndefined();
   });
 
   test('for a quarter of an hour after the archive was away, which may have got some late', () => {

@@ -86,21 +86,6 @@ describe('what is archived', () => {
     expect(loading.comments).toBe(loading.posts);
   });
 
-  test('is told again in short times after a failure', async () => {
-    const loading = new Loading({ ageMs: 72 * HOUR });
-    for (let step = 0; step < 4; step++) await loading.step();
-    loading.archived.next(START)!.failed();
-    await loading.step();
-    expect(loading.asked.posts).toEqual([20, 40, 80, 160, 20]);
-  });
-
-  test('is told up to the posts that the listener takes, with their comments only', async () => {
-    const loading = new Loading({ ageMs: 72 * HOUR, room: 50 });
-    await loading.run();
-    expect(loading.asked).toEqual({ posts: [20, 40], comments: [20, 40] });
-    expect([loading.posts, loading.comments]).toEqual([60, 60]);
-  });
-
   test('is read again from ten minutes before once a minute; a failed read does not count', async () => {
     const loading = new Loading({ ageMs: HOUR });
     await loading.run();

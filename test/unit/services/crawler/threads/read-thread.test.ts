@@ -107,13 +107,6 @@ test('asks for named comments together with their replies where these are not na
   expect(reading.asked).toEqual(['/comments/p', 'more x,w', 'more z', '/api/info', '/comments/p/_/w']);
 });
 
-test('asks once for a named comment whose replies stay hidden', async () => {
-  const hidden = { json: { errors: [], data: { things: [comment('x'), more('t1_x', ['x'], 5)] } } };
-  const reading = await read({ '/comments/p': thread([more('t3_p', ['x'], 5)], 5), 'more x': hidden });
-  expect(reading).toMatchObject({ unread: 0, asked: ['/comments/p', 'more x'] });
-  expect(names(reading)).toEqual(['x']);
-});
-
 test('leaves the rest unread when the calls or the budget end', async () => {
   const ids = Array.from({ length: 250 }, (_, index) => `c${index}`);
   const first = { '/comments/p': thread([more('t3_p', ids)], 250) };

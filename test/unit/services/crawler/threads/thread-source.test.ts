@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
-import { START, ThreadForum } from '../../../../support/fakes/thread-forum.ts';
+import { ThreadForum } from '../../../../support/fakes/thread-forum.ts';
 
 const forbidden = (reason: string): UpstreamError =>
   new UpstreamError('refused', 'the forum answered 403', { status: 403, reason });
@@ -20,13 +20,6 @@ describe('posts that the forum leaves out', () => {
     const forum = new ThreadForum(100);
     forum.isLeftOut = () => true;
     await forum.run(15);
-    expect([forum.outcome, forum.failures]).toEqual(['filled', []]);
-  });
-
-  test('are checked at once when they are few', async () => {
-    const forum = new ThreadForum(100);
-    forum.isLeftOut = (postId) => postId.endsWith('7');
-    await forum.run(3);
     expect([forum.outcome, forum.failures]).toEqual(['filled', []]);
   });
 });
@@ -51,16 +44,6 @@ describe('threads that the forum refuses', () => {
     await forum.run(5);
     expect([forum.read.size, await forum.backlog(), forum.failures]).toEqual([29, 0, []]);
   });
-});
-
-test('a source that has moved to another process has no backlog here', async () => {
-  const forum = new ThreadForum(30);
-  forum.comments = 3;
-  forum.refusal = () => forbidden('Forbidden');
-  await forum.run(5);
-  expect(await forum.backlog()).toBe(30);
-  await forum.end();
-  expect(await forum.backlog()).toBe(0);
 });
 
 test('gaps of listings and of ids are given up by their age', async () => {
@@ -88,13 +71,6 @@ describe('after a restart', () => {
     },
   );
 
-  test('posts of the days before that nobody writes in are not followed', async () => {
-    const forum = new ThreadForum(30);
-    Object.assign(forum, { ageMs: 30 * HOUR, queryMs: QUERY_MS });
-    await forum.run(6);
-    expect([await forum.followed(), forum.outcome]).toEqual([0, 'filled']);
-  });
-
   test('nothing is checked before the open gaps are known', async () => {
     const forum = new ThreadForum(30);
     forum.isDatabaseAway = true;
@@ -103,11 +79,5 @@ describe('after a restart', () => {
     forum.isDatabaseAway = false;
     await forum.run(6);
     expect([forum.checks > 0, forum.outcome]).toEqual([true, 'filled']);
-  });
-
-  test('a source whose archive has not answered yet does not ask all the time whether there is something to do', () => {
-    const { source } = new ThreadForum(1);
-    expect(source.next(START)).toHaveProperty('fetch');
-    expect(source.next(START)).toEqual({ waitMs: 1_000 });
   });
 });

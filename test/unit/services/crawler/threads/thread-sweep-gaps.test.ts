@@ -55,35 +55,6 @@ describe('a gap', () => {
     expect(sweep.waitingForGap(7)).toBe(2);
   });
 
-  test('is done with a post once a check after it finds nothing missing, whatever is written later', () => {
-    const sweep = new ThreadSweep();
-    sweep.add({ postId: 'a', createdAt: DAY - HOUR, comments: 0 });
-    sweep.setGaps([gap]);
-    const check = (at: number, comments: number): void => {
-      expect(sweep.nextCheck(at, 1)).toEqual(['a']);
-      sweep.learnChecks(at, [{ postId: 'a', comments, archived: 0 }]);
-    };
-    check(gap.openedAt + SECOND, 0);
-    check(gap.openedAt + 2 * MINUTE, 9);
-    expect(sweep.backlog).toBe(1);
-    sweep.nextCheck(gap.openedAt + 3 * MINUTE, 1);
-    expect(sweep.waitingForGap(7)).toBe(0);
-  });
-
-  test('waits for the reading of a post that was checked between its opening and the first plan with it', () => {
-    const sweep = new ThreadSweep();
-    sweep.add({ postId: 'a', createdAt: DAY - HOUR, comments: 0 });
-    expect(sweep.nextCheck(gap.openedAt + SECOND, 1)).toEqual(['a']);
-    sweep.learnChecks(gap.openedAt + SECOND, [{ postId: 'a', comments: 3, archived: 0 }]);
-    sweep.setGaps([gap]);
-    sweep.nextCheck(gap.openedAt + 10 * SECOND, 1);
-    expect(sweep.waitingForGap(7)).toBe(1);
-    expect(sweep.nextReading(gap.openedAt + 10 * SECOND)?.postId).toBe('a');
-    sweep.learnReading('a', { readAt: gap.openedAt + 11 * SECOND, comments: 3, known: 3, found: 3, unread: 0 });
-    sweep.nextCheck(gap.openedAt + 20 * SECOND, 1);
-    expect(sweep.waitingForGap(7)).toBe(0);
-  });
-
   test.each([
     ['ample', 1],
     ['short', 0.001],
@@ -129,31 +100,6 @@ describe('a gap', () => {
     const ofGaps = read.filter((postId) => !postId.startsWith('large'));
     expect(ofGaps.slice(0, 2).sort()).toEqual(['old1', 'old2']);
     expect(ofGaps.slice(2).sort()).toEqual(['young1', 'young2']);
-  });
-
-  test('gets every second reading also when the budget refuses every second attempt', () => {
-    const sweep = new ThreadSweep();
-    const posts = [...Array.from({ length: 60 }, (_, n) => `large${n}`), 'owed1', 'owed2', 'owed3'];
-    for (const postId of posts) {
-      sweep.add({ postId, createdAt: postId.startsWith('large') ? DAY + HOUR : DAY - HOUR, comments: 0 });
-    }
-    sweep.setGaps([gap]);
-    sweep.nextCheck(DAY + 2 * HOUR, 1);
-    sweep.learnChecks(
-      DAY + 2 * HOUR,
-      posts.map((postId) => ({ postId, comments: postId.startsWith('large') ? 50 : 1, archived: 0 })),
-    );
-    sweep.nextCheck(DAY + 2 * HOUR + 5_500, 1);
-    const read: string[] = [];
-    for (let attempt = 0; attempt < 12; attempt++) {
-      const { postId } = sweep.nextReading(DAY + 2 * HOUR)!;
-      if (attempt % 2 === 0) sweep.readingFailed(postId, 'own_budget', DAY + 2 * HOUR);
-      else {
-        read.push(postId);
-        sweep.learnReading(postId, { readAt: DAY + 2 * HOUR, comments: 1, known: 1, found: 1, unread: 0 });
-      }
-    }
-    expect(read.filter((postId) => postId.startsWith('owed'))).toHaveLength(3);
   });
 
   test('leaves readings most of the calls, however many posts it has checked', () => {

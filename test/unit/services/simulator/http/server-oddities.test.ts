@@ -42,12 +42,6 @@ describe('odd answers of the simulator', () => {
     expect(namesOf(await simulator.json<Listing>('/r/all/comments?limit=50'))).not.toEqual(namesOf(before));
   });
 
-  test('a flat listing holds a `more` stub', async () => {
-    await simulator.control('faults', { kind: 'more', count: 1 });
-    const { children } = (await simulator.json<Listing>('/r/all/comments?limit=10')).data;
-    expect(children.map(({ kind }) => kind).sort()).toEqual([...Array<string>(10).fill('t1'), 'more'].sort());
-  });
-
   test('an item of unknown shape has it in listings, in its thread and by id, until it is cleared', async () => {
     const post = await emit({ kind: 'post', title: 'a host' });
     const comment = await emit({

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Shown } from '../../../../../services/simulator/timeline/timeline.ts';
 import type { Listing } from '../../../../support/fakes/running-simulator.ts';
 import { namesOf, RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
 
@@ -20,9 +19,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => simulator.stop());
-
-const shareOf = (shown: Shown): number =>
-  comments.filter((k) => simulator.world.catalog.shownOf(k) === shown).length / comments.length;
 
 async function everyPage(path: string): Promise<string[]> {
   const names: string[] = [];
@@ -52,15 +48,6 @@ async function shownInThread(id: string, focus = ''): Promise<number> {
 }
 
 describe('omissions of the simulator', () => {
-  test('have about the shares that were asked for', () => {
-    expect(shareOf('nowhere')).toBeCloseTo(0.02, 1);
-    expect(shareOf('thread')).toBeCloseTo(0.05, 1);
-    const comments = RATE * 0.875 * 0.98;
-    const outside = 0.05 + 0.5 * (1 - 60 / comments);
-    expect(shareOf('community')).toBeGreaterThan(outside * 0.8);
-    expect(shareOf('community')).toBeLessThan(outside * 1.2);
-  });
-
   test('leave out of /r/all/comments what is dropped or outside, and keep it in its community', async () => {
     const { catalog, timeline } = simulator.world;
     const all = new Set(await everyPage('/r/all/comments'));
@@ -99,29 +86,5 @@ describe('omissions of the simulator', () => {
         expect(shown + hidden.length).toBe(data.num_comments);
       }
     }
-  });
-
-  test('are told by /simulator/shown, by minute', async () => {
-    const at = (k: number): number => simulator.world.timeline.emittedAt(k)!;
-    const from = at(comments[0]!);
-    const response = await fetch(`${simulator.url}/simulator/shown?from=${from}&to=${at(comments.at(-1)!) + 1}`);
-    const told = (await response.json()) as {
-      total: { comments: Record<Shown | 'late', number> };
-      spans: { start: number; comments: Record<Shown | 'late', number> }[];
-    };
-    const { late, ...seen } = told.total.comments;
-    const counted = { all: 0, community: 0, thread: 0, nowhere: 0 };
-    const { timeline, catalog } = simulator.world;
-    let waiting = 0;
-    for (let k = comments[0]!; k <= comments.at(-1)!; k++) {
-      if (!timeline.exists(k) || timeline.item(k).kind === 'post') continue;
-      if (timeline.visibleAt(k) <= simulator.clock) counted[catalog.shownOf(k)]++;
-      else waiting++;
-    }
-    expect(seen).toEqual(counted);
-    expect(late).toBe(waiting);
-    expect(late).toBeGreaterThan(0);
-    expect(told.spans.reduce((sum, span) => sum + span.comments.all, 0)).toBe(counted.all);
-    expect((await fetch(`${simulator.url}/simulator/shown?by=day`)).status).toBe(400);
   });
 });

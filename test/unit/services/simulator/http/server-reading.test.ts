@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Listing, Thing } from '../../../../support/fakes/running-simulator.ts';
-import { namesOf, RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
+import { RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
 
 let simulator: RunningSimulator;
 
@@ -51,35 +51,6 @@ describe('simulator threads over HTTP', () => {
     expect(all.length).toBeGreaterThan(2000);
     expect([...seen.keys()].sort()).toEqual(all.map((k) => timeline.nameOf(k)).sort());
   });
-
-  test('focus on one comment with its ancestors', async () => {
-    const { timeline, threads } = simulator.world;
-    const depthOf = (k: number): number => (timeline.item(k).kind === 'post' ? 0 : 1 + depthOf(threads.parentOf(k)));
-    const deep = threads.commentsOf(0).find((k) => depthOf(k) === 4)!;
-    const [, comments] = await simulator.json<[Listing, Listing]>(
-      `/comments/${hugePost()}/_/${timeline.idOf(deep)}?context=2`,
-    );
-    expect(comments.data.children).toHaveLength(1);
-    const path = flatten(comments.data.children).slice(0, 3);
-    expect(path[2]!.data.name).toBe(timeline.nameOf(deep));
-    expect(path.map((thing) => thing.data.depth)).toEqual([0, 1, 2]);
-  });
-
-  test('show crossposts with their originals, and originals with their crossposts', async () => {
-    const { catalog, timeline } = simulator.world;
-    const number = Array.from({ length: 3000 }, (_, i) => i).find(
-      (i) => catalog.postNumbered(i).form === 'crosspost' && timeline.exists(catalog.postNumbered(i).k),
-    )!;
-    const crosspost = catalog.postNumbered(number);
-    const original = timeline.idOf(catalog.postNumbered(crosspost.original!).k);
-    const [shown] = await simulator.json<[Listing]>(`/comments/${timeline.idOf(crosspost.k)}`);
-    expect(shown.data.children[0]!.data).toMatchObject({
-      crosspost_parent: `t3_${original}`,
-      crosspost_parent_list: [{ id: original }],
-    });
-    const [, duplicates] = await simulator.json<[Listing, Listing]>(`/duplicates/${original}`);
-    expect(namesOf(duplicates)).toContain(timeline.nameOf(crosspost.k));
-  });
 });
 
 describe('simulator communities, users and search', () => {
@@ -103,33 +74,6 @@ describe('simulator communities, users and search', () => {
     const share = await simulator.ask(`/r/programming/s/${simulator.world.timeline.idOf(0)}`);
     expect(share.status).toBe(301);
     expect(share.headers.get('location')).toContain(`/comments/${simulator.world.timeline.idOf(0)}/`);
-  });
-
-  test('describe communities and rules', async () => {
-    const about = await simulator.json<Thing>('/r/COFFEE/about');
-    expect(about).toMatchObject({
-      kind: 't5',
-      data: { display_name: 'Coffee', over18: false, subreddit_type: 'public' },
-    });
-    const rules = await simulator.json<{ rules: object[]; site_rules: string[] }>('/r/Coffee/about/rules');
-    expect(rules.rules[2]).not.toHaveProperty('description_html');
-    const popular = await simulator.json<Listing>('/subreddits/popular?limit=100');
-    expect(popular.data.children.length).toBeGreaterThan(36);
-    expect(namesOf(popular)).not.toContain('t5_5a01d');
-  });
-
-  test('describe users and list their posts and comments', async () => {
-    const suspended = await simulator.json<Thing>('/user/suspended_sam/about');
-    expect(suspended.data).toMatchObject({ name: 'suspended_sam', is_suspended: true });
-    expect(suspended.data).not.toHaveProperty('link_karma');
-    const author = 'AutoModerator';
-    const about = await simulator.json<Thing>(`/user/${author}/about`);
-    expect(about).toMatchObject({ kind: 't2', data: { name: author } });
-    const comments = await simulator.json<Listing>(`/user/${author}/comments?limit=100`);
-    expect(comments.data.children.length).toBeGreaterThan(10);
-    expect(comments.data.children.every((thing) => thing.kind === 't1' && thing.data.author !== 'x')).toBe(true);
-    const posts = await simulator.json<Listing>(`/user/${author}/submitted`);
-    expect(posts.data.children.every((thing) => thing.kind === 't3')).toBe(true);
   });
 
   test('search posts by word, phrase and field, communities and users', async () => {

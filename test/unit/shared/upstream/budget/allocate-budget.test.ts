@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allocateLanes, laneLimits, fairLevel } from '../../../../../shared/upstream/budget/allocate-budget.ts';
+import { allocateLanes, laneLimits } from '../../../../../shared/upstream/budget/allocate-budget.ts';
 import { DEFAULT_SHARES, mapLanes, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
 import type { BudgetShares, Lane, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
 
@@ -97,26 +97,4 @@ describe('laneLimits of several processes', () => {
     const limits = laneLimits(10, { mine: reader, others: [crawler, ...others.slice(1)] }, DEFAULT_SHARES);
     expect(limits.reading).toBeCloseTo(5 / 20);
   });
-
-  test('give an idle process its fair share at once, and readers everything when nobody crawls', () => {
-    const others = [wanting({ reading: 1000 })];
-    expect(laneLimits(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
-    expect(laneLimits(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
-  });
-});
-
-test('fairLevel distributes the whole amount or meets all demand', () => {
-  fc.assert(
-    fc.property(budget, fc.array(rate, { minLength: 1 }), (amount, wanted) => {
-      const level = fairLevel(amount, wanted);
-      const sum = wanted.reduce((all, demand) => all + Math.min(demand, level), 0);
-      expect(sum).toBeCloseTo(
-        Math.min(
-          amount,
-          wanted.reduce((all, demand) => all + demand, 0),
-        ),
-        6,
-      );
-    }),
-  );
 });

@@ -6,7 +6,7 @@ import { DEFAULT_SHARES } from '../../../../../shared/upstream/budget/lanes.ts';
 const CALLS = 1_000;
 const WINDOW_MS = 600_000;
 const ROUND_TRIP_MS = 400;
-const TICK_MS = 20;
+const TICK_MS = 50;
 
 /** The forum's side of some clients: a thousand calls in ten minutes each, reported in headers. */
 class Forum {
@@ -89,7 +89,9 @@ class Installation {
       this.refusals.set(caller, (this.refusals.get(caller) ?? 0) + 1);
       return;
     }
-    this.made.set(caller, [...(this.made.get(caller) ?? []), this.now]);
+    const made = this.made.get(caller) ?? [];
+    made.push(this.now);
+    this.made.set(caller, made);
     const headers = this.forum.answer(this.names[client]!, this.now);
     this.underWay.push({
       endsAt: this.now + ROUND_TRIP_MS,
@@ -108,25 +110,15 @@ const reader = (process: number, perSecond: number, payer?: string, weight = 1):
 });
 
 describe('crawler and API in two processes', () => {
-  test.each([0, 2, 4, 8, 20])(
-    'no live call waits while readers make %d calls a second over several windows',
-    (reads) => {
-      const installation = new Installation(2);
-      const crawler = live(() => 2.6);
-      const readers = reader(1, reads);
-      installation.run([crawler, readers], 11 * MINUTE);
-      expect(installation.refusals.get(crawler)).toBeUndefined();
-      expect(installation.forum.refused).toBe(0);
-      const readPerSecond = installation.rate(readers, 0, 11 * MINUTE);
-      expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
-    },
-  );
-
-  test('a window is not used up in its first seconds', () => {
+  test.each([2, 20])('no live call waits while readers make %d calls a second over several windows', (reads) => {
     const installation = new Installation(2);
-    const readers = reader(1, 20);
-    installation.run([live(() => 2.6), readers], 2 * MINUTE);
-    expect(installation.rate(readers, MINUTE, 2 * MINUTE)).toBeLessThan(TOTAL - 2.6 + 0.5);
+    const crawler = live(() => 2.6);
+    const readers = reader(1, reads);
+    installation.run([crawler, readers], 11 * MINUTE);
+    expect(installation.refusals.get(crawler)).toBeUndefined();
+    expect(installation.forum.refused).toBe(0);
+    const readPerSecond = installation.rate(readers, 0, 11 * MINUTE);
+    expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
   });
 
   test('unused live budget is lent to readers within a second and returned within a second', () => {
@@ -141,27 +133,6 @@ describe('crawler and API in two processes', () => {
     expect(installation.refusals.get(crawler)).toBeUndefined();
   });
 
-  test('lanes whose calls come in bursts leave the end of a window its part', () => {
-    const installation = new Installation(1);
-    const lane = (name: Claim['lane'], perSecond: (now: number) => number): Caller => {
-      return { process: 0, claim: { lane: name }, perSecond };
-    };
-    const groups = lane('groups', (now) => (now % 3_000 < 500 ? 18 : 0));
-    const callers = [live(() => 3), groups, lane('threads', () => 20)];
-    installation.run(callers, 10 * MINUTE);
-    for (const caller of callers) {
-      const [first, last] = [2, 8].map((minute) => installation.rate(caller, minute * MINUTE, (minute + 2) * MINUTE));
-      expect(last! / first!).toBeGreaterThan(0.9);
-    }
-  });
-
-  test('readers have the whole budget when no process has a live source', () => {
-    const installation = new Installation(1);
-    const readers = reader(0, 20);
-    installation.run([readers], 5 * MINUTE);
-    expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL * 0.95);
-  });
-
   test('live sources with excess demand leave readers their share', () => {
     const installation = new Installation(2);
     const readers = reader(1, 20);
@@ -170,7 +141,7 @@ describe('crawler and API in two processes', () => {
     expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeLessThan(TOTAL * 0.2 * 1.15);
   });
 
-  test.each([540, 580, 590, 595])(
+  test.each([540, 590])(
     'five idle readers that all start at once, %i s into a window, leave live sources their share',
     (burstAt) => {
       const installation = new Installation(6);
@@ -199,24 +170,6 @@ describe('crawler and API in two processes', () => {
 });
 
 describe('readers', () => {
-  test('of several processes have equal shares', () => {
-    const installation = new Installation(3);
-    const [first, second] = [reader(1, 20), reader(2, 5)];
-    installation.run([live(() => 2.6), first, second], 5 * MINUTE);
-    const [a, b] = [first, second].map((one) => installation.rate(one, MINUTE, 5 * MINUTE));
-    expect(a! / b!).toBeGreaterThan(0.9);
-    expect(a! / b!).toBeLessThan(1.1);
-  });
-
-  test('one account with unlimited demand does not reduce the fair share of another', () => {
-    const installation = new Installation(2);
-    const greedy = reader(1, 40, 'greedy');
-    const modest = reader(1, 1, 'modest');
-    installation.run([live(() => 2.6), greedy, modest], 5 * MINUTE);
-    expect(installation.rate(modest, MINUTE, 5 * MINUTE)).toBeGreaterThan(0.95);
-    expect(installation.rate(greedy, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL - 2.6 - 1.3);
-  });
-
   test('a paying account keeps its weighted share beside a hundred free accounts with equal shares', () => {
     const installation = new Installation(1);
     const paying = reader(0, 20, 'paying', 20);
@@ -229,15 +182,6 @@ describe('readers', () => {
     expect(others).toBeGreaterThan(rateOf(paying));
   });
 
-  test('learn how long to wait', () => {
-    const installation = new Installation(1);
-    const readers = reader(0, 40);
-    installation.run([readers], MINUTE);
-    const taken = installation.processes[0]!.take(readers.claim, installation.now);
-    expect(taken.client === undefined && taken.waitMs).toBeGreaterThan(0);
-    expect(taken.waitMs).toBeLessThan(1_000);
-  });
-
   test("have a limit of calls in flight while the forum's limits are unknown", () => {
     const budget = new CallBudget(['a'], DEFAULT_SHARES);
     const taken = Array.from({ length: 1_000 }, () => budget.take({ lane: 'reading' }, 0));
@@ -248,20 +192,6 @@ describe('readers', () => {
 
 describe('a call that another client makes', () => {
   const lane = { lane: 'reading' } as const;
-
-  test('is in flight once in its lane', () => {
-    const budget = new CallBudget(['a', 'b'], DEFAULT_SHARES);
-    for (let call = 0; call < 500; call++) {
-      const first = budget.take(lane, 0).client;
-      expect(first).toBeDefined();
-      budget.settle(first!, lane, {}, 0);
-      const second = budget.takeFromAnother(lane, new Set([first!]), 0).client;
-      expect(second).not.toBe(first);
-      budget.settle(second!, lane, {}, 0);
-    }
-    const more = Array.from({ length: 200 }, () => budget.take(lane, 0));
-    expect(more.filter(({ client }) => client !== undefined)).toHaveLength(128);
-  });
 
   test('is refused until the first client becomes free', () => {
     const budget = new CallBudget(['a', 'b'], DEFAULT_SHARES);

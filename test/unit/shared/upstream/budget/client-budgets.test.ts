@@ -25,14 +25,6 @@ const next = (clients: ClientBudgets, calls: number, now = NOW): (number | undef
   Array.from({ length: calls }, () => clients.take(now));
 
 describe('the choice among clients', () => {
-  test('prefers the client with the most calls left', () => {
-    expect(next(seen(3), 3)).toEqual([0, 0, 0]);
-  });
-
-  test('gives clients that were never seen one call each at first, and then equal parts', () => {
-    expect(next(new ClientBudgets(['a', 'b', 'c']), 6)).toEqual([0, 1, 2, 0, 1, 2]);
-  });
-
   test('gives a client that was never seen one call at a time while others have calls left', () => {
     const clients = new ClientBudgets(['never answers', 'b']);
     expect(next(clients, 2)).toEqual([0, 1]);
@@ -69,17 +61,6 @@ describe('the choice among clients', () => {
     ).toEqual([0, 2]);
   });
 
-  test('never blocks a single client because it fails', () => {
-    const clients = seen(1);
-    for (let failure = 0; failure < 5; failure++) clients.failed(0, NOW);
-    expect(clients.take(NOW)).toBe(0);
-  });
-
-  test('chooses no client that was tried', () => {
-    expect(seen(3).take(NOW, new Set([0, 1]))).toBe(2);
-    expect(seen(3).take(NOW, new Set([0, 1, 2]))).toBeUndefined();
-  });
-
   test('waits for the first client that becomes free', () => {
     const clients = seen(3);
     clients.pause(0, 60_000, NOW);
@@ -102,13 +83,5 @@ describe('the rate of all clients', () => {
     expect(clients.perSecond(NOW)).toBeCloseTo(2);
     clients.answered(1);
     expect(clients.perSecond(NOW)).toBeCloseTo(3);
-  });
-
-  test('is not zero because the only known client is blocked by a 429', () => {
-    const clients = new ClientBudgets(['a', 'b']);
-    clients.take(NOW);
-    answer(clients, 0, 600);
-    clients.pause(0, 60_000, NOW);
-    expect(clients.perSecond(NOW)).toBe(Infinity);
   });
 });

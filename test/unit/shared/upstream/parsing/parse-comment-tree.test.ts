@@ -90,11 +90,6 @@ describe('parseThread', () => {
     expect(parseThread(rawThread([rawComment('a', 't3_p0st', data)])).comments[0]).toMatchObject(expected);
   });
 
-  test("sets is_submitter for nobody when the poster's account is deleted", () => {
-    const comment = rawComment('a', 't3_p0st', { author: null, is_submitter: undefined });
-    expect(parseThread(rawThread([comment], { author: null })).comments[0]?.is_submitter).toBe(false);
-  });
-
   test('counts and skips unknown kinds', () => {
     const unknown = { kind: 't9', data: { replies: rawListing([rawComment('x', 't1_y')]) } };
     const thread = parseThread(

@@ -26,18 +26,6 @@ describe('a listing', () => {
     expect(parsed.faults).toEqual([]);
   });
 
-  test('names the path of a child of unknown shape and keeps the others', () => {
-    const parsed = parseListing(
-      listing([
-        { kind: 't3', data: { ...POST, created_utc: 'yesterday' } },
-        { kind: 't1', data: COMMENT },
-        { data: 1 },
-      ]),
-    );
-    expect(parsed.things).toHaveLength(1);
-    expect(parsed.faults.map(({ path }) => path)).toEqual(['data.children.0.data.created_utc', 'data.children.2.kind']);
-  });
-
   test('takes a thing with more text than a record can hold for one of unknown shape', () => {
     const text = 'x'.repeat(250_000);
     const parsed = parseListing(

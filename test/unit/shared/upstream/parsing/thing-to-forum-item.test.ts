@@ -50,17 +50,6 @@ describe('a post', () => {
     expect([item.late, 'late' in item]).toEqual([late, late === true]);
   });
 
-  test.each([null, undefined])('with selftext %j has an empty body', (selftext) => {
-    expect(itemOf('t3', { ...POST, selftext }).body).toBe('');
-  });
-
-  test('keeps external links and completes links within the site', () => {
-    expect(itemOf('t3', { ...POST, is_self: false, url: 'https://example.org/a' }).url).toBe('https://example.org/a');
-    expect(itemOf('t3', { ...POST, is_self: false, url: '/r/pots/comments/9/x/' }).url).toBe(
-      'https://forum.example/r/pots/comments/9/x/',
-    );
-  });
-
   test('without a community is accepted only as an advertisement', () => {
     const { subreddit: _, ...withoutSubreddit } = POST;
     expect(itemOf('t3', { ...withoutSubreddit, promoted: true }).subreddit).toBe('');
@@ -96,20 +85,11 @@ describe('a comment', () => {
     expect(itemOf('t1', bare)).toMatchObject({ title: '', nsfw: true });
   });
 
-  test.each([null, ''])('with link_title %j takes its title from its post', (link_title) => {
-    expect(itemOf('t1', { ...COMMENT, link_title }, { title: 'Which kettle', nsfw: true }).title).toBe('Which kettle');
-  });
-
   test('without link_id gets its post id from its context, its permalink or its parent', () => {
     const { link_id: _, permalink: __, ...loose } = COMMENT;
     const context = '/r/tea/comments/777/x/zzzzzzzzzzzz9/?context=3';
     expect(itemOf('t1', { ...loose, context }).post_id).toBe('777');
     expect(itemOf('t1', { ...loose, parent_id: 't3_888' }).post_id).toBe('888');
     expect(parseThing({ kind: 't1', data: loose }, '')).toMatchObject({ fault: { path: 'data.link_id' } });
-  });
-
-  test('of a deleted account has the author [deleted]', () => {
-    expect(itemOf('t1', { ...COMMENT, author: null }).author).toBe('[deleted]');
-    expect(itemOf('t1', { ...COMMENT, author: '[deleted]', body: '[deleted]' }).author).toBe('[deleted]');
   });
 });

@@ -34,9 +34,3 @@ test.each([
   const data = { ...samples.COMMENT, is_submitter: undefined, link_author: undefined, ...fields };
   expect(toCommentItem(parseAnswer(commentSchema, data), OPTIONS, post).is_submitter).toBe(expected);
 });
-
-test.each([undefined, null, ''])('takes the title of the post from the post when link_title is %j', (link_title) => {
-  const comment = parseAnswer(commentSchema, { ...samples.COMMENT, link_title });
-  expect(toCommentItem(comment, OPTIONS, { title: 'On rust', author: 'a' }).post_title).toBe('On rust');
-  expect(toCommentItem(comment, OPTIONS).post_title).toBe('');
-});

@@ -68,8 +68,3 @@ test.each([
 ])('a post with %j has removed %s', (fields, removed) => {
   expect(postOf({ ...samples.POST, ...fields }).removed).toBe(removed);
 });
-
-test('fills fields that old and deleted posts lack', () => {
-  const { upvote_ratio: _, link_flair_text: _flair, ...old } = samples.POST;
-  expect(postOf({ ...old, author: null })).toMatchObject({ author: '[deleted]', upvote_ratio: 0, flair: '' });
-});

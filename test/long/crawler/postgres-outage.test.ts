@@ -200,27 +200,6 @@ describe('the crawl while Postgres is away', () => {
       return comments(first).length === before[0] || comments(second).length === before[1];
     });
   });
-
-  // A stall of this process for as long as a lease moves a source, which is allowed.
-  test('completes passes while an answer takes longer than a lease, beside a standby', { retry: 2 }, async () => {
-    await startForum({ SIMULATOR_RATE: '60' });
-    const crawls = [await startCrawl(), await startCrawl()];
-    await eventually('both are settled', () => crawls.every(({ crawler }) => crawler.ready()));
-    await simulator.fault({ kind: 'slow', delay_ms: 5_000, path: '/r/all/' });
-    // Until then sources move from one process to the other.
-    const holders = await eventually('both hold their part', bothHoldTheirPart);
-    const began = new Date();
-    // More than two pages of new comments, so that a pass needs several slow calls.
-    await eventually('a pass ends and is saved', async () => {
-      const { rowCount } = await database.pool.query(
-        `SELECT 1 FROM crawl_cursors WHERE source = 'listings:comments' AND updated_at > $1::timestamptz + interval '15 s'
-          AND (position ->> 'newestAt')::float8 > extract(epoch FROM $1::timestamptz) * 1000`,
-        [began],
-      );
-      return rowCount === 1;
-    });
-    expect((await database.pool.query(LEASES)).rows).toEqual(holders);
-  });
 });
 
 function sum(numbers: readonly number[]): number {
