@@ -31,21 +31,19 @@ function faultOf(env: Record<string, string>): string {
 }
 
 describe('a wrong setting is named', () => {
-  test('each variable has five wrong values', () => {
+  test('of each variable', () => {
     expect([...Object.keys(WRONG_SETTINGS), 'DATA_DIR'].sort()).toEqual(Object.keys(VARIABLES.shape).sort());
-    for (const values of Object.values(WRONG_SETTINGS)) expect(new Set(values).size).toBeGreaterThanOrEqual(5);
+    for (const [variable, value] of Object.entries(WRONG_SETTINGS)) {
+      const fault = faultOf({ [variable]: value });
+      expect(fault).toMatch(new RegExp(`\\b${variable}: `));
+      // It may be a secret.
+      if (value.length > 8 && !value.startsWith('replay:')) expect(fault).not.toContain(value);
+    }
   });
 
-  test.each(Object.entries(WRONG_SETTINGS))('%s', (variable, values) => {
-    for (const value of values) expect(faultOf({ [variable]: value })).toMatch(new RegExp(`\\b${variable}: `));
+  test.each(['/proc/foo', '/dev/null/data', join(root, 'file'), '/'])('DATA_DIR=%s', async (dataDir) => {
+    await expect(DataDirLock.acquire(dataDir)).rejects.toThrow(`DATA_DIR ${dataDir} cannot be written to: `);
   });
-
-  test.each(['/proc/foo', '/proc/foo/bar', '/dev/null/data', join(root, 'file'), join(root, 'file', 'data'), '/'])(
-    'DATA_DIR=%s',
-    async (dataDir) => {
-      await expect(DataDirLock.acquire(dataDir)).rejects.toThrow(`DATA_DIR ${dataDir} cannot be written to: `);
-    },
-  );
 
   test('DATA_DIR that all users share keeps its permissions', async () => {
     await expect(DataDirLock.acquire(tmpdir())).rejects.toThrow(/choose a directory of its own/);
@@ -59,14 +57,6 @@ describe('a wrong setting is named', () => {
   test('the same port twice', () => {
     expect(faultOf({ PORT: '8080', METRICS_PORT: '8080' })).toMatch(/METRICS_PORT: .*PORT/);
     expect(faultOf({ PORT: '0', METRICS_PORT: '0' })).toBe('no fault');
-  });
-
-  test('a message holds no value: it may be a secret', () => {
-    for (const [variable, values] of Object.entries(WRONG_SETTINGS)) {
-      for (const value of values.filter((text) => text.trim().length > 8 && !text.startsWith('replay:'))) {
-        expect(faultOf({ [variable]: value })).not.toContain(value);
-      }
-    }
   });
 });
 

@@ -12,9 +12,6 @@ test('whenAborted resolves when the signal aborts', async () => {
   expect(isResolved).toBe(false);
   controller.abort();
   await waiting;
-});
-
-test('whenAborted resolves at once for a signal that has aborted', async () => {
   await whenAborted(AbortSignal.abort());
 });
 
