@@ -36,10 +36,8 @@ function loadsStripper(entry: string, { nodeArguments, cache }: { nodeArguments:
 
 test.each([
   ['services/main.ts', []],
-  ['services/simulator/main.ts', []],
   ['services/launcher/engines/clickhouse/clickhouse-main.ts', []],
   ['services/services-main.ts', NODE_ARGUMENTS],
-  ['services/api/start-api.ts', NODE_ARGUMENTS],
 ])('%s starts without the type stripper after an install', (entry, nodeArguments) => {
   expect(loadsStripper(entry, { nodeArguments, cache: folder })).toBe(false);
 });
