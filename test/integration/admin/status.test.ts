@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_COMMENTS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
-import { runAdminHere } from '../../support/children/admin-process.ts';
+import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => pipeline.drop());
 
 async function page(more: Record<string, string> = {}): Promise<Map<string, Row>> {
-  const { code, out, err } = await runAdminHere(['status', '--json'], { ...env, ...more });
+  const { code, out, err } = await runAdminProcess(['status', '--json'], { ...env, ...more });
   expect([code, err]).toEqual([0, '']);
   const rows = out
     .trim()
@@ -81,6 +81,6 @@ test('each server may be away: the page says so, and the rest is as it is', asyn
 });
 
 test('without a service or addresses it says how to name one', async () => {
-  const { code, err } = await runAdminHere(['status'], { DATA_DIR: '/nowhere' });
+  const { code, err } = await runAdminProcess(['status'], { DATA_DIR: '/nowhere' });
   expect([code, err]).toEqual([1, expect.stringContaining('No service is running with DATA_DIR /nowhere')]);
 });
