@@ -16,7 +16,7 @@ const protocolError = (type: string) => new kafkajs.KafkaJSProtocolError(Object.
 
 test.each([
   ['NOT_LEADER_FOR_PARTITION', true],
-  ['COORDINATOR_NOT_AVAILABLE', true],
+  ['GROUP_COORDINATOR_NOT_AVAILABLE', true],
   ['NOT_ENOUGH_REPLICAS', true],
   ['MESSAGE_TOO_LARGE', false],
   ['TOPIC_AUTHORIZATION_FAILED', false],
