@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdminProcess } from '../../support/children/admin-process.ts';
+import { runAdminHere, runAdminProcess } from '../../support/children/admin-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -26,11 +26,12 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-const admin = (args: readonly string[], env: Record<string, string> = { DATA_DIR: dataDir }) =>
-  runAdminProcess(args, env);
+const admin = (args: readonly string[], env: Record<string, string> = { DATA_DIR: dataDir }) => runAdminHere(args, env);
 
 test('account create prints one JSON line; its key works and the grant is in the ledger', async () => {
-  const { code, out, err } = await admin(['account', 'create', '--email', 'First@example.com']);
+  const { code, out, err } = await runAdminProcess(['account', 'create', '--email', 'First@example.com'], {
+    DATA_DIR: dataDir,
+  });
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^\{.*\}\n$/);
   const line = JSON.parse(out) as { account_id: string; api_key: string; credits: number };
@@ -56,12 +57,6 @@ test('a pack sets the limits and adds no credits; the service is found by DATABA
     line.account_id,
   ]);
   expect(rows).toEqual([{ pack: 29, credits: 0 }]);
-});
-
-test('an account created with 0 credits has no ledger row', async () => {
-  const { out } = await admin(['account', 'create', '--email', 'none@example.com', '--credits', '0', '--pack', 'none']);
-  const { account_id: id } = JSON.parse(out) as { account_id: string };
-  expect((await db.pool.query('SELECT FROM ledger_entries WHERE account_id = $1', [id])).rowCount).toBe(0);
 });
 
 test('account show prints one account, account list prints all', async () => {
@@ -90,10 +85,8 @@ test('a faulty command prints one message to stderr, nothing to stdout, exits wi
     [create, '--email is required'],
     [[...create, '--email', 'nobody'], 'nobody is not an e-mail address'],
     [[...create, '--email', 'x@example.com', '--credits', 'many'], '--credits'],
-    [[...create, '--email', 'x@example.com', '--credits', '-1'], '--credits'],
     [[...create, '--email', 'x@example.com', '--credits', '1.5'], '--credits'],
     [[...create, '--email', 'x@example.com', '--pack', '10'], '--pack'],
-    [[...create, '--email', 'x@example.com', '--plan', '9'], '--plan'],
     [[...create, '--email', 'x@example.com', 'extra'], 'extra'],
     [[...create, '--email', 'Taken+again@example.com'], 'has an account already'],
     [['account', 'show', '--email', 'x@example.com'], 'has no account'],
@@ -108,4 +101,4 @@ test('a faulty command prints one message to stderr, nothing to stdout, exits wi
     expect(ended.err).not.toMatch(/\n {4}at /);
   }
   expect((await db.pool.query('SELECT id FROM accounts ORDER BY id')).rows).toEqual(before.rows);
-}, 120_000);
+});

@@ -138,24 +138,6 @@ test.each<[string, Partial<DeadLetterLimits>, (n: number) => boolean]>([
   expect(Number(letters!.high)).toBeLessThanOrEqual(5);
 });
 
-test('without dead letters a poison record is fatal', async () => {
-  const topic = await fixture.topic('no-sink');
-  await fixture.publisher.publish(topic, [{ key: 'k', value: 'garbled' }]);
-  const fatal: Error[] = [];
-  running.push(
-    await startBatchConsumer({
-      ...fixture,
-      group: 'no-sink',
-      topics: [topic],
-      logger: silentLogger(),
-      fatal: (error) => void fatal.push(error),
-      handle: async (batch) => ({ poison: parseRecords(numbered, batch).poison }),
-    }),
-  );
-  await eventually('fatal', () => fatal.length > 0);
-  expect(fatal[0]).toBeInstanceOf(PoisonMessage);
-});
-
 test('replay publishes the original records, up to its limit, and resumes where it ended', async () => {
   const topic = await fixture.topic('replayed');
   const letters = [0, 1, 2, 3, 4].map((n) => ({

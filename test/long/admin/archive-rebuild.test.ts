@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_COMMENTS } from '../../../schemas/messages/topics.ts';
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
-import { runAdminProcess } from '../../support/children/admin-process.ts';
+import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 
@@ -49,7 +49,7 @@ test('an empty archive gets what Kafka and Postgres hold, once, and nothing that
   );
 
   const rebuild = () =>
-    runAdminProcess(['archive', 'rebuild'], {
+    runAdminHere(['archive', 'rebuild'], {
       KAFKA_BROKERS: inject('kafkaBrokers'),
       KAFKA_TOPIC_PREFIX: pipeline.kafka.prefix,
       DATABASE_URL: pipeline.db.url,

@@ -9,7 +9,7 @@ import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { ensureTopics, groupPositions } from '../../../shared/kafka/topics/topic-admin.ts';
-import { runAdminProcess } from '../../support/children/admin-process.ts';
+import { runAdminHere } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const deadLetters = (args: readonly string[], env: Record<string, string> = {}) =>
-  runAdminProcess(['dead-letters', ...args], { KAFKA_BROKERS: brokers, KAFKA_TOPIC_PREFIX: fixture.prefix, ...env });
+  runAdminHere(['dead-letters', ...args], { KAFKA_BROKERS: brokers, KAFKA_TOPIC_PREFIX: fixture.prefix, ...env });
 
 async function linesOf(args: readonly string[], env?: Record<string, string>): Promise<Line[]> {
   const { code, out, err } = await deadLetters(args, env);
@@ -151,10 +151,7 @@ test.each<[string, string[], string, Record<string, string>]>([
     `The topics are: ${TOPICS.map(({ name }) => name).join(', ')}.`,
     {},
   ],
-  ['an unknown topic to replay', ['replay', '--topic', 'x'], '--topic: x is not a topic of this service', {}],
   ['a limit of 0', ['list', '--limit', '0'], '--limit: must be an integer from 1 to 10000', {}],
-  ['a limit that is no number', ['replay', '--limit', 'all'], '--limit: must be an integer from 1', {}],
-  ['an unknown option', ['replay', '--all'], '--all', {}],
   ['an unknown command', ['purge'], 'There is no command "dead-letters purge"', {}],
   ['a prefix without topics', ['list'], 'Kafka has no topic nowhere-forum.posts', { KAFKA_TOPIC_PREFIX: 'nowhere-' }],
   ['no service', ['list'], 'KAFKA_BROKERS', { KAFKA_BROKERS: '', DATA_DIR: '/nowhere' }],

@@ -14,7 +14,6 @@ import type { EngineName } from '../../../services/launcher/engines/engine.ts';
 import { readPidFile } from '../../../services/launcher/engines/orphan.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { parseBrokers } from '../../../shared/kafka/broker-list.ts';
-import { askClickhouse } from '../../support/clients/clickhouse-request.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { killTree } from '../../support/children/process-tree.ts';
 
@@ -110,28 +109,6 @@ describe('embedded engines', () => {
       await expectFilled(urls);
     }
   }, 120_000);
-
-  test("refuse writes on ClickHouse's read-only port, whatever settings the request has", async () => {
-    const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
-    running = engines;
-    await onClickhouse(
-      { ...engines.urls, kafka: '', postgres: '' },
-      'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a',
-    );
-    const url = engines.clickhouseReadOnlyUrl!;
-    const post = async (search: string, body: string) => {
-      const answer = await askClickhouse(`${url}/?${search}`, { method: 'POST', body });
-      await answer.text();
-      return [answer.status, answer.headers.get('x-clickhouse-exception-code')];
-    };
-    expect(await post('', 'SELECT count() FROM t')).toEqual([200, null]);
-    expect(await post('max_threads=1', 'SELECT count() FROM t')).toEqual([200, null]);
-    for (const search of ['', 'readonly=0', 'readonly=1']) {
-      expect(await post(search, 'DROP TABLE t')).toEqual([500, '164']);
-    }
-    await post('', 'SET readonly = DEFAULT');
-    expect(await post('', 'INSERT INTO t VALUES (1)')).toEqual([500, '164']);
-  });
 
   test('give each ClickHouse statement its own settings and placeholders, also after an error', async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });

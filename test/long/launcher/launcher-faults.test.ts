@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -64,14 +63,6 @@ describe('a start that fails', () => {
     lock.release();
   });
 
-  test('names a data directory that is not writable', async () => {
-    writeFileSync(join(root, 'file'), '');
-    const { code, message } = await run({ DATA_DIR: join(root, 'file', 'data') });
-    expect(code).toBe(1);
-    expect(message).toContain(`DATA_DIR ${join(root, 'file', 'data')} cannot be written to`);
-    expect(lines(message)).toBe(1);
-  });
-
   test.each(['PORT', 'METRICS_PORT'])('names a %s that is in use', async (variable) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -97,9 +88,7 @@ describe('a start that fails', () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ['TRUST_PROXY', { TRUST_PROXY: 'bar' }],
     ['CRAWL_SOURCES', { CRAWL_SOURCES: 'post-ids,replay:/nonexistent/dump.jsonl' }],
-    ['DATA_DIR', { DATA_DIR: '/proc/foo' }],
   ])('names a wrong %s at once, alone and joining, and ends on its own', async (variable, wrong) => {
     const dataDir = join(root, `wrong-${variable}`);
     const starts = await Promise.all([
@@ -112,21 +101,6 @@ describe('a start that fails', () => {
       expect(message).not.toContain('    at ');
     }
     expect(existsSync(join(dataDir, 'kafka'))).toBe(false);
-  });
-
-  test('names a METRICS_PORT that is in use to a joining process, and a service that does not exist', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    const env = { DATA_DIR: join(root, 'joining'), ...nowhere(), METRICS_PORT: String(port) };
-    const [busy, unknown] = await Promise.all([run(env, 'matcher'), run(env, 'matchr')]);
-    taken.close();
-    expect(busy).toEqual({
-      code: 1,
-      message: `Port ${port} is in use by another program. Stop that program, or choose another port with METRICS_PORT=….\n`,
-    });
-    expect(unknown.code).toBe(1);
-    expect(unknown.message).toMatch(/^Unknown service matchr\. The services are: .*\n$/);
   });
 
   test('names each server that refuses its password, and starts nothing', async () => {
@@ -143,30 +117,6 @@ describe('a start that fails', () => {
       /^DATABASE_URL: Postgres refuses .*\nCLICKHOUSE_URL: .*refuses .*\nKAFKA_BROKERS: .*refuses .*/m,
     );
     expect(existsSync(join(root, 'passwords', 'run'))).toBe(false);
-  });
-
-  test('without Maven, tells that the repository of the broker cannot be reached, and what to do', async () => {
-    const cache = join(root, 'cache');
-    mkdirSync(cache);
-    const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
-    const env = { DATA_DIR: join(root, 'without Maven'), PATH: pathWith('java'), XDG_CACHE_HOME: cache, ...ports };
-    const answering = createHttpServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
-    await once(answering, 'listening');
-    const repository = `http://127.0.0.1:${(answering.address() as AddressInfo).port}`;
-    const { code, message } = await run({ ...env, KAFKA_JARS_URL: repository });
-    answering.close();
-    expect(code).toBe(1);
-    expect(message).toContain(`${repository} answered 404 for `);
-    for (const way of ['KAFKA_JARS_URL', 'HTTPS_PROXY', 'install Maven', 'KAFKA_BROKERS'])
-      expect(message).toContain(way);
-    expect(message).not.toContain('    at ');
-  });
-
-  test('lists every fault of the environment', async () => {
-    const { code, message } = await run({ PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: join(root, 'env') });
-    expect(code).toBe(1);
-    expect(message).toMatch(/PORT[^]*LOG_LEVEL/);
-    expect(message).not.toContain('    at ');
   });
 
   test('refuses a joining start if no installation is running', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { runAdmin } from '../../../services/admin/run-admin.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -23,4 +24,16 @@ export function runAdminProcess(args: readonly string[], env: Record<string, str
     child.once('error', reject);
     child.once('close', (code) => resolve({ ...result, code }));
   });
+}
+
+/** Does the same in this process, which saves its start. */
+export async function runAdminHere(args: readonly string[], env: Record<string, string>): Promise<AdminResult> {
+  const result: AdminResult = { code: null, out: '', err: '' };
+  const terminal = {
+    isTerminal: false,
+    out: (line: string) => void (result.out += `${line}\n`),
+    err: (line: string) => void (result.err += `${line}\n`),
+  };
+  result.code = await runAdmin([...args], env, terminal);
+  return result;
 }

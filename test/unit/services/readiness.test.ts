@@ -125,22 +125,3 @@ test.each<[services: Service[], ready: boolean]>([
   up.clickhouse = true;
   expect((await readiness.check()).ready).toBe(ready);
 });
-
-test('a service that was never ready gets no patience', async () => {
-  const { up, readiness, add } = stage();
-  add('api');
-  add('matcher');
-  up.matcher = false;
-  readiness.markAnnounced();
-  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { matcher: false } });
-});
-
-test('a process that stops is not ready, though all parts answer', async () => {
-  const { readiness, add } = stage();
-  add('api');
-  add('matcher');
-  readiness.markAnnounced();
-  expect(await readiness.answer()).toMatchObject({ ready: true });
-  readiness.markStopping();
-  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { api: true, postgres: true } });
-});

@@ -42,7 +42,6 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ ...whole, UPSTREAM_AUDIT_SHARE: '3' })).toThrow(
       /UPSTREAM_LIVE_SHARE.*UPSTREAM_READING_SHARE.*UPSTREAM_AUDIT_SHARE.*100\.5 % together/,
     );
-    expect(() => loadConfig({ UPSTREAM_LIVE_SHARE: '-1' })).toThrow(/UPSTREAM_LIVE_SHARE/);
   });
 
   test('payments are on with a key and a secret, and their mode follows from the key', () => {
@@ -66,11 +65,6 @@ describe('loadConfig', () => {
     const faulty: [Record<string, string>, RegExp][] = [
       [{ STRIPE_SECRET_KEY: 'sk_live_hunter2' }, /STRIPE_WEBHOOK_SECRET: must be set together with STRIPE_SECRET_KEY/],
       [{ STRIPE_WEBHOOK_SECRET: 'whsec_hunter2' }, /STRIPE_SECRET_KEY: must be set together/],
-      [{ STRIPE_SECRET_KEY: 'pk_live_hunter2' }, /STRIPE_SECRET_KEY: must be a secret/],
-      [{ STRIPE_WEBHOOK_SECRET: 'whsec_1,whsec_2,whsec_hunter2' }, /STRIPE_WEBHOOK_SECRET: must be whsec/],
-      [{ STRIPE_WEBHOOK_SECRET: 'hunter2' }, /STRIPE_WEBHOOK_SECRET: must be whsec/],
-      [{ STRIPE_PRICE_79: 'prod_hunter2' }, /STRIPE_PRICE_79/],
-      [{ STRIPE_API_URL: 'https://api.example.com/hunter2' }, /STRIPE_API_URL/],
       [
         { STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', FORUM_SIMULATED: 'payments' },
         /FORUM_SIMULATED: must not have payments beside a live STRIPE_SECRET_KEY/,
@@ -87,8 +81,6 @@ describe('loadConfig', () => {
   });
 
   test('values are never repeated in the message: they may be secrets', () => {
-    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
-    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);
     const key = 'hunter2'.repeat(5);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY: must be set together/);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).not.toThrow(/hunter2/);
