@@ -13,9 +13,6 @@ import { eventually } from '../fixtures/eventually.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import { ExpectedPairs } from '../oracles/expected-pairs.ts';
 import { readRecorded } from '../oracles/recorded-matches.ts';
-import type { AlertWatch } from './alert-watch.ts';
-import { countFaults } from './count-faults.ts';
-import { watchMemory } from './memory-watch.ts';
 import { difference } from './outage-progress.ts';
 import type { Progress } from './outage-progress.ts';
 import { OutageReaders } from './outage-readers.ts';
@@ -28,8 +25,6 @@ export interface OutageOptions {
   seconds: number;
   /** How long the work may take to catch up. */
   patienceMs: number;
-  /** Asked at the end of the outage which alerts it has raised. */
-  alerts?: AlertWatch | undefined;
 }
 
 /** What happened during an outage and after it. */
@@ -40,8 +35,6 @@ const SLOW_MS = 2_000;
 const SETTLED_MS = 5_000;
 /** Statements and requests that were under way when an engine failed have ended by then. */
 const UNDER_WAY_MS = 5_000;
-/** From the first sample of the memory to the outage. */
-const BEFORE_MS = 5_000;
 /** Lines of a log with the cause of a process's end. */
 const ABOUT_ENDS = /"level":"?(fatal|60)| ended \(/;
 /** Between two comparisons, each of which reads all matches. */
@@ -120,20 +113,13 @@ export class OutageTrial {
     return trial;
   }
 
-  get metricsPort(): string {
-    return this.#whole.installation.env.METRICS_PORT!;
-  }
-
   /** Whether a disk of this engine can be filled here. */
   canFill(engine: EngineName): boolean {
     return this.#whole.hasDisk(engine);
   }
 
   /** Lets an engine fail for a time, and waits until all work has caught up. */
-  async run({ engine, kind, seconds, patienceMs, alerts }: OutageOptions) {
-    const memory = watchMemory(this.#whole.installation);
-    await wait(BEFORE_MS);
-    const memoryBefore = memory.last();
+  async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
     const mend = this.#break(engine, kind);
     // What was under way then may still have been done, or be answered as before.
     await wait(UNDER_WAY_MS);
@@ -143,8 +129,6 @@ export class OutageTrial {
     const answers = this.#readers.takeAnswers();
     const during = difference(before, await this.#progress());
     const readyz = await this.#readiness();
-    const memoryDuring = memory.last();
-    const raised = await alerts?.alerts();
     mend();
     const mendedAt = performance.now();
     let state = await this.#compare();
@@ -158,26 +142,15 @@ export class OutageTrial {
       patienceMs,
     ).catch((error: unknown) => console.error(String(error)));
     const caughtUpMs = isWhole(state) ? Math.round(performance.now() - mendedAt) : null;
-    const most = await memory.stop();
     const ends = this.#takeEnds();
+    this.#whole.installation.output = '';
     return {
-      ...{
-        engine,
-        kind,
-        seconds,
-        during,
-        readyz,
-        alerts: raised,
-        answers,
-        wrong_answers: this.#readers.wrong.splice(0),
-      },
-      faults: this.#takeFaults(),
+      ...{ during, readyz, answers, wrong_answers: this.#readers.wrong.splice(0) },
       caught_up_ms: caughtUpMs,
       ...{ expected: state.expected, recorded: state.recorded, lost: state.lost.length, twice: state.twice },
       ...{ holes: state.holes, webhooks_missing: state.webhooks_missing, not_archived: state.not_archived },
       charged_without_answer: state.charged_without_answer,
       ends,
-      memory_mb: { before: memoryBefore, during: memoryDuring, most, after: memory.last() },
     };
   }
 
@@ -207,14 +180,6 @@ export class OutageTrial {
     if (services === this.#services) return [];
     this.#services = services;
     return ['another process', ...installation.output.split('\n').filter((line) => ABOUT_ENDS.test(line))];
-  }
-
-  /** What the services logged since the last call about faults of their own, each message with its count. */
-  #takeFaults(): Record<string, number> {
-    const { installation } = this.#whole;
-    const counts = countFaults(installation.output);
-    installation.output = '';
-    return counts;
   }
 
   /** The status of /readyz; 0: nothing answers. */
