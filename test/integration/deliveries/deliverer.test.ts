@@ -85,35 +85,6 @@ test('delivers a hinted match at once, once, signed in both schemes, and publish
   ]);
 });
 
-test('retries on 500 and fails with the sixth attempt, with the same id each time', async () => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(500).end('\0broken'));
-  const { id } = await bench.addMonitor(receiver.url);
-  await bench.db.freeze();
-  await bench.addMatches(id, 1);
-  await bench.startDeliverer({ random: () => 0.999 });
-  for (const [step, seconds] of [30, 120, 600, 1_800, 7_200].entries()) {
-    const state = await bench.firstState(id, ({ attempt }) => attempt === step + 1);
-    expect(state).toMatchObject({ delivery_status: 'pending', ladder_step: step + 1, is_leased: false });
-    expect(state.due_in).toBeGreaterThan(seconds * 1.099);
-    expect(state.due_in).toBeLessThanOrEqual(seconds * 1.1);
-    await bench.db.freeze(`${Math.ceil(state.due_in!)} seconds`);
-  }
-  expect(await bench.settled(id)).toEqual(['failed']);
-  expect(await bench.states(id)).toMatchObject([{ attempt: 6, due_in: null, is_delivered: false }]);
-  expect(new Set(deliveryIds(receiver.received))).toEqual(new Set([matchId(id, 1)]));
-  expect(receiver.received).toHaveLength(6);
-  expect(await healthOf(id)).toEqual({ failures: 1, webhook_failing: false });
-  expect((await attemptsOf(id)).map(({ attempt, delivery_status }) => [attempt, delivery_status])).toEqual([
-    [1, 'pending'],
-    [2, 'pending'],
-    [3, 'pending'],
-    [4, 'pending'],
-    [5, 'pending'],
-    [6, 'failed'],
-  ]);
-  expect((await attemptsOf(id))[0]).toMatchObject({ error: 'http_status', response_excerpt: '\ufffdbroken' });
-});
-
 test('does not retry a match before it is due', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
   const { id } = await bench.addMonitor(receiver.url);
@@ -144,38 +115,6 @@ test.each([
   expect(await bench.settled(id)).toEqual(['failed']);
   expect(await attemptsOf(id)).toMatchObject([{ status, error, delivery_status: 'failed' }]);
   expect(receiver.received).toHaveLength(1);
-});
-
-test('retries when a receiver does not answer in time', async () => {
-  const receiver = await bench.startReceiver(() => undefined);
-  const { id } = await bench.addMonitor(receiver.url);
-  await bench.addMatches(id, 1);
-  await bench.startDeliverer({ deadlineMs: 300 });
-  await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
-  expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'timeout', delivery_status: 'pending' }]);
-});
-
-test('marks the webhook as failing after 50 consecutive failed matches; a success resets the count, not the mark', async () => {
-  let status = 404;
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
-  const { id } = await bench.addMonitor(receiver.url);
-  await bench.addMatches(id, 49);
-  const deliverer = await bench.startDeliverer();
-  await bench.settled(id);
-  expect(await healthOf(id)).toEqual({ failures: 49, webhook_failing: false });
-  await deliverer.stop();
-
-  await bench.db.pool.query(`DELETE FROM matches WHERE monitor_id = $1`, [id]);
-  await bench.db.pool.query(`DELETE FROM delivery_attempts WHERE monitor_id = $1`, [id]);
-  await bench.addMatches(id, 1);
-  await bench.startDeliverer();
-  await bench.settled(id);
-  expect(await healthOf(id)).toEqual({ failures: 50, webhook_failing: true });
-
-  status = 200;
-  await bench.db.pool.query(`UPDATE matches SET delivery_status = 'pending', next_attempt_at = service_now()`);
-  expect(await bench.settled(id)).toEqual(['delivered']);
-  expect(await healthOf(id)).toEqual({ failures: 0, webhook_failing: true });
 });
 
 test('skips matches whose webhook or monitor was deleted, and delivers those of a paused monitor', async () => {

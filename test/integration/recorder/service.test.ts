@@ -5,7 +5,6 @@ import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
@@ -93,20 +92,6 @@ test('publishes matches, commits the offsets, and continues after an unreadable 
   expect(publishedOf(monitorId).map((match) => match.item)).toEqual([first!, ...others].map(({ item }) => item));
   await expectNoLag();
   expect(await counted(fixture.metrics, 'kafka_dead_letters_total', { group: 'recorder' })).toBe(1);
-});
-
-test('publishes a match that was stored before a crash but not published, though its monitor was paused since', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const candidates = someOf(monitorId, 3);
-  const { matches } = await recordBatch({ pool: database.pool, toleranceMs: 0 }, candidates);
-  await database.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [monitorId]);
-  await send([...candidates, ...someOf(monitorId, 1)]);
-  await start();
-  await eventually(() => {
-    expect(publishedOf(monitorId)).toEqual(matches);
-  });
-  await expectNoLag();
-  expect(publishedOf(monitorId)).toEqual(matches);
 });
 
 test('publishes every match of every monitor while recorders join and leave', async () => {

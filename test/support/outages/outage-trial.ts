@@ -22,15 +22,19 @@ export type OutageKind = 'away' | 'slow' | 'full';
 export interface OutageOptions {
   engine: EngineName;
   kind: OutageKind;
-  seconds: number;
-  /** How long the work may take to catch up. */
-  patienceMs: number;
 }
 
 /** What happened during an outage and after it. */
 export type OutageReport = Awaited<ReturnType<OutageTrial['run']>>;
 
 const SLOW_MS = 2_000;
+/** Items per second. */
+const RATE = 40;
+const KEYWORDS = ['rust', 'coffee', 'python'];
+/** Readers ask once a second. */
+const COUNTED_MS = 8_000;
+/** An engine that has been started again needs about half a minute until all consumers are back. */
+const PATIENCE_MS = 150_000;
 /** An item that entered this long ago is delivered and archived, unless something is wrong. */
 const SETTLED_MS = 5_000;
 /** Statements and requests that were under way when an engine failed have ended by then. */
@@ -69,21 +73,17 @@ export class OutageTrial {
   }
 
   /** @param disks the engines whose disks are to be filled */
-  static async start(options: {
-    rate: number;
-    keywords: readonly string[];
-    disks: readonly EngineName[];
-  }): Promise<OutageTrial> {
+  static async start(disks: readonly EngineName[] = []): Promise<OutageTrial> {
     const receiver = await startWebhookReceiver();
     const env = {
-      SIMULATOR_RATE: String(options.rate),
+      SIMULATOR_RATE: String(RATE),
       CRAWL_SOURCES: 'post-ids,comment-ids,listings,threads',
       // Each match counts here, also those past a day's limit of webhooks.
       SUPPRESSED_MATCHES_PER_DAY: '1000000',
     };
-    const whole = await ProxiedInstallation.start(env, options.disks);
+    const whole = await ProxiedInstallation.start(env, disks);
     try {
-      return await OutageTrial.#watch(whole, receiver, options.keywords);
+      return await OutageTrial.#watch(whole, receiver);
     } catch (error) {
       await whole.remove();
       await receiver.stop();
@@ -92,16 +92,12 @@ export class OutageTrial {
   }
 
   /** Creates an account and its monitors. */
-  static async #watch(
-    whole: ProxiedInstallation,
-    receiver: WebhookReceiver,
-    keywords: readonly string[],
-  ): Promise<OutageTrial> {
+  static async #watch(whole: ProxiedInstallation, receiver: WebhookReceiver): Promise<OutageTrial> {
     const { installation } = whole;
     const create = ['account', 'create', '--email', 'outages@example.com', '--credits', '100000', '--pack', '79'];
     const { api_key: key, account_id: account } = installation.admin(...create);
     const expected = new ExpectedPairs(installation);
-    for (const keyword of keywords) {
+    for (const keyword of KEYWORDS) {
       const body = { name: keyword, keywords: [keyword], nsfw: true, webhook_url: receiver.url };
       const { status, body: answer } = await installation.call(String(key), 'POST', '/v1/monitors', body);
       if (status !== 201) throw new Error(`a monitor was answered ${status}: ${JSON.stringify(answer)}`);
@@ -119,13 +115,13 @@ export class OutageTrial {
   }
 
   /** Lets an engine fail for a time, and waits until all work has caught up. */
-  async run({ engine, kind, seconds, patienceMs }: OutageOptions) {
+  async run({ engine, kind }: OutageOptions) {
     const mend = this.#break(engine, kind);
     // What was under way then may still have been done, or be answered as before.
     await wait(UNDER_WAY_MS);
     this.#readers.takeAnswers();
     const before = await this.#progress();
-    await wait(seconds * 1_000);
+    await wait(COUNTED_MS);
     const answers = this.#readers.takeAnswers();
     const during = difference(before, await this.#progress());
     const readyz = await this.#readiness();
@@ -139,7 +135,7 @@ export class OutageTrial {
         state = await this.#compare();
         return isWhole(state);
       },
-      patienceMs,
+      PATIENCE_MS,
     ).catch((error: unknown) => console.error(String(error)));
     const caughtUpMs = isWhole(state) ? Math.round(performance.now() - mendedAt) : null;
     const ends = this.#takeEnds();

@@ -16,28 +16,6 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
-  test('starts attempts once and in match order when hints arrive twice or out of order', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/x', [1, 2, 3]);
-    for (const seq of [3, 1, 2, 1]) bench.dispatcher.addHint('a', seq);
-    await bench.drain();
-    await bench.settle();
-    await bench.drain();
-    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3']);
-  });
-
-  test('counts the attempts of monitors with the same URL together', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/x', range(4));
-    bench.add('b', 'https://one.example/x', range(4));
-    bench.hintAll('a');
-    bench.hintAll('b');
-    await bench.settle();
-    expect(bench.started).toHaveLength(4);
-    await bench.drain();
-    expect(bench.started).toHaveLength(8);
-  });
-
   test('has at most 64 attempts in flight per origin, whatever the paths', async () => {
     const bench = new Bench();
     for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));
@@ -98,15 +76,6 @@ describe('DeliveryDispatcher', () => {
     await bench.drain();
     expect(bench.started).toHaveLength(6);
     expect(bench.dispatcher.addHint('a', 7)).toBe(true);
-  });
-
-  test('skips instead of claiming when the webhook was removed', async () => {
-    const bench = new Bench();
-    bench.add('a', null, [1]);
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.skipped).toBe(1);
-    expect(bench.claims).toBe(0);
   });
 
   test('releases matches whose URL changed since its slots were taken, and claims them for the new URL', async () => {
