@@ -85,68 +85,6 @@ test('delivers a hinted match at once, once, signed in both schemes, and publish
   ]);
 });
 
-test('does not retry a match before it is due', async () => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
-  const { id } = await bench.addMonitor(receiver.url);
-  await bench.addMatches(id, 1);
-  // The clock of the process, by which the URL is held, moves on with that of the database.
-  let passedMs = 0;
-  await bench.db.freeze();
-  await bench.startDeliverer({ monotonic: () => performance.now() + passedMs });
-  const state = await bench.firstState(id, ({ attempt }) => attempt === 1);
-  expect(state.due_in).toBeGreaterThanOrEqual(600);
-  passedMs = 601_000;
-  await bench.db.freeze('500 seconds');
-  await wait(2_500);
-  expect(receiver.received).toHaveLength(1);
-  await bench.db.freeze('101 seconds');
-  await bench.firstState(id, ({ attempt }) => attempt === 2);
-});
-
-test.each([
-  [410, 'http_status'],
-  [400, 'http_status'],
-  [307, 'redirect'],
-])('fails at once on %i', async (status, error) => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(status, { location: '/x' }).end());
-  const { id } = await bench.addMonitor(receiver.url);
-  await bench.addMatches(id, 1);
-  await bench.startDeliverer();
-  expect(await bench.settled(id)).toEqual(['failed']);
-  expect(await attemptsOf(id)).toMatchObject([{ status, error, delivery_status: 'failed' }]);
-  expect(receiver.received).toHaveLength(1);
-});
-
-test('skips matches whose webhook or monitor was deleted, and delivers those of a paused monitor', async () => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
-  const [removed, deleted, paused] = await Promise.all([1, 2, 3].map(() => bench.addMonitor(receiver.url)));
-  for (const { id } of [removed!, deleted!, paused!]) await bench.addMatches(id, 3);
-  const { pool } = bench.db;
-  await pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [removed!.id]);
-  await pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted!.id]);
-  await pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused!.id]);
-  await bench.startDeliverer();
-  expect(await bench.settled(removed!.id)).toEqual(['skipped', 'skipped', 'skipped']);
-  expect(await bench.settled(deleted!.id)).toEqual(['skipped', 'skipped', 'skipped']);
-  expect(await bench.settled(paused!.id)).toEqual(['delivered', 'delivered', 'delivered']);
-  expect(receiver.received).toHaveLength(3);
-});
-
-test('uses the URL that the monitor has at the time of the attempt', async () => {
-  let status = 500;
-  const old = await bench.startReceiver((_, response) => response.writeHead(status).end());
-  const current = await bench.startReceiver((_, response) => response.writeHead(204).end());
-  const { id } = await bench.addMonitor(old.url);
-  await bench.addMatches(id, 1);
-  await bench.startDeliverer();
-  await bench.firstState(id, ({ attempt }) => attempt === 1);
-  status = 204;
-  await bench.db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, current.url]);
-  await bench.db.setShift('40 seconds');
-  await bench.settled(id);
-  expect([old.received.length, current.received.length]).toEqual([1, 1]);
-});
-
 test('refuses private addresses unless they are allowed, also when a name resolves to one (DNS rebinding)', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const port = new URL(receiver.url).port;
@@ -159,18 +97,6 @@ test('refuses private addresses unless they are allowed, also when a name resolv
     expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'blocked_address' }]);
   }
   expect(receiver.received).toHaveLength(0);
-});
-
-test('sends one message per match to chat webhooks', async () => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
-  const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
-  const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
-  for (const { id } of [slack, discord]) await bench.addMatches(id, 1);
-  await bench.startDeliverer();
-  for (const { id } of [slack, discord]) expect(await bench.settled(id)).toEqual(['delivered']);
-  const bodies = new Map(receiver.received.map(({ path, body }) => [path, JSON.parse(body.toString()) as object]));
-  expect(bodies.get('/hook/slack')).toHaveProperty('blocks');
-  expect(bodies.get('/hook/discord?wait=true')).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
 test('keeps matches pending and sends nothing when the secrets cannot be decrypted', async () => {

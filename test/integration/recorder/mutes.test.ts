@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';

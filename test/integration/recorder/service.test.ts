@@ -1,5 +1,3 @@
-import { createServer, connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
@@ -135,73 +133,4 @@ test('a monitor whose lock is held delays no candidate of another partition for 
   });
   await recorders.shift()!.stop();
   await pool.end();
-});
-
-/** A proxy to Postgres that refuses connections while it is closed. */
-function relayTo(url: string) {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
-  const server = createServer((inbound) => {
-    const outbound = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [inbound, outbound],
-      [outbound, inbound],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        to.destroy();
-        sockets.delete(from);
-      });
-    }
-  });
-  return {
-    async open(port = 0): Promise<number> {
-      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-      return (server.address() as AddressInfo).port;
-    },
-    async close(): Promise<void> {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}
-
-test('waits while Postgres is away and then continues', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const relay = relayTo(database.url);
-  const port = await relay.open();
-  const url = new URL(database.url);
-  url.hostname = '127.0.0.1';
-  url.port = String(port);
-  const pool = createPool({ url: url.href, name: 'relayed', logger: silentLogger() });
-  const failures: Error[] = [];
-  const recorder = await startRecorder({
-    ...fixture,
-    pool,
-    toleranceMs: 0,
-    logger: silentLogger(),
-    fatal: (error) => void failures.push(error),
-  });
-  recorders.push(recorder);
-  await send(someOf(monitorId, 2));
-  await eventually(() => {
-    expect(seqsOf(monitorId)).toEqual(upTo(2));
-  });
-  await relay.close();
-  await send(someOf(monitorId, 2));
-  // At least one connection was refused; otherwise the test would prove nothing.
-  await eventually(() => expect(pool.query('SELECT 1')).rejects.toThrow());
-  await relay.open(port);
-  await eventually(() => {
-    expect(seqsOf(monitorId)).toEqual(upTo(4));
-  });
-  expect(recorder.ready()).toBe(true);
-  expect(failures).toEqual([]);
-  await recorder.stop();
-  recorders = [];
-  await pool.end();
-  await relay.close();
 });

@@ -23,7 +23,7 @@ const FED_ELSEWHERE: Readonly<Record<string, string>> = {
   crawler_rechecked_total: 'test/integration/crawler/rechecks.test.ts',
   crawler_tombstones_total: 'test/integration/crawler/rechecks.test.ts',
   crawler_unreadable_things_total: 'test/unit/services/crawler/unreadable-things.test.ts',
-  delivery_local_faults_total: 'test/long/deliveries/bound.test.ts',
+  delivery_local_faults_total: 'test/long/deliveries/proxy-away.test.ts',
   digests_made_total: 'test/integration/digests/mailed-digests.test.ts',
   kafka_dead_letters_total: 'test/integration/recorder/service.test.ts',
   kafka_offset_resets_total: 'test/integration/kafka/batch-consumer.test.ts',
