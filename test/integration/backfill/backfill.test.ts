@@ -189,23 +189,6 @@ test('deliver sends what the day leaves of the cap, which then counts; the rest 
   for (const { value } of sums) expect(value).toBeLessThan(3_600);
 });
 
-test('with thread_once everything is recorded, and deliver sends one match of a thread', async () => {
-  const { apiKey } = await pipeline.api.account();
-  const body = { keywords: ['zircon'], webhook_url: receiver.url, thread_once: true };
-  const { id } = await pipeline.api.monitor(apiKey, body);
-  const items = comments('zircon', 4).map((item, number) => ({ ...item, post_id: number < 3 ? 'zirca' : 'zircb' }));
-  await archive(items);
-  expect(await backfill(pipeline, apiKey, id, { deliver: true })).toMatchObject({ matches: 4, delivered: 2 });
-  const matches = await allMatches(pipeline, apiKey, id);
-  expect(matches.map(({ suppressed }) => suppressed)).toEqual([false, false, false, false]);
-  expect(matches.map(({ delivery_status }) => delivery_status !== 'none')).toEqual([true, false, false, true]);
-  // The thread had its match of the day, so a live one of it is suppressed.
-  await publishItems(pipeline, [seenItem('t1_zirclive', 0, { body: 'zircon', post_id: 'zirca' })]);
-  archived += 1;
-  const live = await eventually('the live match', async () => (await allMatches(pipeline, apiKey, id))[4]);
-  expect(live).toMatchObject({ suppressed: true, suppressed_reason: 'thread_once' });
-});
-
 test("today's mutes apply, and what the forum removed is not found", async () => {
   const { apiKey } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: ['argon'] });

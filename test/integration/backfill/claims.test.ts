@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import {
   claimBackfill,
-  hasBackfills,
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
@@ -47,16 +46,6 @@ async function claimed(): Promise<ClaimedBackfill> {
   return run;
 }
 
-test('there are runs until the last one has ended, also while all are leased', async () => {
-  expect(await hasBackfills(db.pool)).toBe(false);
-  await add('a1', 'acc_a');
-  expect(await hasBackfills(db.pool)).toBe(true);
-  const run = await claimed();
-  expect(await hasBackfills(db.pool)).toBe(true);
-  await endBackfill(db.pool, run, 'done');
-  expect(await hasBackfills(db.pool)).toBe(false);
-});
-
 test('an account has one run under way; accounts take turns, however many runs one has', async () => {
   for (const id of ['a1', 'a2', 'a3']) await add(id, 'acc_a');
   await add('b1', 'acc_b');
@@ -86,16 +75,6 @@ test('of many claims at once each run, and each account, is taken once', async (
     return accounts.length >= 4;
   });
   expect(accounts.sort()).toEqual(['acc_0', 'acc_1', 'acc_2', 'acc_3']);
-});
-
-test('a claim does not wait for another one', async () => {
-  await add('a1', 'acc_a');
-  await inTransaction(db.pool, async (other) => {
-    expect(await claimBackfill(other, randomUUID(), 30)).toMatchObject({ id: 'a1' });
-    await add('b1', 'acc_b');
-    expect(await claim()).toBeUndefined();
-  });
-  expect((await claimed()).id).toBe('b1');
 });
 
 test('a lease ends by itself; whoever lost it changes nothing any more', async () => {

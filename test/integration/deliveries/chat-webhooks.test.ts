@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../support/samples/chat-matches.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
@@ -132,13 +131,9 @@ describe('too many requests', () => {
 });
 
 test.each([
-  ['slack', 400, 'invalid_blocks'],
   ['slack', 403, 'action_prohibited'],
-  ['slack', 404, 'no_service'],
   ['slack', 410, 'channel_is_archived'],
   ['discord', 400, '{"message": "Invalid Form Body", "code": 50035, "retry_after": 60}'],
-  ['discord', 403, '{"message": "Missing Permissions", "code": 50013}'],
-  ['discord', 404, '{"message": "Unknown Webhook", "code": 10015}'],
   ['discord', 410, ''],
 ] as const)('%s: %i is final', async (kind, status, body) => {
   const chat = await startChat(kind, [{ status, body }]);
@@ -146,7 +141,6 @@ test.each([
   await bench.addMatches(id, 1);
   await bench.startDeliverer();
   expect(await bench.settled(id)).toEqual(['failed']);
-  await wait(100);
   expect(chat.received).toHaveLength(1);
   const { rows } = await bench.db.pool.query<Record<string, unknown>>(
     'SELECT status, response_excerpt FROM delivery_attempts WHERE monitor_id = $1',

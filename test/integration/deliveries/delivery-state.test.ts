@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { MonitorDelivery } from '../../../schemas/api/monitor.ts';
-import { inIndexOrder } from '../../../shared/postgres/index-order.ts';
-import { DELIVERY_HEALTH, readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
-import { rowsRead } from '../../support/oracles/rows-read.ts';
 
 let bench: DeliveryBench;
 let api: TestApi;
@@ -161,36 +158,4 @@ test('a resent match waits since it was resent, and its failure shows', async ()
     last_status: 500,
     last_error: 'http_status',
   });
-});
-
-test('the cost does not grow with the matches: 100,000 of them pending, 20,000 attempts', async () => {
-  const { id } = await bench.addMonitor('http://127.0.0.1:9/');
-  const { pool } = bench.db;
-  await pool.query(
-    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-       suppressed, first_delivery, delivery_status, next_attempt_at)
-     SELECT $1, seq, 't3_' || seq, 'post', now(), now(), service_now() - seq * interval '1 s', '{rust}', false, 'pending',
-       'pending', service_now() + (seq % 7200) * interval '1 s'
-     FROM generate_series(1, 100000) AS seq`,
-    [id],
-  );
-  await pool.query(
-    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
-       delivery_status)
-     SELECT $1, seq, 1, service_now() - seq * interval '1 s', 20, 'generic', 'h', 503, 'http_status', 'pending'
-     FROM generate_series(1, 20000) AS seq`,
-    [id],
-  );
-  const explained = () => inIndexOrder(pool, (client) => rowsRead(client, DELIVERY_HEALTH, [id]));
-  const fresh = await explained();
-  await pool.query('ANALYZE matches, delivery_attempts');
-  const analyzed = await explained();
-  const most = 1_000 + 10_000 + 10;
-  for (const { rows, scans } of [fresh, analyzed]) {
-    expect(rows).toBeLessThanOrEqual(most);
-    expect(scans.filter((scan) => /matches|delivery_attempts/.test(scan) && !scan.includes('Index'))).toEqual([]);
-  }
-  const health = await readDeliveryHealth(pool, id);
-  expect(health).toMatchObject({ pending: 1_000, attemptFailures24h: 10_000, lastStatus: 503, lastDeliveredAt: null });
-  expect(health.readAt.getTime() - health.oldestPendingAt!.getTime()).toBeGreaterThanOrEqual(100_000_000);
 });

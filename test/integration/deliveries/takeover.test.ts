@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
 import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import { readDueMonitors } from '../../../shared/stores/deliveries/delivery-queue.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -122,34 +121,6 @@ test('what a deliverer claimed before it was killed, while the clock was ahead, 
   await bench.db.setShift('21 seconds');
   expect(await isDue()).toBe(true);
   expect(await claim()).toHaveLength(1);
-});
-
-test('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
-  const released = Promise.withResolvers<undefined>();
-  const hang = () =>
-    bench.startReceiver((_, response) => void released.promise.then(() => response.writeHead(204).end()));
-  const hanging = [await hang(), await hang()];
-  const healthy = await Promise.all(
-    Array.from({ length: 18 }, () => bench.startReceiver((_, response) => response.writeHead(204).end())),
-  );
-  const hungMonitors = await Promise.all(hanging.map(({ url }) => bench.addMonitor(url)));
-  const monitors = await Promise.all(healthy.map(({ url }) => bench.addMonitor(url)));
-  for (const { id } of hungMonitors) await bench.addMatches(id, 50);
-  await bench.startDeliverer({ deadlineMs: 600_000 });
-  await eventually('the hanging endpoints use all their slots', () =>
-    hanging.every(({ received }) => received.length === 4),
-  );
-
-  for (const { id } of monitors) await bench.addMatches(id, 10, '1 hour');
-  for (const { id } of monitors) await bench.publishHints(id, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  for (const { id } of monitors) await bench.settled(id);
-  // No hanging attempt has ended by then, because another one would have started.
-  expect(hanging.map(({ received }) => received.length)).toEqual([4, 4]);
-  for (const [i, { received }] of healthy.entries()) {
-    const sent = Array.from({ length: 10 }, (_, seq) => matchId(monitors[i]!.id, seq + 1));
-    expect(deliveryIds(received).sort()).toEqual(sent);
-  }
-  released.resolve(undefined);
 });
 
 test('on stop ends the attempts in flight and releases the other matches for the next deliverer at once', async () => {

@@ -104,13 +104,6 @@ describe('a test delivery', () => {
     expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error });
   });
 
-  test('reports in the words of the log that the secret cannot be decrypted', async () => {
-    const { id } = await created({ webhook_url: receiver.url });
-    await db.pool.query('UPDATE monitors SET webhook_secret = $2 WHERE id = $1', [id, Buffer.alloc(60, 1)]);
-    expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error: 'secret_unreadable' });
-    expect(receiver.received).toEqual([]);
-  });
-
   test('is blocked when the address has become private', async () => {
     const { id } = await created({ webhook_url: receiver.url });
     const strict = await startTestApi(db.pool);
@@ -118,21 +111,6 @@ describe('a test delivery', () => {
     await strict.stop();
     expect(reply.body).toEqual({ delivered: false, status: 0, error: 'blocked_address' });
     expect(receiver.received).toEqual([]);
-  });
-
-  test('clears webhook_failing on success and changes nothing on failure', async () => {
-    const { id } = await created({ webhook_url: receiver.url });
-    await failing(id);
-    answer = 500;
-    await post(id, 'test');
-    expect(await isFailing(id)).toBe(true);
-    answer = 200;
-    await post(id, 'test');
-    expect(await isFailing(id)).toBe(false);
-    answer = 500;
-    await post(id, 'test');
-    const { rows } = await db.pool.query('SELECT failures FROM monitor_health WHERE monitor_id = $1', [id]);
-    expect(rows).toEqual([{ failures: 0 }]);
   });
 
   test('clears nothing when the URL was replaced during the test', async () => {
@@ -238,26 +216,5 @@ describe('a new secret', () => {
     const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
     const secrets = [rotated.body.webhook_secret as string, first];
     for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
-  });
-
-  test('after two concurrent rotations one secret is current and the other one is previous', async () => {
-    const { id, secret: first } = await created({ webhook_url: receiver.url });
-    const secrets = (await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')])).map(
-      ({ body }) => body.webhook_secret as string,
-    );
-    await post(id, 'test');
-    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
-    const accepted = secrets.filter((secret) => {
-      try {
-        return Boolean(stripe.webhooks.constructEvent(body, headers['x-service-signature'] as string, secret, 300));
-      } catch {
-        return false;
-      }
-    });
-    expect(accepted).toHaveLength(1);
-    for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
-    const [previous] = secrets.filter((secret) => secret !== accepted[0]);
-    stripe.webhooks.constructEvent(body, headers['x-service-signature-previous'] as string, previous!, 300);
-    expect(() => new Webhook(first).verify(body, headers as Record<string, string>)).toThrow();
   });
 });

@@ -42,10 +42,6 @@ async function newMonitor(setup: Parameters<typeof insertMonitors>[2] = {}): Pro
   return (await insertMonitors(database.pool, 1, setup))[0]!;
 }
 
-test('does nothing for an empty batch', async () => {
-  expect(await record([])).toEqual({ matches: [], outcomes: {} });
-});
-
 test('a match is stored, counted, and published as stored', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const candidate = candidateOf({
@@ -83,18 +79,6 @@ test('a match is stored, counted, and published as stored', async () => {
   const today = createdAt.toISOString().slice(0, 10);
   expect(await countersOf(monitorId)).toEqual({ last_seq: 1, last_match_at: createdAt, day: today });
   expect(await daysOf(monitorId)).toEqual([{ day: today, matches: 1, suppressed: 0 }]);
-});
-
-test('numbers the matches of each monitor separately, in the order of their candidates', async () => {
-  const [a, b] = (await insertMonitors(database.pool, 2)) as [string, string];
-  const order = [a, b, b, a, b].map((monitorId) => candidateOf({ monitorId, thingId: newThing() }));
-  await record(order);
-  for (const monitorId of [a, b]) {
-    const expected = order.filter((c) => c.monitor_id === monitorId).map((c) => c.item.thing_id);
-    expect((await storedOf(monitorId)).map((row) => [row.seq, row.thing_id])).toEqual(
-      expected.map((thing, index) => [index + 1, thing]),
-    );
-  }
 });
 
 test('a thing that occurs twice in a batch becomes one match, from the first accepted candidate', async () => {
@@ -227,27 +211,6 @@ test('blanks a thing that was removed between storing and publishing', async () 
   expect(await rows('SELECT body FROM matched_items WHERE thing_id = $1', [candidate.item.thing_id])).toEqual([
     { body: '' },
   ]);
-});
-
-test('keeps content for 33 days after its last match and extends that at most once a day', async () => {
-  const [a, b, c] = (await insertMonitors(database.pool, 3)) as [string, string, string];
-  const thingId = newThing();
-  const keptDays = async () =>
-    (
-      await rows<{ days: number }>(
-        `SELECT round(extract(epoch FROM kept_until - wall_now()) / 86400)::integer AS days
-       FROM matched_items WHERE thing_id = $1`,
-        [thingId],
-      )
-    ).map((row) => row.days);
-  await record([candidateOf({ monitorId: a, thingId })]);
-  expect(await keptDays()).toEqual([33]);
-  await database.setShift('23 hours');
-  await record([candidateOf({ monitorId: b, thingId })]);
-  expect(await keptDays()).toEqual([33]);
-  await database.setShift('48 hours');
-  await record([candidateOf({ monitorId: c, thingId })]);
-  expect(await keptDays()).toEqual([35]);
 });
 
 test('text that Postgres cannot store does not stop the recorder and is published as stored', async () => {

@@ -1,20 +1,12 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
-import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import '../../support/runner/provided-context.ts';
-
-const RECORDER_CHILD = join(import.meta.dirname, '../../support/children/recorder-child.ts');
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -82,13 +74,6 @@ test('a muted thread includes its post', async () => {
   expect((await record([candidateOf({ monitorId, thingId: 't3_post1' })])).outcomes).toEqual({ muted: 1 });
 });
 
-test('text that Postgres cannot store is compared without stopping the recorder', async () => {
-  const monitorId = await newMonitor();
-  await mute(monitorId, 'author', 'a-bot');
-  const candidate = candidateOf({ monitorId, thingId: newThing(), author: 'nul \u0000', subreddit: 'half \ud83d' });
-  expect((await record([candidate])).outcomes).toEqual({ recorded: 1 });
-});
-
 test('what was recorded before the mute is published again as it was', async () => {
   const monitorId = await newMonitor();
   const before = Array.from({ length: 3 }, () => candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' }));
@@ -97,69 +82,4 @@ test('what was recorded before the mute is published again as it was', async () 
   const again = await record([...before, candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' })]);
   expect(again.outcomes).toEqual({ repeated: 3, muted: 1 });
   expect(again.matches).toEqual(first.matches);
-});
-
-test('the number of statements is the same for one muted candidate and for many', async () => {
-  const monitors = await insertMonitors(database.pool, 20, { pack: 79 });
-  for (const monitorId of monitors) await mute(monitorId, 'author', 'a-bot');
-  const statements = async (candidates: Candidate[]) => {
-    let sent = 0;
-    await inTransaction(database.pool, async (client) => {
-      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-      Object.assign(client, { query: (...args: unknown[]) => ((sent += 1), query(...args)) });
-      const { recordPairs } = await import('../../../services/recorder/record-pairs.ts');
-      await recordPairs(client, candidates, { toleranceMs: 0, suppressedPerDay: 10_000 });
-      Object.assign(client, { query });
-    });
-    return sent;
-  };
-  const some = (count: number) =>
-    Array.from({ length: count }, (_, index) =>
-      candidateOf({ monitorId: monitors[index % 20]!, thingId: newThing(), ...(index % 2 ? {} : { author: 'a-bot' }) }),
-    );
-  const few = await statements(some(40));
-  expect(await statements(some(1_000))).toBe(few);
-});
-
-test('a recorder in another process records nothing muted after the mute is committed', async () => {
-  const kafka = await createKafkaFixture(inject('kafkaBrokers'));
-  onTestFinished(() => kafka.drop());
-  await ensureTopics(kafka.kafka, { prefix: kafka.prefix, embedded: true, topics: TOPICS });
-  const monitorId = await newMonitor();
-  const publish = (count: number) =>
-    kafka.publisher.publish(
-      MONITOR_CANDIDATES.name,
-      Array.from({ length: count }, (_, index) => {
-        const author = index % 2 === 0 ? 'A-Bot' : 'smith';
-        return { key: monitorId, value: JSON.stringify(candidateOf({ monitorId, thingId: newThing(), author })) };
-      }),
-    );
-  const options = { brokers: inject('kafkaBrokers'), prefix: kafka.prefix, postgresUrl: database.url };
-  const child = spawn(process.execPath, [RECORDER_CHILD, JSON.stringify(options)], { stdio: 'inherit' });
-  onTestFinished(async () => {
-    child.kill('SIGTERM');
-    await new Promise((resolve) =>
-      (child.exitCode ?? child.signalCode) ? resolve(undefined) : child.once('exit', resolve),
-    );
-  });
-  const countOf = async (author: string, afterSeq = 0) => {
-    const { rows } = await database.pool.query<{ n: number }>(
-      `SELECT count(*) AS n FROM matches m JOIN matched_items i ON i.thing_id = m.thing_id
-       WHERE m.monitor_id = $1 AND i.author = $2 AND m.seq > $3`,
-      [monitorId, author, afterSeq],
-    );
-    return rows[0]!.n;
-  };
-
-  // Batches are in flight before, during and after the mute.
-  const publishing = (async () => {
-    for (let batch = 0; batch < 40; batch += 1) await publish(100);
-  })();
-  await eventually('the recorder has begun', async () => (await countOf('A-Bot')) > 0);
-  const lastSeq = await mute(monitorId, 'author', 'a-bot');
-  await publishing;
-  await publish(100);
-  await eventually('all others are recorded', async () => (await countOf('smith')) === 41 * 50);
-  expect(await countOf('A-Bot', lastSeq)).toBe(0);
-  expect(await countOf('A-Bot')).toBeLessThan(41 * 50);
 });

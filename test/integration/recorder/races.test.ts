@@ -117,15 +117,6 @@ test('recorders that store a thing at the same time publish the same content', a
   }
 });
 
-test('recorders that store the same things in opposite orders do not deadlock', async () => {
-  for (let round = 0; round < 12; round += 1) {
-    const monitors = (await insertMonitors(database.pool, 2, { pack: 9 })) as [string, string];
-    const ids = Array.from({ length: 400 }, newThing);
-    const [forth, back] = monitors.map((monitorId) => ids.map((thingId) => candidateOf({ monitorId, thingId })));
-    await Promise.all([record(forth!), record(back!.toReversed())]);
-  }
-});
-
 test('a client that reads pages while recorders write misses nothing and sees nothing twice', async () => {
   const monitors = await insertMonitors(database.pool, 3, { pack: 79 });
   const perMonitor = 600;
@@ -221,36 +212,6 @@ test.each(['paused', 'deleted'] as const)(
     expect(recorded).toEqual({ matches: [], outcomes: { monitor_inactive: 1 } });
   },
 );
-
-test('a monitor that is erased while the recorder waits gets no match', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const { recorded } = await recordDuring(
-    monitorId,
-    (db) => db.query('DELETE FROM monitor_counters WHERE monitor_id = $1', [monitorId]),
-    () => [candidateOf({ monitorId, thingId: newThing() })],
-  );
-  expect(recorded).toEqual({ matches: [], outcomes: { monitor_gone: 1 } });
-});
-
-test('a pair that another recorder stores during the wait is published as stored', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const thingId = newThing();
-  const { recorded } = await recordDuring(
-    monitorId,
-    async (db) => {
-      await db.query(
-        `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-           suppressed, first_delivery, delivery_status)
-         VALUES ($1, 1, $2, 'comment', now(), now(), now(), '{theirs}', false, 'none', 'none')`,
-        [monitorId, thingId],
-      );
-      await db.query('UPDATE monitor_counters SET last_seq = 1 WHERE monitor_id = $1', [monitorId]);
-    },
-    () => [candidateOf({ monitorId, thingId, terms: ['ours'] })],
-  );
-  expect(recorded.outcomes).toEqual({ repeated: 1 });
-  expect(recorded.matches[0]).toMatchObject({ seq: 1, matched_terms: ['theirs'] });
-});
 
 test('a lost connection in the transaction stores nothing, is retryable, and the retry leaves no hole', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];

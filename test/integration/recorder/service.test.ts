@@ -1,11 +1,8 @@
-import { createServer, connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
@@ -95,20 +92,6 @@ test('publishes matches, commits the offsets, and continues after an unreadable 
   expect(await counted(fixture.metrics, 'kafka_dead_letters_total', { group: 'recorder' })).toBe(1);
 });
 
-test('publishes a match that was stored before a crash but not published, though its monitor was paused since', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const candidates = someOf(monitorId, 3);
-  const { matches } = await recordBatch({ pool: database.pool, toleranceMs: 0 }, candidates);
-  await database.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [monitorId]);
-  await send([...candidates, ...someOf(monitorId, 1)]);
-  await start();
-  await eventually(() => {
-    expect(publishedOf(monitorId)).toEqual(matches);
-  });
-  await expectNoLag();
-  expect(publishedOf(monitorId)).toEqual(matches);
-});
-
 test('publishes every match of every monitor while recorders join and leave', async () => {
   const monitors = await insertMonitors(database.pool, 12, { pack: 79 });
   const waves = Array.from({ length: 6 }, () => monitors.flatMap((monitorId) => someOf(monitorId, 60)));
@@ -150,73 +133,4 @@ test('a monitor whose lock is held delays no candidate of another partition for 
   });
   await recorders.shift()!.stop();
   await pool.end();
-});
-
-/** A proxy to Postgres that refuses connections while it is closed. */
-function relayTo(url: string) {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
-  const server = createServer((inbound) => {
-    const outbound = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [inbound, outbound],
-      [outbound, inbound],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        to.destroy();
-        sockets.delete(from);
-      });
-    }
-  });
-  return {
-    async open(port = 0): Promise<number> {
-      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-      return (server.address() as AddressInfo).port;
-    },
-    async close(): Promise<void> {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}
-
-test('waits while Postgres is away and then continues', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
-  const relay = relayTo(database.url);
-  const port = await relay.open();
-  const url = new URL(database.url);
-  url.hostname = '127.0.0.1';
-  url.port = String(port);
-  const pool = createPool({ url: url.href, name: 'relayed', logger: silentLogger() });
-  const failures: Error[] = [];
-  const recorder = await startRecorder({
-    ...fixture,
-    pool,
-    toleranceMs: 0,
-    logger: silentLogger(),
-    fatal: (error) => void failures.push(error),
-  });
-  recorders.push(recorder);
-  await send(someOf(monitorId, 2));
-  await eventually(() => {
-    expect(seqsOf(monitorId)).toEqual(upTo(2));
-  });
-  await relay.close();
-  await send(someOf(monitorId, 2));
-  // At least one connection was refused; otherwise the test would prove nothing.
-  await eventually(() => expect(pool.query('SELECT 1')).rejects.toThrow());
-  await relay.open(port);
-  await eventually(() => {
-    expect(seqsOf(monitorId)).toEqual(upTo(4));
-  });
-  expect(recorder.ready()).toBe(true);
-  expect(failures).toEqual([]);
-  await recorder.stop();
-  recorders = [];
-  await pool.end();
-  await relay.close();
 });

@@ -116,19 +116,6 @@ test('a repeat publishes the stored matches as the same bytes and nothing else, 
   expect(await lastSeqOf(monitorId)).toBe(CAP + CEILING);
 });
 
-test('a new day or a larger pack gives room to items that enter from then on', async () => {
-  const monitorId = await newMonitor();
-  await record(someOf(monitorId, CAP + CEILING + 1));
-  await database.pool.query('UPDATE accounts SET pack = 9 WHERE id = (SELECT account_id FROM monitors WHERE id = $1)', [
-    monitorId,
-  ]);
-  expect((await record(someOf(monitorId, 3, 1_000))).outcomes).toEqual({ recorded: 3 });
-  await moveToNoon(1);
-  const { matches, outcomes } = await record(someOf(monitorId, 2, 2_000));
-  expect(outcomes).toEqual({ recorded: 2 });
-  expect(matches.map(({ seq }) => seq)).toEqual([CAP + CEILING + 4, CAP + CEILING + 5]);
-});
-
 test.each([
   { change: 'a larger pack', apply: (id: string) => largerPackOf(id) },
   { change: 'a new day', apply: () => moveToNoon(1) },
@@ -148,13 +135,3 @@ async function largerPackOf(monitorId: string): Promise<void> {
     monitorId,
   ]);
 }
-
-test('another monitor still gets matches of the same things with their contents', async () => {
-  const [full, other] = [await newMonitor(), await newMonitor()];
-  await record(someOf(full, CAP + CEILING));
-  const candidates = someOf(full, 5);
-  const ofOther = candidates.map((candidate) => ({ ...candidate, monitor_id: other }));
-  const { matches, outcomes } = await record([...candidates, ...ofOther]);
-  expect(outcomes).toEqual({ not_stored: 5, recorded: 5 });
-  expect(matches.map(({ monitor_id, item }) => [monitor_id, item])).toEqual(ofOther.map(({ item }) => [other, item]));
-});

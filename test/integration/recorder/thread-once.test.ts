@@ -81,14 +81,6 @@ test('a post and its comments are one thread', async () => {
   expect(await codesOf(monitorId)).toBe('..t');
 });
 
-test('each monitor counts its own threads, and without thread_once there are none', async () => {
-  const [one, two, plain] = [await newMonitor(), await newMonitor(), await newMonitor({ threadOnce: false })];
-  await record([one, two, plain].flatMap((monitorId) => inThreads(monitorId, 'aab')));
-  expect([await codesOf(one), await codesOf(two), await codesOf(plain)]).toEqual(['.t.', '.t.', '...']);
-  expect(await threadsOf(plain)).toEqual([]);
-  expect(await threadsOf(one)).toEqual(['a', 'b']);
-});
-
 test('a thread has a match on the next day again; a clock that steps back changes nothing', async () => {
   const monitorId = await newMonitor();
   await record(inThreads(monitorId, 'aa'));
@@ -114,18 +106,6 @@ test('what is suppressed by the cap does not use up its thread', async () => {
   expect(await codesOf(monitorId)).toBe('.ctct.');
 });
 
-test('switched on and off during the day: threads count from then on', async () => {
-  const monitorId = await newMonitor({ threadOnce: false });
-  const set = (value: boolean) =>
-    database.pool.query('UPDATE monitors SET thread_once = $2 WHERE id = $1', [monitorId, value]);
-  await record(inThreads(monitorId, 'aa'));
-  await set(true);
-  await record(inThreads(monitorId, 'aa'));
-  await set(false);
-  await record(inThreads(monitorId, 'aa'));
-  expect(await codesOf(monitorId)).toBe('...t..');
-});
-
 test('a repeat publishes the same bytes and changes nothing, also on a later day', async () => {
   const monitorId = await newMonitor();
   const batch = inThreads(monitorId, 'abcab');
@@ -139,49 +119,6 @@ test('a repeat publishes the same bytes and changes nothing, also on a later day
     );
   }
   expect([await codesOf(monitorId), (await threadsOf(monitorId)).length]).toEqual(['...tt', 3]);
-});
-
-test('over the ceiling repeats of a thread are only counted, without content, and no new thread is lost', async () => {
-  const monitorId = await newMonitor();
-  const now = Date.now();
-  const at = (ms: number) => new Date(now + ms).toISOString();
-  await record(inThreads(monitorId, 'aaaa'), 3);
-  const repeats = inThreads(monitorId, 'aa', at(1));
-  expect((await record(repeats, 3)).outcomes).toEqual({ not_stored: 2 });
-  const { rows } = await database.pool.query('SELECT FROM matched_items WHERE thing_id = ANY ($1)', [
-    repeats.map(({ item }) => item.thing_id),
-  ]);
-  expect(rows).toHaveLength(0);
-  // It entered before those that were not stored.
-  expect((await record(inThreads(monitorId, 'b', at(-1_000)), 3)).outcomes).toEqual({ recorded: 1 });
-
-  // Read again on the next day, when their thread has no match yet.
-  await database.moveToNoon(1);
-  expect((await record(repeats, 3)).outcomes).toEqual({ not_stored: 2 });
-  expect((await record(inThreads(monitorId, 'a', at(2)), 3)).outcomes).toEqual({ recorded: 1 });
-  expect(await codesOf(monitorId)).toBe('.ttt..');
-});
-
-test('a larger pack or a new day between the first read and the lock stores the contents after all', async () => {
-  const monitorId = await newMonitor();
-  await record(inThreads(monitorId, 'aaa'), 2);
-  // The hint without a lock says that nothing can be stored; in the transaction it can.
-  const batch = inThreads(monitorId, 'a');
-  let isMoved = false;
-  const pool = new Proxy(database.pool, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      if (name !== 'connect') return member.bind(target) as unknown;
-      return async (...args: unknown[]) => {
-        if (!isMoved) await database.moveToNoon(1);
-        isMoved = true;
-        return (await Reflect.apply(member, target, args)) as unknown;
-      };
-    },
-  });
-  const { outcomes } = await recordBatch({ pool, toleranceMs: 0, suppressedPerDay: 2 }, batch);
-  expect(outcomes).toEqual({ recorded: 1 });
 });
 
 test('concurrent recorders, in any order and with repeats, send exactly one match of each thread', async () => {

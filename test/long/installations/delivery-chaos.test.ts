@@ -26,11 +26,11 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 const SEED = 20_261_121;
-const MONITORS = 200;
-const THINGS = 50;
+const MONITORS = 100;
+const THINGS = 40;
 const CANDIDATES = MONITORS * THINGS;
 const BATCH = 100;
-/** The pause between batches. All candidates are published within about 20 s. */
+/** The pause between batches. All candidates are published within about 8 s. */
 const PACE_MS = 200;
 /** A step takes seconds on a quiet machine. */
 const LIMIT_MS = 240_000;
@@ -145,11 +145,11 @@ async function killBroker(): Promise<void> {
 }
 
 const KILLS = new Map([
-  [1_500, killDeliverer],
-  [3_000, killRecorder],
-  [5_000, killBroker],
-  [7_000, killDeliverer],
-  [8_500, killRecorder],
+  [600, killDeliverer],
+  [1_200, killRecorder],
+  [2_000, killBroker],
+  [2_800, killDeliverer],
+  [3_400, killRecorder],
 ]);
 
 /** Whenever no attempt is due or running, moves the clock past the next attempt, until no match is pending. */
@@ -269,7 +269,6 @@ test('after kills of deliverer, recorder and broker every match is numbered once
 
   // The endpoints received only existing matches, and the stored outcomes are their responses.
   expect([...endpoints.answers.keys()].filter((id) => !attemptsOf.has(id))).toEqual([]);
-  let repeated = 0;
   for (const [id, attempts] of attemptsOf) {
     const answers = endpoints.answers.get(id) ?? [];
     const statuses = attempts.map(({ status }) => status);
@@ -283,7 +282,6 @@ test('after kills of deliverer, recorder and broker every match is numbered once
       positions[at] = answers.indexOf(status, (positions[at - 1] ?? -1) + 1);
     expect([id, positions.includes(-1)]).toEqual([id, false]);
     expect(answers.length - statuses.length).toBeLessThanOrEqual(kills);
-    if (answers.filter((status) => status === 204).length > 1) repeated++;
   }
   expect(leasedAtKill.size).toBeGreaterThan(0);
 
@@ -292,8 +290,4 @@ test('after kills of deliverer, recorder and broker every match is numbered once
   const published = await publishedAttempts((seen) => [...wanted].every((one) => seen.has(one)));
   expect([...published].filter((one) => !wanted.has(one))).toEqual([]);
   await eventually('every attempt is archived', async () => (await archivedAttempts()) === stored.length, LIMIT_MS);
-  const ended = [...services].map(([name, { ownEnds }]) => `${name} ${ownEnds}`).join(', ');
-  console.log(
-    `${stored.length} attempts for ${CANDIDATES} matches; ${leasedAtKill.size} leased at a kill, ${repeated} of them answered 2xx twice; ended by themselves: ${ended}`,
-  );
 }, 900_000);

@@ -11,7 +11,7 @@ import type { Thing } from '../../support/oracles/naive-word-search.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
-const ITEMS = 3_600;
+const ITEMS = 2_400;
 /** The forum lists its last 1,000 comments. At this rate a restart may take 20 s before one of them leaves the list. */
 const PER_SECOND = 60;
 

@@ -56,19 +56,6 @@ describe('the limit of concurrent attempts', () => {
     expect(bench.ids()).not.toContain('new/1');
   });
 
-  test('every waiting match is attempted in the end, each once', async () => {
-    const bench = new Bench({ total: 16 });
-    addSilent(bench, 100, range(3));
-    for (let round = 0; round < 20; round++) {
-      for (const { end } of bench.started)
-        end(round % 2 ? { kind: 'answered', afterMs: 0, status: 204 } : { kind: 'unanswered' });
-      await bench.settle();
-    }
-    await bench.drain();
-    expect(new Set(bench.ids()).size).toBe(300);
-    expect(bench.started).toHaveLength(300);
-  });
-
   test('an attempt without an answer after a second counts as silent, so another endpoint may start', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/deliveries/dispatcher-fixture.ts';
 
@@ -16,28 +15,6 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
-  test('starts attempts once and in match order when hints arrive twice or out of order', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/x', [1, 2, 3]);
-    for (const seq of [3, 1, 2, 1]) bench.dispatcher.addHint('a', seq);
-    await bench.drain();
-    await bench.settle();
-    await bench.drain();
-    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3']);
-  });
-
-  test('counts the attempts of monitors with the same URL together', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/x', range(4));
-    bench.add('b', 'https://one.example/x', range(4));
-    bench.hintAll('a');
-    bench.hintAll('b');
-    await bench.settle();
-    expect(bench.started).toHaveLength(4);
-    await bench.drain();
-    expect(bench.started).toHaveLength(8);
-  });
-
   test('has at most 64 attempts in flight per origin, whatever the paths', async () => {
     const bench = new Bench();
     for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));
@@ -46,15 +23,6 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(64);
     await bench.drain();
     expect(bench.started).toHaveLength(120);
-  });
-
-  test('serves the monitors of a crowded origin in turn, first come first served', async () => {
-    const bench = new Bench({ perUrl: 1, perOrigin: 1 });
-    for (const n of [1, 2, 3]) bench.add(`m${n}`, `https://shared.example/${n}`, [1, 2]);
-    for (const n of [1, 2, 3]) bench.hintAll(`m${n}`);
-    await bench.settle();
-    await bench.drain();
-    expect(bench.ids()).toEqual(['m1/1', 'm2/1', 'm3/1', 'm1/2', 'm2/2', 'm3/2']);
   });
 
   test('delivers to other endpoints at once while one is dead, and claims nothing more for the dead one', async () => {
@@ -98,15 +66,6 @@ describe('DeliveryDispatcher', () => {
     await bench.drain();
     expect(bench.started).toHaveLength(6);
     expect(bench.dispatcher.addHint('a', 7)).toBe(true);
-  });
-
-  test('skips instead of claiming when the webhook was removed', async () => {
-    const bench = new Bench();
-    bench.add('a', null, [1]);
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.skipped).toBe(1);
-    expect(bench.claims).toBe(0);
   });
 
   test('releases matches whose URL changed since its slots were taken, and claims them for the new URL', async () => {
@@ -169,17 +128,6 @@ describe('DeliveryDispatcher', () => {
     bench.started[3]!.end();
     await stopping;
     expect(bench.started).toHaveLength(4);
-  });
-
-  test('releases matches whose claim completes after stop', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/', [1]);
-    bench.hintAll('a');
-    // One turn of the event loop for the target; stop is called during the claim.
-    await turn();
-    await bench.dispatcher.stop();
-    expect(bench.started).toHaveLength(0);
-    expect(bench.rows.get('a')!.has(1)).toBe(true);
   });
 
   test('continues with new work after an error of the database', async () => {

@@ -78,15 +78,3 @@ test('a receiver that takes nothing for two hours is not held any more, but gets
   refuse();
   expect(bench.roomAfter(0)).toEqual([0]);
 });
-
-test('of more than 20,000 URLs the one whose refusal is oldest is forgotten, and each three hours after its pause', () => {
-  const bench = new HoldsBench();
-  for (let index = 0; index < 20_001; index++) {
-    bench.holds.answered(`https://one.example/${index}`, { status: 429, retryAfterMs: 5_000 });
-  }
-  const held = [0, 1, 20_000].map((index) => bench.holds.isHeld(`https://one.example/${index}`));
-  expect(held).toEqual([false, true, true]);
-  bench.now += 5_000 + 3 * HOUR;
-  bench.holds.room('https://one.example/1');
-  expect(bench.holds.room('https://one.example/1')).toBe(Number.POSITIVE_INFINITY);
-});

@@ -45,20 +45,3 @@ test('a sealed secret that was copied to another monitor does not open there, al
   bench.keys.of('mon_a', sealed);
   expect(() => bench.keys.of('mon_b', sealed)).toThrow();
 });
-
-test('a secret that cannot be opened is tried again each time', () => {
-  const bench = new KeysBench();
-  const sealed = createSecretBox('another secret key, long enough').seal(newWebhookSecret(), 'mon_a');
-  for (let n = 0; n < 2; n++) expect(() => bench.keys.of('mon_a', sealed)).toThrow();
-  expect(bench.opened).toBe(2);
-});
-
-test('keeps the keys of a limited number of secrets, and forgets the oldest first', () => {
-  const bench = new KeysBench();
-  const sealed = ['mon_a', 'mon_b', 'mon_c'].map((id) => [id, box.seal(newWebhookSecret(), id)] as const);
-  for (const [id, secret] of sealed) bench.keys.of(id, secret);
-  for (const [id, secret] of sealed.slice(1)) bench.keys.of(id, secret);
-  expect(bench.opened).toBe(3);
-  bench.keys.of(...sealed[0]!);
-  expect(bench.opened).toBe(4);
-});

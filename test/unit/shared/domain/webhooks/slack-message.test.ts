@@ -61,10 +61,6 @@ describe('slackMessage', () => {
     expect(payload.blocks.map(({ type }) => type)).toEqual(['section', 'context']);
   });
 
-  test('names a comment whose title is not known by its community', () => {
-    expect(textsOf(accepted(chatMatch({ title: '' })))[0]).toBe(`*<${PERMALINK}|comment in r/metals>*`);
-  });
-
   test.each([
     ['a script without spaces', '我用rust写', 'rust', '我用\u200b*rust*\u200b写'],
     ['punctuation', '(rust)', 'rust', '(\u200b*rust*\u200b)'],

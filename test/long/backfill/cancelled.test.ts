@@ -3,13 +3,11 @@ import type { BackfillDeps } from '../../../services/recorder/backfill/backfill-
 import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
 import { LiveLoad } from '../../../services/recorder/live-load.ts';
-import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import {
   allMatches,
   backfill,
   endedRun,
-  newestRun,
   publishedMatches,
   publishItems,
   seenItem,
@@ -100,26 +98,4 @@ test('after the answer nothing is recorded or charged; another run finds the res
   expect(await backfill(pipeline, apiKey, id)).toMatchObject({ state: 'done', matches: 1_600, already_known: 1_000 });
   const matches = await allMatches(pipeline, apiKey, id);
   expect(new Set(matches.map(({ thing_id }) => thing_id)).size).toBe(ITEMS);
-});
-
-test('what was committed and not published, because the broker was away, is published before the run ends', async () => {
-  const { publisher } = pipeline.kafka;
-  let isAway = true;
-  const away = new PublishFailed('the broker is away');
-  const failing = Object.assign(Object.create(publisher) as typeof publisher, {
-    publish: ((topic, records) =>
-      isAway ? Promise.reject(away) : publisher.publish(topic, records)) satisfies typeof publisher.publish,
-  });
-  start({ publisher: failing });
-  const { apiKey, id, run } = await monitorWithRun();
-  await eventually('a part is recorded', async () => (await recorded(id)) > 0);
-  await pipeline.api.call(apiKey, 'DELETE', `/v1/monitors/${id}/backfill/${run}`);
-  const atAnswer = await recorded(id);
-  expect(atAnswer).toBeLessThan(ITEMS);
-  expect(await publishedMatches(pipeline)).toEqual([]);
-  expect(await newestRun(pipeline, apiKey, id)).toMatchObject({ state: 'cancelling' });
-  isAway = false;
-  expect(await endedRun(pipeline, apiKey, id)).toMatchObject({ state: 'cancelled', matches: atAnswer });
-  const published = new Set((await publishedMatches(pipeline)).map(({ seq }) => seq));
-  expect(published.size).toBe(atAnswer);
 });
