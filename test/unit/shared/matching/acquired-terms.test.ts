@@ -28,13 +28,6 @@ describe('acquireRule', () => {
     expect(exclude.addresses).toEqual([index.acquire('game')]);
   });
 
-  test('makes no new list of keywords of which none is left out', () => {
-    const rule = plainRule(['rust', 'go'], ['game']);
-    const { wanted, exclude } = acquireRule(new TermIndex(), rule);
-    expect(wanted.written).toBe(rule.keywords);
-    expect(exclude.written).toBe(rule.exclude);
-  });
-
   test('keeps terms with conditions that differ in the texts in which they count', () => {
     const { isPlain, wanted, exclude } = acquireRule(
       new TermIndex(),
