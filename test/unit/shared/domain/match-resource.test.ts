@@ -35,12 +35,6 @@ test('a match has the schema of its resource, and its fields in a fixed order', 
   );
 });
 
-test('a delivered match has the time of its delivery', () => {
-  const deliveredAt = new Date('2026-03-04T05:06:10Z');
-  const resource = matchResource('mon_0123456789ab', { ...stored, deliveryStatus: 'delivered', deliveredAt });
-  expect(resource).toMatchObject({ delivery_status: 'delivered', delivered_at: '2026-03-04T05:06:10.000Z' });
-});
-
 test('a match that was suppressed for its thread says so, right after suppressed', () => {
   const suppressed = { ...stored, suppressed: true, deliveryStatus: 'skipped' } as const;
   const resource = matchResource('mon_0123456789ab', { ...suppressed, suppressedReason: 'thread_once' });

@@ -88,26 +88,16 @@ describe('the work is linear in the text, whatever the keywords', () => {
   ] as const)('keywords that hold each other, all found: %j', (period, most) => {
     const { pairs, first, next } = workOf(indexOf(nested(period)), repeated(period, 30_000));
     expect(pairs).toBeGreaterThan(0);
-    expect(first).toBeLessThan(most);
-    expect(next).toBeLessThan(most);
+    expect(Math.max(first, next)).toBeLessThan(most);
   });
 
   test.each(['a-', '手++', 'a+-', 'c# '])(
     'keywords that hold each other, forbidden by their neighbours: %j',
     (period) => {
       const { first, next } = workOf(indexOf(nested(period)), repeated(period, 8000));
-      expect(first).toBeLessThan(NESTED);
-      expect(next).toBeLessThan(NESTED);
+      expect(Math.max(first, next)).toBeLessThan(NESTED);
     },
   );
-
-  test('in both automata', () => {
-    const exact = nested(`a-${'+'.repeat(15)}`);
-    const loose = exact.map((keyword) => keyword.replaceAll('-', ' ')).filter((keyword) => keyword.trim() === keyword);
-    const { first, next } = workOf(indexOf([...exact, ...loose]), repeated(`a-${'+'.repeat(15)}`, 8000));
-    expect(first).toBeLessThan(NESTED);
-    expect(next).toBeLessThan(NESTED);
-  });
 
   test.each([
     ['a', 'a'.repeat(99)],
@@ -125,44 +115,17 @@ describe('the work is linear in the text, whatever the keywords', () => {
     }
   });
 
-  const shared: ((number: number) => string)[] = [
-    (number) => `rust.word${number}`,
-    (number) => `rust word${number}`,
-    (number) => `x${number} c++`,
-    (number) => `手${number}`,
-    (number) => `rust rust rust-${number}+ x`,
-  ];
-
-  test.each(shared.map((keywordOf) => [keywordOf(1), keywordOf] as const))(
-    'ten thousand keywords like %j',
-    (_, keywordOf) => {
-      const index = indexOf(Array.from({ length: 10_000 }, (__, number) => keywordOf(number)));
-      for (const period of ['rust.', 'rust-', 'c++ ', '手', `${keywordOf(7)}, `, `${keywordOf(7)}x `]) {
-        const { first, next } = workOf(index, repeated(period, 20_000));
-        expect(first).toBeLessThan(LINEAR);
-        expect(next).toBeLessThan(LINEAR);
-      }
-    },
-  );
-
   test.each([
-    ['手', '机', ''],
-    ['a', 'b', '.'],
-    ['a', 'b', ' '],
-    ['a+', 'b', ' '],
-  ])('long pieces of a text of %j and %j, with %j between', (one, other, joint) => {
-    const pick = sequence(5);
-    const text = Array.from({ length: 6000 }, () => (pick(2) === 0 ? one : other)).join(joint);
-    const keywords = new Set<string>();
-    for (let start = 0; start + LONGEST < text.length && keywords.size < 2000; start += 3) {
-      const keyword = text.slice(start, start + LONGEST).trim();
-      // Some are found, the others match except for their end.
-      keywords.add(start % 2 === 0 ? keyword : `${keyword.slice(0, -1)}!`);
+    (number: number) => `rust.word${number}`,
+    (number: number) => `rust word${number}`,
+    (number: number) => `x${number} c++`,
+    (number: number) => `手${number}`,
+  ])('ten thousand keywords like %s', (keywordOf) => {
+    const index = indexOf(Array.from({ length: 10_000 }, (_, number) => keywordOf(number)));
+    for (const period of ['rust.', 'rust-', 'c++ ', '手', `${keywordOf(7)}, `, `${keywordOf(7)}x `]) {
+      const { first, next } = workOf(index, repeated(period, 20_000));
+      expect(Math.max(first, next)).toBeLessThan(LINEAR);
     }
-    const { pairs, first, next } = workOf(indexOf([...keywords]), text);
-    expect(pairs).toBeGreaterThan(0);
-    expect(first).toBeLessThan(FIRST_SCAN);
-    expect(next).toBeLessThan(PHRASES);
   });
 
   test('all suffixes of many long keywords, whose links the first scan after each change computes', () => {
@@ -251,17 +214,8 @@ describe('the work is linear in the text, whatever the keywords', () => {
 });
 
 describe('any UTF-16 text gets an answer and leaves the index usable', () => {
-  const units = (count: number, unitOf: (index: number) => number): string => {
-    const chunks: string[] = [];
-    for (let first = 0; first < count; first += 4096) {
-      chunks.push(
-        String.fromCharCode(
-          ...Array.from({ length: Math.min(4096, count - first) }, (_, index) => unitOf(first + index)),
-        ),
-      );
-    }
-    return chunks.join('');
-  };
+  const units = (count: number, unitOf: (index: number) => number): string =>
+    Buffer.from(Uint16Array.from({ length: count }, (_, index) => unitOf(index)).buffer).toString('utf16le');
   const pick = sequence(3);
 
   test.each([
@@ -289,15 +243,9 @@ describe('any UTF-16 text gets an answer and leaves the index usable', () => {
     ['a word', 'a'.repeat(MEGABYTE)],
     ['words', Array.from({ length: 50_000 }, (_, number) => number).join(' ')],
     ['ideographs', units(20_000, (index) => 0x4e00 + (index % 20_000))],
-    ['quotes', '"'.repeat(MEGABYTE / 10)],
   ])('a keyword as long as a text: %s', (_, keyword) => {
-    const isNothing = /^[\s"]*$/.test(keyword);
-    const expected = isNothing ? undefined : [keyword];
-    expect(matchOne(watch(keyword), comment(`. ${keyword} .`))).toEqual(expected);
-    expect(matchOne(watch(keyword, keyword), comment(keyword))).toEqual(expected);
+    expect(matchOne(watch(keyword, keyword), comment(`. ${keyword} .`))).toEqual([keyword]);
     expect(matchOne(watch(keyword), comment(`${keyword.slice(0, -3)}x`))).toBeUndefined();
-    expect(matchOne({ ...watch('rust'), exclude: [keyword] }, comment(`rust ${keyword}`))).toEqual(
-      isNothing ? ['rust'] : undefined,
-    );
+    expect(matchOne({ ...watch('rust'), exclude: [keyword] }, comment(`rust ${keyword}`))).toBeUndefined();
   });
 });

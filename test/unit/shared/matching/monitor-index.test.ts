@@ -63,17 +63,6 @@ test('returns every matching monitor with its own terms and payload', () => {
   expect(index.match(comment('rust')).find(({ monitorId }) => monitorId === 'a')?.payload).toEqual({ version: 4 });
 });
 
-test('replaces a rule in place: only the new rule counts', () => {
-  const index = new MonitorIndex();
-  index.set('a', { ...RULE, keywords: ['rust', 'new york'], exclude: ['game'] });
-  index.set('a', { ...RULE, keywords: ['new york times', 'game'] });
-  expect(index.size).toBe(1);
-  expect(idsOf(index, 'rust')).toEqual([]);
-  expect(idsOf(index, 'new york')).toEqual([]);
-  expect(idsOf(index, 'new york times')).toEqual(['a']);
-  expect(idsOf(index, 'game')).toEqual(['a']);
-});
-
 test('removing a monitor keeps the words that other monitors share with it', () => {
   const index = new MonitorIndex();
   index.set('long', { ...RULE, keywords: ['new york times'] });

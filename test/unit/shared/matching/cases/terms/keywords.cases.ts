@@ -33,12 +33,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['rust', '\u300crust\u300d', '\u300erust', 'rust\u300f', 'x\u300erust\u300f'],
   },
   {
-    rule: '9 two words in sentences of a forum',
-    keyword: 'black friday',
-    matches: ['Any good Black Friday deals on monitors?', 'BLACK-FRIDAY MEGATHREAD'],
-    misses: ['My black shoes arrived on friday', 'It was black. Friday came.', 'black fridays'],
-  },
-  {
     rule: '9 a phrase that begins again in its middle',
     keyword: 'a b a c',
     matches: ['a b a c', 'a b a b a c', 'a-b-a-b-a-c', 'a a b a c', 'x a b a c y'],
@@ -71,12 +65,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['notexample.com', 'example.community', 'example.co', 'example com', 'example,com'],
   },
   {
-    rule: '10 inner punctuation: a slash',
-    keyword: '24/7',
-    matches: ['24/7', 'open 24/7!', '(24/7)', '24/7/365', '1/24/7'],
-    misses: ['24 7', '24-7', '124/7', '24/71', '24 / 7', '247'],
-  },
-  {
     rule: '10 words before and after',
     keyword: 'use AT&T now',
     matches: ['use AT&T now', 'use  at&t\nnow', 'Use-AT&amp;T-now', 'I use AT&T now.', '"use at&t now"'],
@@ -87,12 +75,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'next.js',
     matches: ['next.js', 'Next.js 14', 'next\\.js', 'https://next.js', '\u{1f980}next.js\u{1f980}'],
     misses: ['nextjs', 'next js', 'next-js', 'next. js', 'next .js', 'next.jsx'],
-  },
-  {
-    rule: '10 a mail address',
-    keyword: 'jane.doe@example.com',
-    matches: ['jane.doe@example.com', '<jane.doe@example.com>', 'mailto:jane.doe@example.com'],
-    misses: ['doe@example.com', 'jane.doe@example.org', 'jane.doe at example.com'],
   },
   {
     rule: '10 punctuation with a space beside it',
@@ -119,12 +101,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'C++',
     matches: ['C++', 'c++,', 'C++17', 'C++/C', 'objective-c++', '(C++)', 'C++ ++', 'C+++ C++'],
     misses: ['C+++', 'C+', 'C', 'C ++', 'abc++', 'c+ +', 'C++++'],
-  },
-  {
-    rule: '11 ends with a symbol: C#',
-    keyword: 'C#',
-    matches: ['C#', 'c#.', 'C#8', 'in C#, yes', 'F#/C#', 'C#c##'],
-    misses: ['C##', 'C', 'C #', 'vc#', 'c\u266f', 'csharp'],
   },
   {
     rule: '11 begins with a symbol: .NET',
@@ -163,18 +139,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['pre', 'prewar', 'pre -', 'pre\u2013war', 'pre-\u2011war', 'spre-'],
   },
   {
-    rule: '11 begins with a symbol',
-    keyword: '#metoo',
-    matches: ['#metoo', '\\#MeToo', '&#35;metoo', '(#MeToo)', '.#metoo', '#metoo\u2019s', '@#metoo'],
-    misses: ['metoo', '##metoo', 'x#metoo', '# metoo', '#metoos', '#me too', '#metoo_x'],
-  },
-  {
-    rule: '11 symbols at both ends',
-    keyword: '[oc]',
-    matches: ['[oc]', '\\[OC\\]', '[OC] my cat', '([oc])', '[OC][x]'],
-    misses: ['oc', '[[oc]]', '[oc]]', 'x[oc]', '[ocd]', '(oc)', '[ oc ]'],
-  },
-  {
     rule: '11 another symbol may precede',
     keyword: '.NET',
     matches: ['#.NET', '$.net', '-.NET', ',.net', '\u{1f980}.NET', 'の.NET', '_.NET_', '**.NET**'],
@@ -191,12 +155,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'C++ developer',
     matches: ['C++ developer', 'c++-developer', 'Senior C++  Developer', 'C++\ndeveloper\u2019s'],
     misses: ['C++ developers', 'C++developer', 'C+++ developer', 'C++, developer', 'MSVC++ developer'],
-  },
-  {
-    rule: '11 a symbol alone between words',
-    keyword: 'a + b',
-    matches: ['a + b', 'A  +\nB', 'x = a + b', '(a + b)', 'a-+-b', 'a &#43; b'],
-    misses: ['a+b', 'a +b', 'a+ b', 'a ++ b', 'a + bb', 'aa + b', 'a - b', 'a and b'],
   },
 
   // Rule 12: a single letter at the end of a keyword must not be followed by + or #.
@@ -219,12 +177,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['vitamin C+', 'vitamin C++', 'vitamin C#', 'vitamin c\\#', 'vitamin C&#43;', 'vitamin CC'],
   },
   {
-    rule: '12 a letter of two code units',
-    keyword: 'x \u{10414}',
-    matches: ['x \u{10414}', 'X-\u{1043c}', 'x \u{1043c}.', 'x \u{10414} +', 'x \u{10414}*'],
-    misses: ['x \u{10414}+', 'x \u{1043c}#', 'x \u{10414}++', 'x\u{10414}', 'x \u{10415}'],
-  },
-  {
     rule: '12 a single letter after an ideograph',
     keyword: '维生素C',
     matches: ['维生素C', '吃维生素c片', '维生素C.', '维生素C +', '维生素\uff23'],
@@ -235,12 +187,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'C programming',
     matches: ['C programming', 'C-programming', 'in c  programming', '(C programming)', 'C programming+'],
     misses: ['C++ programming', 'C# programming', 'C+ programming', 'c programmings', 'Cprogramming'],
-  },
-  {
-    rule: '12 not with its symbol',
-    keyword: 'grade A+',
-    matches: ['grade A+', 'Grade a+.', 'grade-A+', 'grade A+#', 'grade A+x', 'grade A\uff0b'],
-    misses: ['grade A', 'grade A++', 'grade A#', 'grade A +', 'grades A+', 'grade AA+', 'grade A-'],
   },
 
   // Rule 13: keywords of symbols and emoji.
@@ -287,22 +233,10 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['crab🦀', 'crab', '🦀', 'scrab 🦀', 'crab 🦐', 'crab. 🦀'],
   },
   {
-    rule: '13 an emoji before a word',
-    keyword: '🦀 crab',
-    matches: ['🦀 crab', 'rust🦀 crab', '🦀🦀 crab', '(🦀-crab)', "x's🦀 crab"],
-    misses: ['🦀crab', 'crab 🦀', '🦀 crabs', '🦐 crab', '🦀, crab'],
-  },
-  {
     rule: '13 a skin tone does not count inside a sequence',
     keyword: '\u{1f469}\u200d\u{1f52c}',
     matches: ['\u{1f469}\u200d\u{1f52c}', '\u{1f469}\u{1f3fd}\u200d\u{1f52c}', '\u{1f469}\u{1f52c}'],
     misses: ['\u{1f469}', '\u{1f52c}', '\u{1f468}\u200d\u{1f52c}', '\u{1f469} \u{1f52c}'],
-  },
-  {
-    rule: '13 a part of a sequence is found in it',
-    keyword: '\u{1f468}\u200d\u{1f469}',
-    matches: ['\u{1f468}\u200d\u{1f469}\u200d\u{1f467}', '\u{1f468}\u200d\u{1f469}'],
-    misses: ['\u{1f469}\u200d\u{1f468}', '\u{1f468}', '\u{1f469}', '\u{1f468} \u{1f469}'],
   },
   {
     rule: '13 a flag is two symbols',
@@ -317,21 +251,9 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['I\u2764NY', 'I NY', 'I \u2764\u2764 NY', 'I \u2665 NY', 'I \u2764 NYC', 'I \u2764, NY'],
   },
   {
-    rule: '13 an emoji touching a word of the keyword',
-    keyword: 'rust\u{1f980}',
-    matches: ['rust\u{1f980}', 'RUST\u{1f980}\u{1f980}', 'I\u2019m a rust\u{1f980}acean'],
-    misses: ['rust \u{1f980}', 'trust\u{1f980}', 'rust', '\u{1f980}rust', 'rusty\u{1f980}'],
-  },
-  {
     rule: '13 a face of letters is a word',
     keyword: '\u0ca0_\u0ca0',
     matches: ['\u0ca0_\u0ca0', '\u0ca0\\_\u0ca0', '(\u0ca0_\u0ca0)', 'really? \u0ca0_\u0ca0'],
     misses: ['\u0ca0\u0ca0', '\u0ca0__\u0ca0', '\u0ca0 _ \u0ca0', 'x\u0ca0_\u0ca0', '\u0ca0-\u0ca0'],
-  },
-  {
-    rule: '13 a shrug',
-    keyword: '\u00af\\_(ツ)_/\u00af',
-    matches: ['\u00af\\_(ツ)_/\u00af', 'idk \u00af\\_(ツ)_/\u00af', '\u00af\\_(\uff82)_/\u00af'],
-    misses: ['\u00af\\\\_(ツ)_/\u00af', '(ツ)', '\u00af_(シ)_/\u00af', '\u00af\\_(ツ)_/'],
   },
 ];

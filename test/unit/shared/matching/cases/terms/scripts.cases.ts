@@ -32,18 +32,6 @@ export const SCRIPTS_CASES: readonly TermCase[] = [
     matches: ['하나', '하나의', '\u1112\u1161\u1102\u1161', '또하나\u1102', 'x하나x', '\u1112\u1161나'],
     misses: ['한나', '하난', '하 나', '\u1112\u1161\u11ab\u1102\u1161', '나하', 'ㅎㅏㄴㅏ'],
   },
-  {
-    rule: '14 kana with voicing marks are different letters',
-    keyword: 'はと',
-    matches: ['はと', 'はとが', 'のはと', 'xはとx', 'はと2'],
-    misses: ['ばと', 'ぱと', 'は\u3099と', 'はど', 'ハト', 'は と'],
-  },
-  {
-    rule: '14 a Latin word in a text without spaces does not prevent a match',
-    keyword: '编程',
-    matches: ['Rust编程', '编程Rust', '学编程2024', '#编程#', '@编程', 'r/编程', '**编程**', '编程\u{1f980}'],
-    misses: ['编Rust程', '编.程', '编**程', '编_程', '编\u{1f980}程', '编2程'],
-  },
 
   // Rule 15: keywords and texts that mix Latin words with scripts without spaces.
   {
@@ -75,18 +63,6 @@ export const SCRIPTS_CASES: readonly TermCase[] = [
     keyword: 'rust',
     matches: ['rust ж', 'ж-rust', 'я/rust', 'rust, \u05d0', '(rust)\u0905'],
     misses: ['rustж', 'жrust', 'rust\u05d0', '\u0905rust', 'rust\u0f40', '\ua000rust', 'rust\u1820'],
-  },
-  {
-    rule: '15 Latin in the middle',
-    keyword: '学Rust的',
-    matches: ['学Rust的', '我学rust的人', 'x学RUST的x', '学\uff32ust的', '学R\u200bust的'],
-    misses: ['学Rusty的', '学Trust的', '学 Rust的', '学Rust 的', '学-Rust的', '学Rust', "学Rust's的"],
-  },
-  {
-    rule: '15 a space in a mixed keyword is whitespace',
-    keyword: 'Python 入門',
-    matches: ['Python 入門', 'python\u3000入門書', 'これPython\n入門', 'PYTHON \t 入門', 'Python&nbsp;入門'],
-    misses: ['Python入門', 'Python-入門', 'Pythons 入門', 'Python, 入門', 'Python 入 門', 'CPython 入門'],
   },
   {
     rule: '15 a symbol at the beginning of a mixed keyword',

@@ -15,22 +15,10 @@ export const WORDS_CASES: readonly TermCase[] = [
     misses: ['rust__lang', 'rust-lang', 'rust lang', 'rust_langs', 'a_rust_lang', 'rust'],
   },
   {
-    rule: '5 letters, digits and marks of any script',
-    keyword: 'नमस्ते',
-    matches: ['नमस्ते', '(नमस्ते)', 'नमस्ते!', 'x नमस्ते y', 'नमस्ते, a'],
-    misses: ['नमस्त', 'नमस्तें', 'aनमस्ते', 'नमसते', 'नमस्ते2'],
-  },
-  {
     rule: '5 underscores around a keyword are dropped',
     keyword: '__init__',
     matches: ['__init__', 'init', '_init_', 'def __init__(self)', 'INIT', '\\_\\_init\\_\\_'],
     misses: ['init_x', '__init__x', 'x__init__', 'reinit', 'inits', '__init_subclass__', 'in_it'],
-  },
-  {
-    rule: '5 a number is a word',
-    keyword: '42',
-    matches: ['42', '42.', '$42', '42%', '-42', '4-42', '3.42', '#42', '42\u20ac', '42,000'],
-    misses: ['142', '421', '4 2', '42nd', 'x42', '4_2', '42\u00bd', '42\u0664', '4.2', '42_000'],
   },
   {
     rule: '5 fractions, superscripts and Roman numerals are part of a word',
@@ -43,12 +31,6 @@ export const WORDS_CASES: readonly TermCase[] = [
     keyword: 'rust',
     matches: ['rust \u0301', 'rust-\u0301x', 'rust, r\u0301ust', 'x\u0301 rust', 'rust.\u0332'],
     misses: ['rust\u0301', 'ru\u0332st', 'r\u0336u\u0336s\u0336t\u0336', 'rust\u20dd', '\u0301rust'],
-  },
-  {
-    rule: '5 modifier letters are letters',
-    keyword: 'hawai',
-    matches: ['hawai', 'Hawai\u2018i', 'HAWAI i', "hawai's", 'hawai`i', '(Hawai)'],
-    misses: ['hawai\u02bbi', 'hawai\u02bci', 'hawai\u02bb', 'hawai\u02bc', '\u02bchawai', 'hawai\u02b0'],
   },
 
   // Rule 6: a keyword matches whole words only.
@@ -116,12 +98,6 @@ export const WORDS_CASES: readonly TermCase[] = [
     keyword: 'it',
     matches: ["it's", 'IT\u2019S', "it's-a-me", "it's.", 'it', "'it's'", "it'\u017f", "it's, it's"],
     misses: ["it'll", "it'd", "it'ss", "it's's", "it's2", "it's_x", 'its', "it'\u017ft"],
-  },
-  {
-    rule: '7 a phrase without one, and a text that has one inside',
-    keyword: 'steam deck',
-    matches: ['Steam Deck', "Steam Deck's", 'steam-deck\u2019s', "the 'steam deck'", '#steam-deck'],
-    misses: ["Steam's Deck", 'Steam\u2019s deck', "steam' deck", "steam 'deck", "steam'deck"],
   },
 
   // Rule 8: all other characters separate words.
