@@ -90,18 +90,3 @@ test('a match is judged by the version of the moment it entered, whatever its ru
   expect(history[2]).toMatchObject({ version: 2 });
   expect(history[3]).toMatchObject({ at: RECORDED.createdAt, match_id: 'mat_1' });
 });
-
-test('what a backfill found was judged by the rule of the backfill, whichever was in force when it entered', () => {
-  const history = itemHistory({ ...FACTS, recorded: { ...RECORDED, backfill: true } });
-  expect(history.map(({ event }) => event)).toEqual(['created', 'seen', 'recorded']);
-});
-
-test('a match whose item is not archived any more keeps its record, and a removal comes last', () => {
-  const history = itemHistory({ ...FACTS, item: undefined, recorded: RECORDED, removedMs: at('13:00:00') });
-  expect(history.map(({ event }) => event)).toEqual(['judged', 'recorded', 'removed']);
-});
-
-test('nothing is known of a thing that is not archived', () => {
-  const history = itemHistory({ ...FACTS, item: undefined });
-  expect(history.map(({ event, at }) => [event, at])).toEqual([['not_archived', null]]);
-});
