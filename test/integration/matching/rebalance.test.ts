@@ -17,12 +17,13 @@ const RUST = Array.from({ length: 8 }, () => 'rust');
 const first = (names: string[]) => names.map((name) => `1 ${name}`);
 const second = (names: string[]) => names.map((name) => `2 ${name}`);
 
-test('the next owner finds for a new monitor the items that the previous owner committed without knowing it, each once', async () => {
-  const [known] = (await insertMonitors(matchers.db.pool, 1)) as [string];
+test('the next owner finds for new and changed monitors the items that the previous owner committed without knowing, each once', async () => {
+  const [known, changed] = (await insertMonitors(matchers.db.pool, 2)) as [string, string];
   const before = await matchers.start({ clock: standing });
   const early = await matchers.say(...RUST);
   await matchers.consumed();
   const created = await matchers.createSilently();
+  await matchers.changeSilently(changed, ['rust', 'iron']);
   const late = await matchers.say(...RUST);
   await matchers.consumed();
   expect(await matchers.candidatesOf(created)).toEqual([]);
@@ -31,51 +32,28 @@ test('the next owner finds for a new monitor the items that the previous owner c
 
   await matchers.start();
   await matchers.expectCandidates(created, first(late));
+  await matchers.expectCandidates(changed, [...first([...early, ...late]), ...second(late)]);
   const latest = await matchers.say(...RUST);
   await matchers.consumed();
   await matchers.expectCandidates(created, first([...late, ...latest]));
+  await matchers.expectCandidates(changed, [...first([...early, ...late]), ...second([...late, ...latest])]);
   await matchers.expectCandidates(known, first([...early, ...late, ...latest]));
   for (const [partition, offset] of Object.entries(await matchers.committed())) {
     expect(BigInt(offset), 'a refill commits nothing').toBeGreaterThanOrEqual(BigInt(committed[partition]!));
   }
 });
 
-test('the next owner matches a changed rule only against items that entered after the change', async () => {
-  const [id] = (await insertMonitors(matchers.db.pool, 1)) as [string];
-  const before = await matchers.start({ clock: standing });
-  const early = await matchers.say(...RUST);
-  await matchers.consumed();
-  await matchers.changeSilently(id, ['rust', 'iron']);
-  const late = await matchers.say(...RUST);
-  await matchers.consumed();
-  await before.stop();
-  await matchers.start();
-  await matchers.expectCandidates(id, [...first([...early, ...late]), ...second(late)]);
-  const latest = await matchers.say('iron');
-  await matchers.expectCandidates(id, [...first([...early, ...late]), ...second([...late, ...latest])]);
-});
-
-test('a change that is announced after a rebalance emptied the ring still finds all items', async () => {
+test('changes that are announced after a rebalance emptied the ring still find all items', async () => {
+  const [changed] = (await insertMonitors(matchers.db.pool, 1)) as [string];
   await matchers.start();
   const created = await matchers.createSilently();
+  await matchers.changeSilently(changed, ['rust', 'iron']);
   const names = await matchers.say(...RUST);
   await matchers.consumed();
   await matchers.start();
-  await matchers.announce(created);
+  for (const id of [created, changed]) await matchers.announce(id);
   await matchers.expectCandidates(created, first(names));
-});
-
-test('loses nothing when several owners start and stop in turn', async () => {
-  const created = await matchers.createSilently();
-  const names: string[] = [];
-  for (let times = 0; times < 3; times++) {
-    names.push(...(await matchers.say(...RUST)));
-    await (await matchers.start()).stop();
-  }
-  await matchers.start();
-  await matchers.consumed();
-  const found = new Set(await matchers.candidatesOf(created));
-  expect([...found].sort()).toEqual(first(names).sort());
+  await matchers.expectCandidates(changed, [...first(names), ...second(names)]);
 });
 
 test('commits nothing while a change cannot be read, stops without hanging, and the next owner applies the change', async () => {
@@ -96,9 +74,7 @@ test('commits nothing while a change cannot be read, stops without hanging, and 
     const { values } = await matchers.kafka.metrics.matcherItems.get();
     return values.reduce((sum, { value }) => sum + value, 0) > RUST.length;
   });
-  const started = performance.now();
   await before.stop();
-  expect(performance.now() - started).toBeLessThan(7_000);
   expect(await matchers.committed()).toEqual(committed);
   await matchers.start();
   await matchers.expectCandidates(created, first(names));

@@ -17,23 +17,16 @@ function offsetsSince(recent: RecentItems, fromMs: number): bigint[] {
   return recent.since(fromMs).map(({ offset }) => offset);
 }
 
-test('keeps at least the last 30 s of each partition, relative to its own newest item', () => {
+test('keeps the last 30 s of each partition, relative to its own newest item, and at most a few hundred items more', () => {
   const recent = new RecentItems();
-  for (let at = 0; at <= 100_000; at += 100) recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
+  for (let at = 0; at <= 100_000; at += 100) {
+    recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
+    expect(recent.size).toBeLessThanOrEqual(RING_MS / 100 + 513);
+  }
   recent.add(P1, { offset: 7n, enteredAtMs: 1, message });
   expect(offsetsSince(recent, 100_000 - RING_MS)).toHaveLength(RING_MS / 100 + 1);
   expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RING_MS));
   expect(recent.oldestOffset(P1), 'a quiet partition keeps its items').toBe(7n);
-});
-
-test('never keeps more than the items of 30 s and a few hundred', () => {
-  const recent = new RecentItems();
-  let most = 0;
-  for (let at = 0; at < 20 * RING_MS; at += 10) {
-    recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
-    most = Math.max(most, recent.size);
-  }
-  expect(most).toBeLessThanOrEqual(RING_MS / 10 + 513);
 });
 
 test('a message keeps no more memory alive than that of a few hundred others', () => {
@@ -52,12 +45,8 @@ test('keeps messages of any length, each as it was', () => {
   for (const [index, { message: copy }] of kept.entries()) expect(copy.every((byte) => byte === index + 1)).toBe(true);
 });
 
-test('keeps all items of the same millisecond', () => {
-  expect(offsetsSince(filled(5, 5, 5), 5)).toEqual([0n, 1n, 2n]);
-});
-
 test('`since` is inclusive and returns items in the order of entry', () => {
-  expect(offsetsSince(filled(10, 20, 30), 20)).toEqual([1n, 2n]);
+  expect(offsetsSince(filled(10, 20, 20, 30), 20)).toEqual([1n, 2n, 3n]);
 });
 
 test('ignores a repeated batch', () => {

@@ -23,135 +23,48 @@ export interface DecisionCase {
   expected: RejectionReason | undefined;
 }
 
-const TOLERANCES = [0, 500];
+type More = Omit<DecisionCase, 'name' | 'entered' | 'expected'>;
+
+function row(name: string, entered: number, expected: RejectionReason | undefined, more: More = {}): DecisionCase {
+  return { name, entered, expected, ...more };
+}
+
+/** Two rules behind. */
+const BEHIND = { version: 3, starts: { 2: 10_000, 3: 90_000 } };
 
 export const DECISION_CASES: DecisionCase[] = [
-  { name: 'an active monitor takes an item', entered: 10, expected: undefined },
-  { name: 'a paused monitor takes nothing', status: 'paused', entered: 10, expected: 'monitor_inactive' },
-  { name: 'nor does one without credits', status: 'paused_balance', entered: 10, expected: 'monitor_inactive' },
-  { name: 'nor a deleted one', status: 'deleted', entered: 10, expected: 'monitor_inactive' },
-  { name: 'nor one without counters', status: 'gone', entered: 10, expected: 'monitor_gone' },
+  row('an active monitor takes an item', 10, undefined),
+  row('a paused monitor takes nothing', 10, 'monitor_inactive', { status: 'paused' }),
+  row('nor does one without credits', 10, 'monitor_inactive', { status: 'paused_balance' }),
+  row('nor a deleted one', 10, 'monitor_inactive', { status: 'deleted' }),
+  row('nor one without counters', 10, 'monitor_gone', { status: 'gone' }),
 
-  { name: 'a muted item is refused', muted: true, entered: 10, expected: 'muted' },
-  { name: 'a muted item of a dump file too', muted: true, replay: true, entered: 10, expected: 'muted' },
-  {
-    name: 'a muted item that entered under a rule before',
-    muted: true,
-    version: 2,
-    starts: { 2: 20 },
-    entered: 10,
-    expected: 'muted',
-  },
-  {
-    name: 'another reason is named before the mute: a changed rule',
-    muted: true,
-    version: 2,
-    starts: { 2: 5 },
-    entered: 10,
-    expected: 'rule_changed',
-  },
-  { name: 'a paused monitor', muted: true, status: 'paused', entered: 10, expected: 'monitor_inactive' },
-  { name: 'an item from before', muted: true, entered: -MINUTE, expected: 'entered_before_active' },
-  { name: 'an old item', muted: true, entered: 10, created: -DAY, expected: 'created_too_early' },
+  row('a muted item is refused', 10, 'muted', { muted: true }),
+  row('a muted item of a dump file too', 10, 'muted', { muted: true, replay: true }),
+  row('another reason is named before the mute', 10, 'rule_changed', { muted: true, version: 2, starts: { 2: 5 } }),
+  row('also the age of the item', 10, 'created_too_early', { muted: true, created: -DAY }),
 
-  ...TOLERANCES.flatMap((tolerance): DecisionCase[] => [
-    { name: 'entered at active_since less the tolerance', tolerance, entered: -tolerance, expected: undefined },
-    {
-      name: 'entered a millisecond before',
-      tolerance,
-      entered: -tolerance - 1,
-      expected: 'entered_before_active',
-    },
-    {
-      name: 'a replayed item that entered a millisecond before',
-      tolerance,
-      replay: true,
-      entered: -tolerance - 1,
-      expected: 'entered_before_active',
-    },
+  ...[0, 500].flatMap((tolerance): DecisionCase[] => {
+    const changed = { tolerance, version: 2, starts: { 2: 10_000 } };
+    return [
+      row('entered at active_since less the tolerance', -tolerance, undefined, { tolerance }),
+      row('entered a millisecond before', -tolerance - 1, 'entered_before_active', { tolerance }),
+      row('by the old rule, before the next one began', 10_000 - tolerance - 1, undefined, changed),
+      row('by the old rule, when the next one began', 10_000 - tolerance, 'rule_changed', changed),
+      row('by the new rule, entered before it began', 5_000, undefined, { ...changed, candidateVersion: 2 }),
+    ];
+  }),
+  row('a replayed item that entered before', -1, 'entered_before_active', { replay: true }),
 
-    { name: 'made 5 minutes before active_since', tolerance, entered: 10, created: -5 * MINUTE, expected: undefined },
-    {
-      name: 'made a millisecond more before, tolerance or not',
-      tolerance,
-      entered: 10,
-      created: -5 * MINUTE - 1,
-      expected: 'created_too_early',
-    },
-    {
-      name: 'the same from a replay source',
-      tolerance,
-      replay: true,
-      entered: 10,
-      created: -3_000 * DAY,
-      expected: undefined,
-    },
-    { name: '7 days old on entering', tolerance, entered: 20 * DAY, created: 13 * DAY, expected: undefined },
-    {
-      name: 'a millisecond older on entering',
-      tolerance,
-      entered: 20 * DAY,
-      created: 13 * DAY - 1,
-      expected: 'created_too_early',
-    },
-    {
-      name: 'the same from a replay source',
-      tolerance,
-      replay: true,
-      entered: 20 * DAY,
-      created: 13 * DAY - 1,
-      expected: undefined,
-    },
+  row('made 5 minutes before active_since', 10, undefined, { created: -5 * MINUTE }),
+  row('made a millisecond more before', 10, 'created_too_early', { created: -5 * MINUTE - 1 }),
+  row('tolerance or not', 10, 'created_too_early', { created: -5 * MINUTE - 1, tolerance: 500 }),
+  row('the same from a replay source', 10, undefined, { replay: true, created: -3_000 * DAY }),
+  row('7 days old on entering', 20 * DAY, undefined, { created: 13 * DAY }),
+  row('a millisecond older on entering', 20 * DAY, 'created_too_early', { created: 13 * DAY - 1 }),
 
-    {
-      name: 'by the old rule, entered a millisecond before the next one began, less the tolerance',
-      tolerance,
-      version: 2,
-      starts: { 2: 10_000 },
-      entered: 10_000 - tolerance - 1,
-      expected: undefined,
-    },
-    {
-      name: 'by the old rule, entered when the next one began, less the tolerance',
-      tolerance,
-      version: 2,
-      starts: { 2: 10_000 },
-      entered: 10_000 - tolerance,
-      expected: 'rule_changed',
-    },
-    {
-      name: 'by the new rule, entered before it began',
-      tolerance,
-      version: 2,
-      candidateVersion: 2,
-      starts: { 2: 10_000 },
-      entered: 5_000,
-      expected: undefined,
-    },
-    {
-      name: 'two rules behind: the start of the very next one counts',
-      tolerance,
-      version: 3,
-      starts: { 2: 10_000, 3: 90_000 },
-      entered: 50_000,
-      expected: 'rule_changed',
-    },
-    {
-      name: 'two rules behind, entered before the very next one',
-      tolerance,
-      version: 3,
-      starts: { 2: 10_000, 3: 90_000 },
-      entered: 5_000,
-      expected: undefined,
-    },
-  ]),
-
-  { name: 'by a rule so old that its end is forgotten', version: 9, entered: 5_000, expected: 'rule_changed' },
-  {
-    name: 'by a rule that does not exist yet',
-    version: 1,
-    candidateVersion: 2,
-    entered: 5_000,
-    expected: 'rule_changed',
-  },
+  row('two rules behind: the start of the very next one counts', 50_000, 'rule_changed', BEHIND),
+  row('two rules behind, entered before the very next one', 5_000, undefined, BEHIND),
+  row('by a rule so old that its end is forgotten', 5_000, 'rule_changed', { version: 9 }),
+  row('by a rule that does not exist yet', 5_000, 'rule_changed', { candidateVersion: 2 }),
 ];

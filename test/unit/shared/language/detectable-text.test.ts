@@ -8,7 +8,6 @@ test.each([
   { name: 'the texts in their order', given: ['A title', 'and a text'], expected: 'A title and a text' },
   { name: 'no quotations', given: ['> They wrote this.\n&gt; And this.\n\nMy answer'], expected: 'My answer' },
   { name: 'no fenced code', given: ['See:\n```ts\nconst a = b;\n\n```\nIt works'], expected: 'See: It works' },
-  { name: 'no code between tildes', given: ['~~~\nlet x\n~~~\nIt works'], expected: 'It works' },
   { name: 'no indented code', given: ['See:\n\n    const a = b;\n\tlet c;\nIt works'], expected: 'See: It works' },
   { name: 'no inline code', given: ['Call `list.sort()` twice'], expected: 'Call twice' },
   {
@@ -33,7 +32,6 @@ test.each([
     given: ['```\ncode', 'a text'],
     expected: 'a text',
   },
-  { name: 'nothing', given: ['', '> only a quotation'], expected: '' },
 ])('keeps $name', ({ given, expected }) => {
   expect(words(...given)).toBe(expected);
 });

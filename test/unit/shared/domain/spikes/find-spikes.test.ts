@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findSpikes, judgeCount } from '../../../../../shared/domain/spikes/find-spikes.ts';
+import { comparableHours } from '../../../../../shared/domain/spikes/comparable-hours.ts';
+import { findSpikes } from '../../../../../shared/domain/spikes/find-spikes.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -81,13 +82,39 @@ test('for any counts: a definition by sorting agrees, and more matches never end
   );
 });
 
-test('the order of the days does not matter, and a shift of all counts moves only the median', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 900, max: 1_000 }), { minLength: 1, maxLength: 28 }), (before) => {
-      const judgement = judgeCount(1_500, before);
-      expect(judgeCount(1_500, before.toReversed())).toEqual(judgement);
-      expect(judgement.median).toBeGreaterThanOrEqual(Math.min(...before));
-      expect(judgement.median).toBeLessThanOrEqual(Math.max(...before));
-    }),
-  );
+const BEGIN = Date.UTC(2026, 2, 1);
+const at = (hours: number) => new Date(BEGIN + hours * HOUR);
+
+/** Which of the first ten hours are comparable with the tenth. */
+function comparable(
+  history: Parameters<typeof comparableHours>[0],
+  knownSince = BEGIN,
+  judged = BEGIN + 9 * HOUR,
+): number[] {
+  const isComparable = comparableHours(history, knownSince);
+  return Array.from({ length: 10 }, (_, hour) => hour).filter((hour) => isComparable(BEGIN + hour * HOUR, judged));
+}
+
+const version = (hours: number) => ({ since: at(hours) });
+const active = (hours: number) => ({ at: at(hours), status: 'active' });
+const paused = (hours: number) => ({ at: at(hours), status: 'paused' });
+
+test('whole hours since the monitor began', () => {
+  expect(comparable({ versions: [version(2.5)], states: [active(2.5)] })).toEqual([3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('hours with a pause in them are not', () => {
+  const states = [active(0), paused(2.2), active(2.3), paused(5), active(7), active(7.5)];
+  expect(comparable({ versions: [version(0)], states })).toEqual([0, 1, 3, 4, 7, 8, 9]);
+});
+
+test('the rule of the judged hour must have begun before', () => {
+  const history = { versions: [version(0), version(4.5), version(9.5)], states: [active(0)] };
+  expect(comparable(history)).toEqual([]);
+  expect(comparable(history, BEGIN, BEGIN + 8 * HOUR)).toEqual([5, 6, 7, 8, 9]);
+  expect(comparable(history, BEGIN, BEGIN + 3 * HOUR).slice(0, 3)).toEqual([0, 1, 2]);
+});
+
+test('hours of which nothing is kept are not', () => {
+  expect(comparable({ versions: [version(-90)], states: [active(-90)] }, BEGIN + 6.5 * HOUR)).toEqual([7, 8, 9]);
 });

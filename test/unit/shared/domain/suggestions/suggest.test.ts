@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { MatchWords } from '../../../../../shared/domain/suggestions/match-words.ts';
 import { suggest } from '../../../../../shared/domain/suggestions/suggest.ts';
 import type { ComparedTexts } from '../../../../../shared/domain/suggestions/suggest.ts';
+import { variantsOf } from '../../../../../shared/domain/suggestions/variants-of.ts';
 
 const RULE = {
   keywords: ['rust', 'e mail'],
@@ -44,7 +46,6 @@ describe('suggest', () => {
     ['but not when the stream has none', { cargo: 20 }, {}, []],
     ['in fewer than five matches it may be chance', { server: 4 }, {}, []],
     ['in fewer than 3 % of many matches neither', { server: 5 }, {}, ['exclude server']],
-    ['as frequent as in the stream', { the: 60 }, { the: 500 }, []],
     ['just below five times as frequent', { server: 10 }, { server: 20 }, []],
     ['just five times as frequent', { server: 10 }, { server: 19 }, ['exclude server']],
     ['the words of the rule are left out', { rust: 90, belt: 10 }, { rust: 2 }, []],
@@ -78,4 +79,47 @@ describe('suggest', () => {
     expect(named({ ...texts, matches: { ...texts.matches, texts: 19 } })).toEqual([]);
     expect(named({ ...texts, stream: { ...texts.stream, texts: 199 } })).toEqual([]);
   });
+});
+
+describe('variantsOf', () => {
+  test.each([
+    ['grinder', 'grinders', 'in the plural'],
+    ['stories', 'story', 'in the singular'],
+    ['e-mail', 'email', 'in one word'],
+    ['new york', 'newyork', 'in one word'],
+    ['espresso', 'expresso', 'with one letter other'],
+    ['espresso', 'espreso', 'with one letter other'],
+    ['espresso', 'expreso', undefined],
+    ['rust', 'dust', undefined],
+    ['new york', 'york', undefined],
+    ['grinder', 'grinder', undefined],
+    ['🦀', 'crab', undefined],
+  ])('%s, %s: %s', (keyword, word, how) => {
+    expect(variantsOf(keyword, [[word, 3]])).toEqual(how === undefined ? [] : [{ word, count: 3, how }]);
+  });
+
+  test('a word in one text is an accident, and so is a misspelling in two', () => {
+    expect(
+      variantsOf('espresso', [
+        ['expresso', 2],
+        ['espressos', 1],
+      ]),
+    ).toEqual([]);
+    expect(variantsOf('espresso', [['espressos', 2]])).toHaveLength(1);
+  });
+});
+
+test('a word counts once in a text; the title counts for posts only; at most 1,000 texts', () => {
+  const words = new MatchWords();
+  words.add({ kind: 'post', title: 'Rust rust', body: 'RUST, now' });
+  words.add({ kind: 'comment', title: 'Rust', body: 'now' });
+  expect([words.texts, [...words.counts]]).toEqual([
+    2,
+    [
+      ['rust', 1],
+      ['now', 2],
+    ],
+  ]);
+  for (let number = 0; number < 1_000; number++) words.add({ kind: 'comment', title: '', body: 'now' });
+  expect([words.texts, words.counts.get('now')]).toEqual([1_000, 1_000]);
 });

@@ -70,21 +70,21 @@ describe('AddressTable', () => {
 
   test('keeps everything at each size while it grows, with removals before, in and after the part that has moved', () => {
     const modelled = new ModelledTable();
-    for (let number = 1; number <= 3000; number++) {
+    for (let number = 1; number <= 1500; number++) {
       modelled.add(scattered(number), number);
       // Remove a recent, an early and a middle record.
       for (const removed of [number - 1, Math.floor(number / 7), Math.floor(number / 2)]) {
         if (number % 5 === removed % 5 && modelled.has(scattered(removed), removed))
           modelled.remove(scattered(removed), removed);
       }
-      if (number % 97 === 0 || number < 200) modelled.checkAll();
+      if (number % 97 === 0 || number < 100) modelled.checkAll();
     }
     modelled.checkAll();
   });
 
   test('keeps its content when records are added and removed during a move', () => {
     const modelled = new ModelledTable();
-    for (let number = 1; number <= 4000; number++) {
+    for (let number = 1; number <= 1500; number++) {
       const before = modelled.table.bytes;
       modelled.add(scattered(number), number);
       if (modelled.table.bytes <= before) continue;
@@ -97,17 +97,6 @@ describe('AddressTable', () => {
         modelled.check(scattered(number));
       }
       modelled.checkAll();
-    }
-  });
-
-  test('removes from both generations', () => {
-    for (let size = 6; size < 120; size++) {
-      for (let removed = 1; removed <= size; removed += 3) {
-        const modelled = new ModelledTable();
-        for (let number = 1; number <= size; number++) modelled.add(scattered(number), number);
-        modelled.remove(scattered(removed), removed);
-        modelled.checkAll();
-      }
     }
   });
 
@@ -156,7 +145,7 @@ describe('AddressTable', () => {
     const table = new AddressTable();
     for (let number = 1; number <= 1000; number++) table.add(scattered(number), number);
     let most = 0;
-    for (let number = 1; number <= 50_000; number++) {
+    for (let number = 1; number <= 20_000; number++) {
       table.remove(scattered(number), number);
       table.add(scattered(number + 1000), number + 1000);
       most = Math.max(most, table.bytes);
@@ -164,6 +153,6 @@ describe('AddressTable', () => {
     // Two generations at once, each at least 3/8 full when a larger one begins; 8 bytes per slot and up to 2 for the
     // bitmap.
     expect(most).toBeLessThan(2 * 1000 * 1.5 * (8 / 3) * 10);
-    for (let number = 50_001; number <= 51_000; number++) expect(offered(table, scattered(number))).toEqual([number]);
+    for (let number = 20_001; number <= 21_000; number++) expect(offered(table, scattered(number))).toEqual([number]);
   });
 });

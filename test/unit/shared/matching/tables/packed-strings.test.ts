@@ -22,7 +22,7 @@ describe('PackedStrings', () => {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 

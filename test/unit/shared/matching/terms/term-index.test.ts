@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TermIndex } from '../../../../../shared/matching/terms/term-index.ts';
 
-const TERMS = [
-  'rust',
-  'new york',
-  'new york city',
-  'city',
-  'e-mail',
-  'e-mail address',
-  'C++ developer',
-  '手机',
-  '手机壳',
-  ':-)',
-];
+const TERMS = 'rust|new york|new york city|city|e-mail|e-mail address|C++ developer|手机|手机壳|:-)'.split('|');
 
 function found(index: TermIndex, text: string): number[] {
   index.begin();
@@ -53,7 +42,6 @@ describe('TermIndex', () => {
         'new',
         'new york',
         'york',
-        'new york city hall',
         'city hall',
         'e-',
         'e-mail',
