@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import { claimDueEvents, readDueEventMonitors } from '../../../shared/stores/events/event-deliveries.ts';
+import { claimDueEvents } from '../../../shared/stores/events/event-deliveries.ts';
 import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
 import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { switchOffNotices } from '../../../shared/stores/notices/notice-settings.ts';
@@ -93,7 +92,6 @@ describe('monitors paused for lack of credits', () => {
     // 23:01, and then one minute after midnight.
     expect(await round('1 hour')).toEqual(['A monitor was paused']);
   });
-
 });
 
 describe('failing webhooks', () => {
@@ -201,7 +199,6 @@ describe('credits that last less than 3 days', () => {
     expect(await round('1 minute')).toHaveLength(0);
     expect(await round('1 minute')).toHaveLength(1);
   });
-
 });
 
 describe('who is not told', () => {
@@ -240,5 +237,4 @@ describe('who is not told', () => {
     );
     expect(rows).toEqual([{ notices: 0, causes: 0, alarms: 0, choices: 0 }]);
   });
-
 });

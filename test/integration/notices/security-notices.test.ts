@@ -54,7 +54,6 @@ describe('a new key', () => {
     expect(text).toContain('http://localhost/dashboard/keys');
     expect(raw).not.toContain(secret.slice(11));
   });
-
 });
 
 test('a key is answered and told although PostgreSQL goes away as soon as it is created', async () => {
