@@ -3,12 +3,8 @@ import { runAdmin } from '../../../services/admin/run-admin.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import {
-  allow,
   askMcp,
-  authorizationUrl,
-  exchangeOf,
   newEmail,
-  newPkce,
   post,
   publish,
   startOAuthInstallation,
@@ -105,20 +101,6 @@ test('a revoked grant stops at once in every process, with its access and refres
   expect([again.status, again.body]).toEqual([200, { status: 'revoked' }]);
 });
 
-test('a code issued before the revocation of its grant is invalid', async () => {
-  const email = newEmail();
-  const client = publish(at);
-  const pkce = newPkce();
-  const callback = await allow(at, authorizationUrl(at, client, pkce), email);
-  const key = await keyOf(email);
-  const [grant] = await grantsOf(key);
-  await at.apis[0].call(key, 'DELETE', `/v1/account/grants/${grant!.id}`);
-  expect(await post(at, '/oauth/token', exchangeOf(client, pkce, callback))).toMatchObject({
-    status: 400,
-    body: { error: 'invalid_grant' },
-  });
-});
-
 test('codes and refresh tokens exchanged during the revocation of their grant yield no working token', async () => {
   const email = newEmail();
   const client = publish(at);
@@ -133,15 +115,6 @@ test('codes and refresh tokens exchanged during the revocation of their grant yi
     if (reply.status === 200) expect(await statuses(String(reply.body.access_token))).toEqual([401, 401]);
   }
 });
-
-test.each(['gra_000000000000000000000000', 'gra_', '%00', 'x'.repeat(500), "gra_' OR 1=1"])(
-  'returns 404 for the unknown grant %j',
-  async (id) => {
-    const { apiKey } = await at.apis[0].account();
-    const refused = await at.apis[0].call(apiKey, 'DELETE', `/v1/account/grants/${id}`);
-    expect([refused.status, refused.body.error]).toMatchObject([404, { message: 'No such grant.' }]);
-  },
-);
 
 test("returns 404 for another account's grants", async () => {
   const email = newEmail();

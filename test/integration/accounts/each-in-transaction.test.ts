@@ -30,21 +30,6 @@ async function marks(): Promise<unknown[]> {
   return rows.map(({ mark }) => mark);
 }
 
-test('a statement is committed with its answer, and the connection serves the next one', async () => {
-  const db = eachInTransaction(pool);
-  for (const mark of [1, 2, 3]) {
-    expect((await db.query({ ...MARK, values: [mark] })).rows).toEqual([{ mark }]);
-    expect(await marks()).toContain(mark);
-  }
-  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-});
-
-test('a statement runs inside a transaction', async () => {
-  // Refused outside of one.
-  const { command } = await eachInTransaction(pool).query({ name: 'savepoint', text: 'SAVEPOINT here' });
-  expect(command).toBe('SAVEPOINT');
-});
-
 test('a statement that fails changes nothing, and the next ones work, also the same one', async () => {
   const db = eachInTransaction(pool);
   await db.query({ ...MARK, values: [1] });
@@ -53,17 +38,6 @@ test('a statement that fails changes nothing, and the next ones work, also the s
   await expect(db.query({ name: 'wrong', text: 'SELECT nonsense' })).rejects.toMatchObject({ code: '42703' });
   await db.query({ ...MARK, values: [2] });
   expect(await marks()).toEqual([1, 2]);
-});
-
-test('without BEGIN nothing runs: the statement would be committed at once', async () => {
-  const db = eachInTransaction(pool);
-  await db.query({ ...MARK, values: [1] });
-  // The session forgets its prepared BEGIN, so that it fails.
-  await pool.query('DEALLOCATE "begin"');
-  await expect(db.query({ ...MARK, values: [2] })).rejects.toMatchObject({ code: '26000' });
-  expect(await marks()).toEqual([1]);
-  await db.query({ ...MARK, values: [3] });
-  expect(await marks()).toEqual([1, 3]);
 });
 
 test('a COMMIT that fails is an error: a deferred constraint', async () => {

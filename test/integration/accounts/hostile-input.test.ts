@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import { networksOf } from '../../../services/api/signup/client-network.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -166,20 +165,6 @@ test('HEAD answers like GET without a body, and 405 names the methods', async ()
   expect([head.status, head.body, length(head)]).toEqual([200, '', length(get)]);
   const refused = await raw(['OPTIONS /v1/account HTTP/1.1', GOOD]);
   expect([refused.status, /^allow: (.*)$/im.exec(refused.head)?.[1]]).toEqual([405, 'GET, DELETE, HEAD']);
-});
-
-test.each([
-  ['192.0.2.1:5678', '192.0.2.0/24'],
-  ['[2001:db8::1]:5678', '2001:db8::/64'],
-  ['[2001:db8::1]', '2001:db8::/64'],
-  ['::ffff:192.0.2.1', '192.0.2.0/24'],
-  ['fe80::1%eth0', 'fe80::/64'],
-  ['2001:db8::1:5678', '2001:db8::/64'],
-  ['192.0.2.1:', 'unknown'],
-  ['[192.0.2.1', 'unknown'],
-  ['192.0.2.1:5678, 198.51.100.1', 'unknown'],
-])('assigns the address %j from a proxy to the network %s', (address, network) => {
-  expect(networksOf(address)[0].network).toBe(network);
 });
 
 test('without a trusted proxy a client cannot choose its network by X-Forwarded-For', async () => {

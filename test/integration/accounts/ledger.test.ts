@@ -33,23 +33,6 @@ test('the generated secret key is the same however many processes ask first', as
   expect(await ensureSecretKey(db.pool)).toBe(keys[0]);
 });
 
-test('50 concurrent charges of 3 on 100 credits: 33 succeed, and every row has the balance after it', async () => {
-  const { accountId } = await api.account({ credits: 100 });
-  const balances = await Promise.all(
-    Array.from({ length: 50 }, (_, at) =>
-      charge(db.pool, { accountId, kind: 'read', credits: 3, reference: `request ${at}` }),
-    ),
-  );
-  expect(balances.filter((balance) => balance !== undefined).toSorted((a, b) => b - a)).toEqual(
-    Array.from({ length: 33 }, (_, at) => 97 - 3 * at),
-  );
-  const { rows } = await db.pool.query<{ balance: number; sum: number }>(
-    `SELECT balance, (SELECT sum(amount)::bigint FROM ledger_entries WHERE account_id = $1) AS sum FROM accounts WHERE id = $1`,
-    [accountId],
-  );
-  expect(rows).toEqual([{ balance: 1, sum: 1 }]);
-});
-
 test('a repeated charge or credit is refused and moves nothing', async () => {
   const { accountId } = await api.account({ credits: 100 });
   const renewal = { accountId, kind: 'monitor_renewal', credits: 10, reference: 'mon_a:2' } as const;

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Pack } from '../../../shared/domain/accounts/plans.ts';
-import { revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -115,33 +111,6 @@ describe('with time frozen', () => {
     await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
   });
 
-  test('a clock that jumps back does not return daily slots', async () => {
-    const { apiKey, accountId } = await api.account({ pack: 0 });
-    await db.freeze('1 day');
-    await ask(apiKey);
-    await db.freeze('-1 day');
-    expect(codeOf(await ask(apiKey))).toBe('rate_limited');
-    await db.pool.query(`UPDATE account_limits SET burst_whole_at = '-infinity' WHERE account_id = $1`, [accountId]);
-    expect((await ask(apiKey)).status).toBe(200);
-    expect(await dayRequests(accountId)).toBe(2);
-  });
-
-  test('the order of checks: key, permission, limits, the rest', async () => {
-    const { apiKey, accountId } = await api.account({ pack: 0 });
-    const { rows } = await db.pool.query<{ id: string }>(
-      `UPDATE api_keys SET scopes = '{}' WHERE account_id = $1 RETURNING id`,
-      [accountId],
-    );
-    expect((await api.call(apiKey, 'GET', '/v1/coverage')).status).toBe(200);
-    const codes = [];
-    for (const path of ['/v1/forum/post', '/v1/monitors', '/v1/nothing', '/v1/coverage?from=x']) {
-      codes.push(codeOf(await api.call(apiKey, 'GET', path)));
-    }
-    expect(codes).toEqual(['insufficient_scope', 'insufficient_scope', 'rate_limited', 'rate_limited']);
-    await revokeApiKey(db.pool, accountId, rows[0]!.id);
-    expect(codeOf(await ask(apiKey))).toBe('unauthorized');
-  });
-
   test("a wrong secret with a valid key id takes nothing of the account's limits", async () => {
     const { apiKey, accountId } = await api.account({ pack: 0 });
     const wrong = apiKey.slice(0, -1) + (apiKey.endsWith('0') ? '1' : '0');
@@ -161,60 +130,6 @@ describe('with time frozen', () => {
     expect([wrong.status, limitsOf(wrong)[1]]).toEqual([400, expect.stringContaining('"day";r=99;') as string]);
     expect(await dayRequests(accountId)).toBe(1);
   });
-
-  test("a request that a route's own limit refuses returns its daily slot", async () => {
-    const { apiKey, accountId } = await api.account({ pack: 0 });
-    const { id } = await api.monitor(apiKey, { webhook_url: 'https://receiver.example/hook' });
-    // Refused before anything is sent.
-    await db.pool.query(`UPDATE monitors SET webhook_url = 'http://127.0.0.1:9/' WHERE id = $1`, [id]);
-    const statuses: number[] = [];
-    // The six seconds must not cross midnight.
-    await db.pool.query(`UPDATE service_clock SET frozen_at = date_trunc('day', service_now()) + interval '12 hours'`);
-    for (let attempt = 1; attempt <= 6; attempt++) {
-      await db.freeze('1 second');
-      statuses.push((await api.call(apiKey, 'POST', `/v1/monitors/${id}/test`)).status);
-    }
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
-    expect(await dayRequests(accountId)).toBe(6);
-  });
-});
-
-test('requests of many accounts in one statement are kept apart, and an unknown key is left out', async () => {
-  await db.freeze();
-  const accounts = await Promise.all(([0, 9, 29, 79] as Pack[]).map((pack) => api.account({ pack })));
-  const [free, ...rest] = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
-  const asked = [free!, ...rest, free!, { keyId: 'zzzzzzzz', keyHash: Buffer.alloc(32) }, ...rest, free!];
-  const found = await admitRequests(db.pool, asked, allPlans());
-  expect(found.map((one) => one?.status === 'active' && [one.pack, one.ordinal, one.taken])).toEqual([
-    ...[
-      [0, 1, 1],
-      [9, 1, 2],
-      [29, 1, 2],
-      [79, 1, 2],
-      [0, 2, 1],
-    ],
-    false,
-    ...[
-      [9, 2, 2],
-      [29, 2, 2],
-      [79, 2, 2],
-      [0, 3, 1],
-    ],
-  ]);
-});
-
-test('the time of last use is stored to the minute', async () => {
-  const { apiKey } = await api.account();
-  const lastUsed = async () => {
-    const { body } = await api.call(apiKey, 'GET', '/v1/account/keys');
-    return Date.parse((body.items as { last_used_at: string }[])[0]!.last_used_at);
-  };
-  await db.freeze();
-  const first = await lastUsed();
-  await db.freeze('59 seconds');
-  expect(await lastUsed()).toBe(first);
-  await db.freeze('1 minute');
-  expect((await lastUsed()) - first).toBe(119_000);
 });
 
 test('every process refuses a revoked key once the revocation is answered', async () => {

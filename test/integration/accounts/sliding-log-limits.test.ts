@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { deleteExpiredUses, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -73,48 +73,9 @@ describe('concurrent takers', () => {
     const got = taken(await Promise.all(kept));
     expect(got + taken(await takeAtOnce(limit, 10))).toBe(5);
   });
-
-  test('during the deletion of expired uses: active uses stay', async () => {
-    for (let round = 0; round < 15; round++) {
-      const limit = newLimit(4, 10);
-      await takeAtOnce(limit, 4);
-      await db.freeze('10 seconds');
-      const sweeps = Array.from({ length: 5 }, () => deleteExpiredUses(db.pool, 100));
-      const takers = takeAtOnce(limit, 10);
-      const more = Array.from({ length: 5 }, () => deleteExpiredUses(db.pool, 100));
-      await Promise.all([...sweeps, ...more]);
-      expect(taken(await takers)).toBe(4);
-      expect(taken(await takeAtOnce(limit, 5))).toBe(0);
-    }
-  });
 });
 
 describe('time', () => {
-  test('a use counts until its window ends, to the millisecond', async () => {
-    const limit = newLimit(2, 10);
-    expect(await take(limit)).toBe(0);
-    await db.freeze('3.001 seconds');
-    expect(await take(limit)).toBe(0);
-    expect(await take(limit)).toBe(7);
-    await db.freeze('6.998 seconds');
-    expect(await take(limit)).toBe(1);
-    await db.freeze('0.001 seconds');
-    expect(await take(limit)).toBe(0);
-    // The use at 3.001 s blocks the next one.
-    expect(await take(limit)).toBe(4);
-  });
-
-  test('refused uses do not count, however many', async () => {
-    const limit = newLimit(1, 10);
-    await take(limit);
-    for (let each = 0; each < 10; each++) {
-      await db.freeze('0.9 seconds');
-      expect(await take(limit)).toBeGreaterThan(0);
-    }
-    await db.freeze('1 second');
-    expect(await take(limit)).toBe(0);
-  });
-
   test('agrees with a plain list of times: never too many uses in a window, never a needless refusal', async () => {
     const moves = fc.array(
       fc.record({ moveMs: fc.oneof(fc.constant(0), fc.nat(3_000)), takers: fc.integer({ min: 1, max: 4 }) }),
@@ -149,30 +110,5 @@ describe('time', () => {
       ),
       { numRuns: 40 },
     );
-  });
-
-  test('a lowered limit counts earlier uses; a raised one allows more at once', async () => {
-    const limit = newLimit(10, 60);
-    expect(taken(await takeAtOnce(limit, 10))).toBe(10);
-    expect(await take({ ...limit, maxUses: 3 })).toBe(60);
-    expect(taken(await takeAtOnce({ ...limit, maxUses: 12 }, 5))).toBe(2);
-    await db.freeze('60 seconds');
-    expect(taken(await takeAtOnce({ ...limit, maxUses: 3 }, 10))).toBe(3);
-    expect(await timesHeld(limit.name)).toBe(3);
-  });
-});
-
-describe('forgetting', () => {
-  test('deletes expired uses, at most as many as requested', async () => {
-    await db.pool.query('DELETE FROM recent_uses');
-    const [short, long] = [newLimit(2, 10), newLimit(2, 20)];
-    for (const limit of [short, { ...short, name: randomText(12) }, { ...short, name: randomText(12) }, long])
-      await take(limit);
-    await db.freeze('9.999 seconds');
-    expect(await deleteExpiredUses(db.pool, 100)).toBe(0);
-    await db.freeze('0.001 seconds');
-    expect(await deleteExpiredUses(db.pool, 2)).toBe(2);
-    expect(await deleteExpiredUses(db.pool, 2)).toBe(1);
-    expect([await timesHeld(short.name), await timesHeld(long.name)]).toEqual([0, 1]);
   });
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LedgerEntry, Usage } from '../../../schemas/api/account.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
@@ -141,24 +140,6 @@ test('usage counts by UTC day and account, without grants and refunds, whoever c
   expect(usage.total.credits).toBe(2 * charged.rows[0]!.count);
   const first = await usageOf(mine.apiKey, 'from=2026-03-04&to=2026-03-04');
   expect(first.total).toEqual({ charges: 1, credits: 2 });
-});
-
-test('charges from before the migration count by day', async () => {
-  const { accountId, apiKey } = await api.account();
-  const migration = await readFile('schemas/postgres/0015_usage.sql', 'utf8');
-  const backfill = migration.slice(migration.lastIndexOf('INSERT INTO usage_days'));
-  await charge(db.pool, { accountId, kind: 'read', credits: 4, reference: 'early' });
-  await db.pool.query('TRUNCATE usage_days');
-  expect((await usageOf(apiKey, '')).items).toEqual([]);
-  await db.pool.query(backfill);
-  expect((await usageOf(apiKey, 'by=route')).items).toEqual([
-    { day: null, route: null, key_id: null, charges: 1, credits: 4 },
-  ]);
-});
-
-test('the first days of the database are answered', async () => {
-  const { apiKey } = await api.account();
-  expect(await usageOf(apiKey, 'to=0001-01-05')).toMatchObject({ from: '0001-01-01', to: '0001-01-05', items: [] });
 });
 
 test.each([

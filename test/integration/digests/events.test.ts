@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import { claimDueEvents, readDueEventMonitors } from '../../../shared/stores/events/event-deliveries.ts';
+import { claimDueEvents } from '../../../shared/stores/events/event-deliveries.ts';
 import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
 import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
@@ -131,23 +130,6 @@ test('a digest with a webhook is one event with the first 100 matches as they ar
   expect(next.digest.matches.map(({ thing_id }) => thing_id)).toEqual(later);
 });
 
-test('long matches are left out of a body beyond a megabyte', async () => {
-  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
-  const { id } = await addDigestMonitor(receiver.url);
-  const things = await recordMatches(bench.db.pool, id, 60);
-  await bench.db.pool.query(`UPDATE matched_items SET body = repeat('rust ', 8000) WHERE thing_id = ANY ($1)`, [
-    things,
-  ]);
-  await digestOf(id);
-  await bench.startDeliverer();
-  await settled(id);
-  const { body } = receiver.received[0]!;
-  const { digest } = digestEvent.parse(JSON.parse(body.toString()));
-  expect(body.length).toBeLessThan(1_010_000);
-  expect(digest.matches.length).toBeGreaterThan(20);
-  expect(digest.matches.length + digest.more).toBe(60);
-});
-
 test('failures climb the ladder of matches, count for the health of the webhook, and a success ends them', async () => {
   let status = 503;
   const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
@@ -199,21 +181,6 @@ test('what a killed process claimed is sent again with the same id after its lea
   expect(await endAttempt(claimed!, 'failed')).toBeUndefined();
   const { rows } = await bench.db.pool.query('SELECT FROM monitor_health WHERE monitor_id = $1', [id]);
   expect(rows).toEqual([]);
-});
-
-test('an event that was claimed while the clock was ahead is claimed again a whole lease after it is right', async () => {
-  const { pool } = bench.db;
-  const { id } = await bench.addMonitor('https://receiver.example/');
-  await addSpike(id);
-  const isDue = async () => (await readDueEventMonitors(pool, '', 100)).due.length === 1;
-  const claim = () => claimDueEvents(pool, { monitorId: id, limit: 5 }, { ...LEASE, token: randomUUID() });
-  await bench.db.setShift('1 hour');
-  expect(await claim()).toHaveLength(1);
-  await bench.db.setShift('0');
-  expect([await isDue(), await claim(), await isDue()]).toEqual([true, [], false]);
-  await bench.db.setShift('21 seconds');
-  expect(await isDue()).toBe(true);
-  expect(await claim()).toHaveLength(1);
 });
 
 test('an event that is attempted when its webhook is removed is not retried at one that is added later', async () => {

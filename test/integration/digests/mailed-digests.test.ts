@@ -80,18 +80,6 @@ test('one mail an account at the full hour names each match of its monitors once
   ]);
 });
 
-test('a mail lists 100 matches and says how many more there are', async () => {
-  const { monitorIds, email } = await noticedAccount(db, { monitors: 2 });
-  const [many, few] = monitorIds as [string, string];
-  for (const id of monitorIds) await setDigest(id, 'daily');
-  const things = await recordMatches(db.pool, many, 130);
-  const others = await recordMatches(db.pool, few, 4);
-  expect(await round('12 hours')).toBe(1);
-  expect(listed().filter((id) => others.includes(id))).toHaveLength(4);
-  expect(listed().filter((id) => things.includes(id))).toEqual(things.slice(0, 96));
-  expect(smtp.mailTo(email).text).toContain('and 34 more, on the page of the monitor:');
-});
-
 test('suppressed and backfilled matches are left out, and removed ones are blank', async () => {
   const { monitorIds, email } = await noticedAccount(db, {});
   const id = monitorIds[0]!;
@@ -217,27 +205,4 @@ test('processes that make digests while matches are recorded lose none and repea
   await round('1 hour');
   await round('1 hour');
   expect(listed().sort()).toEqual(recorded.sort());
-});
-
-test('an account whose statements take too long waits, and the others get their digests', async () => {
-  const accounts = [await noticedAccount(db, {}), await noticedAccount(db, {})];
-  accounts.sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
-  const [slow, other] = accounts.map(({ monitorIds }) => monitorIds[0]!) as [string, string];
-  for (const id of [slow, other]) {
-    await setDigest(id, 'hourly');
-    await recordMatches(db.pool, id, 1);
-  }
-  await db.pool.query(
-    `CREATE FUNCTION time_out() RETURNS trigger LANGUAGE plpgsql AS
-     $$ BEGIN RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$`,
-  );
-  await db.pool.query(
-    `CREATE TRIGGER time_out BEFORE UPDATE OR DELETE ON monitor_digests FOR EACH ROW
-     WHEN (OLD.monitor_id = '${slow}') EXECUTE FUNCTION time_out()`,
-  );
-  expect(await round('40 minutes')).toBe(1);
-  expect(smtp.mailTo(accounts[1]!.email).text).toContain(other);
-  await db.pool.query('DROP TRIGGER time_out ON monitor_digests');
-  expect(await round()).toBe(1);
-  expect(smtp.mailTo(accounts[0]!.email).text).toContain(slow);
 });

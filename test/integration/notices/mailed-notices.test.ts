@@ -98,52 +98,6 @@ test('a mail that the server refuses is sent after 1, 2, 4 … minutes, and what
   expect(smtp.received).toHaveLength(1);
 });
 
-test('a mail that could not be sent for a day is dropped and counted', async () => {
-  await noticedAccount(db, { credits: 5 });
-  // Nothing listens there.
-  const biller = noticeRounds(db.pool, 'smtp://127.0.0.1:9');
-  await biller.find();
-  await biller.mail();
-  await db.freeze('23 hours');
-  await biller.mail();
-  expect(await outcomes()).toEqual({ waiting: 1 });
-  await db.freeze('1 hour');
-  await biller.mail();
-  expect(await outcomes()).toEqual({ expired: 1 });
-  const { values } = await biller.metrics.notices.get();
-  expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual([
-    ['failed', 2],
-    ['expired', 1],
-  ]);
-});
-
-test('while mails can be leased but not settled, one is sent after 1, 2, 4 … minutes, not each minute', async () => {
-  smtp = await startSmtpReceiver();
-  await noticedAccount(db, { credits: 5 });
-  const biller = noticeRounds(db.pool, smtp.url);
-  await biller.find();
-  await db.pool.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-     BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$`,
-  );
-  await db.pool.query(
-    `CREATE TRIGGER full_disk BEFORE UPDATE ON notices FOR EACH ROW WHEN (NEW.outcome IS NOT NULL)
-     EXECUTE FUNCTION refuse()`,
-  );
-  const sent: number[] = [];
-  for (let minute = 0; minute < 8; minute++) {
-    const before = smtp.received.length;
-    await biller.mail().catch(() => undefined);
-    if (smtp.received.length > before) sent.push(minute);
-    await db.freeze('1 minute');
-  }
-  expect(sent).toEqual([0, 1, 3, 7]);
-  await db.pool.query('DROP TRIGGER full_disk ON notices');
-  await db.freeze('1 hour');
-  await biller.mail();
-  expect(await outcomes()).toEqual({ sent: 1 });
-});
-
 test('a mail whose biller dies before it is settled is sent again after its lease, and not before', async () => {
   smtp = await startSmtpReceiver();
   await noticedAccount(db, { credits: 5 });

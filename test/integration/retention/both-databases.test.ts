@@ -4,7 +4,6 @@ import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { findArchivedComment, findNewestComments } from '../../../shared/stores/matches/archived-comments.ts';
-import { queueResends } from '../../../shared/stores/deliveries/resends.ts';
 import { DAY, MINUTE, SUCCESS, attemptOf, iso } from '../../support/samples/analyst-rows.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
@@ -51,10 +50,6 @@ describe('in Postgres', () => {
     return rows.map(({ seq }) => seq);
   }
 
-  async function count(from: string): Promise<number> {
-    return (await db.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${from}`)).rows[0]!.n;
-  }
-
   test('a match and its attempts are kept for exactly 30 days and deleted a millisecond later', async () => {
     const [id] = (await insertMonitors(db.pool, 1)) as [string];
     await db.freeze();
@@ -99,44 +94,6 @@ describe('in Postgres', () => {
     await db.freeze('1 millisecond');
     await sweep();
     expect(await days()).toEqual(['2031-03-02']);
-  });
-
-  test('a resent match is deleted with all attempts 30 days after it was recorded, not after it was resent', async () => {
-    const [id] = (await insertMonitors(db.pool, 1, { webhookUrl: 'https://hooks.example.com/' })) as [string];
-    await record(id, 't1_a');
-    await record(id, 't1_b');
-    await db.pool.query(`UPDATE matches SET delivery_status = 'delivered', attempt = 1, next_attempt_at = NULL`);
-    for (const seq of [1, 2]) await addAttempt(id, seq, 1);
-    await db.setShift('29 days');
-    const choice = { seqs: [1], statuses: ['delivered'] as const };
-    expect(await queueResends(db.pool, id, choice, { limit: 10, paceMs: 0 })).toBe(1);
-    await addAttempt(id, 1, 2);
-    await sweep();
-    expect([await seqs('matches', id), await seqs('delivery_attempts', id)]).toEqual([
-      [1, 2],
-      [1, 1, 2],
-    ]);
-    await db.setShift('30 days 1 minute');
-    await sweep();
-    expect([await seqs('matches', id), await seqs('delivery_attempts', id)]).toEqual([[], []]);
-  });
-
-  test('matches of a deleted monitor are kept as long as others, and contents are kept longer than the last match', async () => {
-    const [deleted, living] = (await insertMonitors(db.pool, 2)) as [string, string];
-    await record(deleted, 't1_a');
-    await record(living, 't1_a');
-    await addAttempt(deleted, 1, 1);
-    await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted]);
-    await db.setShift('29 days 23:59');
-    await sweep();
-    expect([await seqs('matches', deleted), await seqs('delivery_attempts', deleted)]).toEqual([[1], [1]]);
-    await db.setShift('30 days 1 minute');
-    await sweep();
-    expect([await seqs('matches', deleted), await seqs('delivery_attempts', deleted)]).toEqual([[], []]);
-    expect([await seqs('matches', living), await count('matched_items')]).toEqual([[], 1]);
-    await db.setShift('33 days 1 minute');
-    await sweep();
-    expect([await count('matched_items'), await count('monitor_counters')]).toEqual([0, 1]);
   });
 });
 
@@ -199,25 +156,5 @@ describe('in ClickHouse', () => {
     }
     expect(await stored()).toEqual([[2], [2], [2]]);
     expect(await ids('SELECT thing_id AS id FROM items ORDER BY id')).toEqual(['t1_2', 't1_3']);
-  });
-
-  test('a failing endpoint has no last success if that is over 30 days ago', async () => {
-    const match = { monitor_id: 'mon_000000000000', seq: 1, match_id: 'match' };
-    const made = { host: 'h', durationMs: 5 };
-    const values = [
-      attemptOf(match, { ...made, ...SUCCESS, attempt: 1, startedAt: Date.now() - 30 * DAY - 1_000 }),
-      attemptOf(match, {
-        ...made,
-        attempt: 2,
-        startedAt: Date.now(),
-        status: 500,
-        error: 'x',
-        delivery_status: 'pending',
-      }),
-    ].map(({ v: _v, ...row }) => ({ ...row, error: row.error ?? '' }));
-    await pipeline.clickhouse.command({ query: 'SYSTEM STOP MERGES delivery_attempts' });
-    await pipeline.clickhouse.insert({ table: 'delivery_attempts', values, format: 'JSONEachRow' });
-    expect(await stored()).toEqual([[0], [0], [2]]);
-    expect(await ids('SELECT (attempts, last_success_at) AS id FROM failing_endpoints')).toEqual([[1, null]]);
   });
 });

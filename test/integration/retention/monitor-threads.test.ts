@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { deleteExpiredThreads } from '../../../shared/stores/upkeep/retention.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -35,13 +34,4 @@ test('the sweep keeps the threads of today and the two days before', async () =>
     sleep: () => Promise.resolve(),
   });
   expect(await storedDays()).toEqual([0, 1, 2].map((ago) => ({ ago, threads: 3_000 })));
-});
-
-test('a statement deletes at most as many as it was told, the oldest first', async () => {
-  expect(await deleteExpiredThreads(db.pool, 2, 5_000)).toBe(5_000);
-  expect(await storedDays()).toEqual([
-    ...[0, 1, 2].map((ago) => ({ ago, threads: 3_000 })),
-    { ago: 3, threads: 1_000 },
-  ]);
-  expect(await deleteExpiredThreads(db.pool, 2, 5_000)).toBe(1_000);
 });

@@ -83,15 +83,3 @@ test('deletes matches, attempts and contents after 30 days, keeps newer ones and
   expect([await count('matches'), await count('matched_items'), await count('removed_things')]).toEqual([0, 0, 0]);
   expect(await record(kept, 't1_newest')).toEqual([12_002]);
 });
-
-test('a sweep that is told to stop ends after its current statement', async () => {
-  const [monitor] = (await insertMonitors(db.pool, 1)) as [string];
-  await fill(monitor);
-  await db.setShift('200 days');
-  const stopped = new AbortController();
-  stopped.abort();
-  await sweep(stopped.signal);
-  expect(await count('matches')).toBeGreaterThanOrEqual(12_000);
-  await sweep();
-  expect(await count('matches')).toBe(0);
-});

@@ -114,37 +114,6 @@ test.each([
   expect(await deletes()).toEqual([5_000, 1_000]);
 });
 
-test('sleeps after each statement that deleted rows, and after no other', async () => {
-  const [id] = (await insertMonitors(db.pool, 1)) as [string];
-  await fillMatches(id, 12_000);
-  await db.setShift('31 days');
-  let since = performance.now();
-  const sleeps: { ms: number; maxMs: number }[] = [];
-  const sleep = (ms: number) => {
-    sleeps.push({ ms, maxMs: 12 * (performance.now() - since) });
-    since = performance.now();
-    return Promise.resolve();
-  };
-  const { signal } = new AbortController();
-  const again = () =>
-    sweepRetention({
-      pool: db.pool,
-      metrics: createMetrics(),
-      signal,
-      mayContinue: () => Promise.resolve(true),
-      sleep,
-    });
-  await again();
-  // 5,000, 5,000 and 2,000 rows.
-  expect(sleeps).toHaveLength(3);
-  for (const { ms, maxMs } of sleeps) expect(ms).toBeLessThanOrEqual(maxMs);
-  const longest = Math.max(...sleeps.map(({ ms }) => ms));
-  expect(longest, 'a delete of 5,000 rows takes a while').toBeGreaterThan(3);
-  expect(await count('matches')).toBe(0);
-  await again();
-  expect(sleeps).toHaveLength(3);
-});
-
 test('stops when it loses its lease; the next sweep continues', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);
