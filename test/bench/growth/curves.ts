@@ -86,23 +86,6 @@ export const CURVES: readonly Curve[] = [
       ),
   },
   {
-    name: 'page',
-    title: 'A page of 100 of 30,000 matches among more matches',
-    x: { label: 'stored matches', values: [1_000_000, 10_000_000, 30_000_000] },
-    lines: [
-      { name: 'HTTP, p50', field: 'http_p50', unit: 'ms' },
-      { name: 'HTTP, p99', field: 'http_p99', unit: 'ms' },
-      { name: 'store, p50', field: 'store_p50', unit: 'ms' },
-      { name: 'SELECT 1, p50', field: 'select_1_p50', unit: 'ms' },
-    ],
-    command: (x) => ['matches-page', '--rows', String(x)],
-    read: (lines) => ({
-      ...pick(lines, { what: 'HTTP, newest first', load: 'none' }, { http_p50: 'ms.p50', http_p99: 'ms.p99' }),
-      ...pick(lines, { what: 'store, newest first', load: 'none' }, { store_p50: 'ms.p50' }),
-      ...pick(lines, { what: 'SELECT 1', load: 'none' }, { select_1_p50: 'ms.p50' }),
-    }),
-  },
-  {
     name: 'connections',
     title: 'A cached post of 200 comments over more connections',
     x: { label: 'connections', values: [1, 4, 16, 64, 256] },
