@@ -8,9 +8,7 @@ import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
 import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
@@ -156,47 +154,3 @@ describe('comment search', () => {
     expect((await search(`q=hazelnut&sort=new&after=${after}`)).count).toBeGreaterThan(0);
   });
 });
-
-test('answers 503 while ClickHouse hangs and leaves no query that uses or awaits a connection', async () => {
-  const proxy = await TcpProxy.start(archive.url);
-  const client = createClickhouse(proxy.url, 'test');
-  const silent = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client });
-  try {
-    const { apiKey } = await silent.account();
-    proxy.delayAnswers(60_000);
-    // Two more than the client has connections.
-    const searches = Array.from({ length: 12 }, () => silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick'));
-    expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 503));
-    await eventually('no connection is in use', () => proxy.connections === 0);
-    proxy.delayAnswers(0);
-    expect((await silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick')).status).toBe(200);
-  } finally {
-    await silent.stop();
-    await client.close();
-    await proxy.stop();
-  }
-});
-
-// Whether ClickHouse answers is asked with a limit of a second, which a stall of the machine may exceed.
-test(
-  'says that a search took too long while ClickHouse answers, and counts it as a request of the day',
-  { retry: 2 },
-  async () => {
-    const proxy = await TcpProxy.start(archive.url);
-    const client = createClickhouse(proxy.url, 'test');
-    const limited = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client, limits: 'plans' });
-    try {
-      const { apiKey } = await limited.account({ pack: 0 });
-      proxy.silenceAt('hasAnyTokens');
-      const reply = await limited.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick');
-      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'internal_error', retry_after: 60 } } });
-      expect(reply.body).toHaveProperty('error.message', expect.stringContaining('too long'));
-      expect(reply.headers.get('ratelimit')).toContain('"day";r=99;');
-      expect(reply.headers.get('x-credits-remaining')).toBe('1000');
-    } finally {
-      await limited.stop();
-      await client.close();
-      await proxy.stop();
-    }
-  },
-);

@@ -13,7 +13,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const RUNNER = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const EXPECTED = join(ROOT, 'test/integration/mcp/conformance.yaml');
+const EXPECTED = join(ROOT, 'test/long/mcp/conformance.yaml');
 
 let db: TestDatabase;
 let api: TestApi;
