@@ -176,3 +176,16 @@ test('without a trusted proxy a client cannot choose its network by X-Forwarded-
   }
   expect(codes.slice(-1)).toEqual([429]);
 });
+
+test.each(['/v1/FORUM/search?q=x', '/v1/Forum/subreddits', '/V1/foruM/user?name=abc'])(
+  'refuses %s for a key without the permission to read, in any spelling',
+  async (path) => {
+    const account = await api.account();
+    await db.pool.query(`UPDATE api_keys SET scopes = '{}' WHERE account_id = $1`, [account.accountId]);
+    const response = await fetch(api.url + path, { headers: { 'x-api-key': account.apiKey } });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
+  },
+);

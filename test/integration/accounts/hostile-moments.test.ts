@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
+import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -154,6 +159,57 @@ test('freezing an account during its requests: nothing is charged, started or cr
     [200, undefined],
   ]);
   expect(await amountsOf(account)).toEqual([1_000, -10, -10]);
+});
+
+test('an account frozen during a read does not get the read for free', async () => {
+  const charges = new ReadingCharges(db.pool);
+  const account = await api.account({ credits: 2 });
+  const { accountId } = account;
+  const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };
+  const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
+  await freezeAccount(db.pool, accountId);
+  await expect(charges.chargeCovered(caller, 2, request)).rejects.toThrow();
+  await expect(charges.chargeCovered(caller, 5, request)).rejects.toThrow();
+  await expect(charges.charge(caller, 1, request)).rejects.toThrow();
+  await unfreezeAccount(db.pool, accountId);
+  expect(await charges.chargeCovered(caller, 5, request)).toEqual({ credits: 2, balance: 0 });
+  expect(await amountsOf(account)).toEqual([2, -2]);
+});
+
+const askedOf = ({ apiKey }: TestAccount) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) });
+
+test('deleting an account does not deadlock with requests that use several of its keys', async () => {
+  // Enough keys that Postgres looks up each by its id, in the order of the requests.
+  const { accountId: many } = await api.account();
+  await db.pool.query(
+    `INSERT INTO api_keys (id, account_id, name, hash)
+     SELECT 'many' || n, $1, '', sha256(n::text::bytea) FROM generate_series(1, 20000) AS n`,
+    [many],
+  );
+  await db.pool.query('ANALYZE api_keys');
+  for (const [first, reversed] of [
+    [0, false],
+    [0, true],
+    [1, false],
+    [1, true],
+  ] as const) {
+    const account = await api.account();
+    const made = await api.call(account.apiKey, 'POST', '/v1/account/keys', { name: 'second' });
+    const keys = [account, { ...account, apiKey: made.body.api_key as string }];
+    await db.pool.query('UPDATE api_keys SET last_used_at = NULL WHERE account_id = $1', [account.accountId]);
+    const held = await db.pool.connect();
+    await held.query('BEGIN');
+    await held.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [askedOf(keys[first]!).keyId]);
+    const closing = closeAccount(db.pool, account.accountId, { mailboxHash: randomBytes(32) });
+    await waiting(1);
+    const group = (reversed ? keys.toReversed() : keys).map(askedOf);
+    const admitted = Promise.allSettled([admitRequests(db.pool, group, allPlans())]);
+    await Promise.race([admitted, waiting(2)]);
+    await held.query('COMMIT');
+    held.release();
+    expect(await closing).toBe(true);
+    expect((await admitted).filter(({ status }) => status === 'rejected')).toEqual([]);
+  }
 });
 
 describe('Postgres', () => {

@@ -144,16 +144,6 @@ test('an account that can pay for some monitors pays for the first by id, and ea
   });
 });
 
-test('reports the lateness of the oldest due monitor until none is due', async () => {
-  const lag = async () => (await metrics.registry.getSingleMetric('renewals_lag_seconds')!.get()).values[0]!.value;
-  await account({ dueSince: '90 seconds' });
-  await account({ dueSince: '20 seconds' });
-  await renew();
-  expect(await lag()).toBe(90);
-  await renew();
-  expect(await lag()).toBe(0);
-});
-
 test('does not charge a frozen account and pauses its monitors, at once or when they are due', async () => {
   const { accountId, monitorIds } = await account({ monitors: 3 });
   await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [monitorIds[2]]);
