@@ -1,12 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -176,42 +171,6 @@ test('an account frozen during a read does not get the read for free', async () 
   expect(await amountsOf(account)).toEqual([2, -2]);
 });
 
-const askedOf = ({ apiKey }: TestAccount) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) });
-
-test('deleting an account does not deadlock with requests that use several of its keys', async () => {
-  // Enough keys that Postgres looks up each by its id, in the order of the requests.
-  const { accountId: many } = await api.account();
-  await db.pool.query(
-    `INSERT INTO api_keys (id, account_id, name, hash)
-     SELECT 'many' || n, $1, '', sha256(n::text::bytea) FROM generate_series(1, 20000) AS n`,
-    [many],
-  );
-  await db.pool.query('ANALYZE api_keys');
-  for (const [first, reversed] of [
-    [0, false],
-    [0, true],
-    [1, false],
-    [1, true],
-  ] as const) {
-    const account = await api.account();
-    const made = await api.call(account.apiKey, 'POST', '/v1/account/keys', { name: 'second' });
-    const keys = [account, { ...account, apiKey: made.body.api_key as string }];
-    await db.pool.query('UPDATE api_keys SET last_used_at = NULL WHERE account_id = $1', [account.accountId]);
-    const held = await db.pool.connect();
-    await held.query('BEGIN');
-    await held.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [askedOf(keys[first]!).keyId]);
-    const closing = closeAccount(db.pool, account.accountId, { mailboxHash: randomBytes(32) });
-    await waiting(1);
-    const group = (reversed ? keys.toReversed() : keys).map(askedOf);
-    const admitted = Promise.allSettled([admitRequests(db.pool, group, allPlans())]);
-    await Promise.race([admitted, waiting(2)]);
-    await held.query('COMMIT');
-    held.release();
-    expect(await closing).toBe(true);
-    expect((await admitted).filter(({ status }) => status === 'rejected')).toEqual([]);
-  }
-});
-
 describe('Postgres', () => {
   test.each([undefined, { 'idempotency-key': 'k' }])(
     'losing the connection of a create: 503, nothing charged, the daily slot returned (%j)',
@@ -236,33 +195,4 @@ describe('Postgres', () => {
       expect([again.status, await amountsOf(account)]).toEqual([201, [10, -10]]);
     },
   );
-
-  test('an outage: 503 with the envelope on every route, and normal answers once it is over', async () => {
-    const account = await api.account();
-    const administrator = new pg.Client({ connectionString: inject('postgresUrl') });
-    await administrator.connect();
-    const name = new URL(db.url).pathname.slice(1);
-    try {
-      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await administrator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-      for (const [method, path, body] of [
-        ['GET', '/v1/account'],
-        ['GET', '/v1/forum/subreddits'],
-        ['POST', '/v1/monitors', BODY],
-        ['DELETE', '/v1/account', { email: account.email }],
-      ] as const) {
-        const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
-        expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([
-          503,
-          'internal_error',
-          expect.any(String) as string,
-        ]);
-      }
-    } finally {
-      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-      await administrator.end();
-    }
-    expect((await api.call(account.apiKey, 'GET', '/v1/account')).status).toBe(200);
-    expect(await amountsOf(account)).toEqual([1_000]);
-  });
 });

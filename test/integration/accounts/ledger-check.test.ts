@@ -1,16 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
-import { Lease } from '../../../services/biller/lease.ts';
 import { checkLedger } from '../../../services/biller/ledger-check.ts';
 import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import {
-  compareLedger,
-  findLedgerMismatches,
-  secondsUntilTomorrow,
-} from '../../../shared/stores/ledger/ledger-check.ts';
+import { compareLedger, findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
 import { correctLedger } from '../../../shared/stores/ledger/ledger-correction.ts';
 import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
@@ -281,21 +276,5 @@ describe('the daily check', () => {
     });
     expect(await check(hurried)).toEqual({ finished: true, mismatches: 2, logged: [first, long, last] });
     await hurried.end();
-  });
-
-  test('the lease of a check lasts until the UTC day ends, so nobody checks twice a day', async () => {
-    await db.freeze();
-    const leaseOf = () => new Lease(db.pool, 'ledger-check', 86_400);
-    const [mine, other] = [leaseOf(), leaseOf()];
-    expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);
-    const left = await secondsUntilTomorrow(db.pool);
-    await mine.holdFor(left);
-    await mine.release();
-    await db.freeze(`${left - 1} seconds`);
-    expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([false, false]);
-    await db.freeze('1.001 seconds');
-    const { rows } = await db.pool.query(`SELECT service_now()::time < '00:00:01' AS is_midnight FROM service_clock`);
-    expect(rows).toEqual([{ is_midnight: true }]);
-    expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);
   });
 });

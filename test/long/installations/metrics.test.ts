@@ -13,8 +13,8 @@ const ROOT = join(import.meta.dirname, '../../..');
 const FED_ELSEWHERE: Readonly<Record<string, string>> = {
   backfills_ended_total: 'test/integration/backfill/backfill.test.ts',
   // A minute after the charge.
-  credits_charged_total: 'test/integration/billing/installation-report.test.ts',
-  credits_granted_total: 'test/integration/billing/installation-report.test.ts',
+  credits_charged_total: 'test/integration/billing/report.test.ts',
+  credits_granted_total: 'test/integration/billing/report.test.ts',
   crawler_completeness: 'test/integration/coverage/start-coverage.test.ts',
   crawler_gaps_open: 'test/integration/coverage/start-coverage.test.ts',
   crawler_gaps_total: 'test/unit/services/crawler/listings/listing-source.test.ts',
@@ -34,7 +34,7 @@ const FED_ELSEWHERE: Readonly<Record<string, string>> = {
   payments_healed_total: 'test/integration/payments/trial-checkout.test.ts',
   payments_voided_total: 'test/integration/payments/void-payments.test.ts',
   renewals_total: 'test/integration/billing/renewals.test.ts',
-  retention_deleted_rows_total: 'test/integration/retention/retention.test.ts',
+  retention_deleted_rows_total: 'test/integration/retention/sweep.test.ts',
 };
 
 /** The name of each metric in the code. */
