@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FORUM_COMMENTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { advanceErasures } from '../../../services/biller/erase-accounts.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
@@ -15,10 +15,11 @@ import { commentItem } from '../../support/samples/forum-items.ts';
 
 const TABLES = ['items', 'matches', 'delivery_attempts'];
 let pipeline: Pipeline;
-beforeEach(async () => {
+beforeAll(async () => {
   pipeline = await Pipeline.create();
+  await pipeline.start('archiver');
 });
-afterEach(() => pipeline.drop());
+afterAll(() => pipeline.drop());
 
 async function ids(query: string): Promise<unknown[]> {
   const result = await pipeline.clickhouse.query({ query, format: 'JSONEachRow' });
@@ -47,7 +48,6 @@ async function publishAll(number: number, at: number): Promise<void> {
 
 test('rows received over 30 days ago are hidden at once, even before a merge, and deleted with their part', async () => {
   for (const table of TABLES) await pipeline.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
-  await pipeline.start('archiver');
   const border = Date.now() - 30 * DAY;
   await publishAll(1, border - 1_000);
   await publishAll(2, border + 10 * MINUTE);
@@ -141,7 +141,6 @@ test('erases matches that were published but not yet archived when their account
   const { pool } = pipeline.db;
   const [mine, other] = await insertPayingAccounts(pool, { accounts: 2, monitors: 2, credits: 100 });
   const [empty] = await insertPayingAccounts(pool, { accounts: 1, monitors: 0, credits: 0 });
-  await pipeline.start('archiver');
   await match(...mine!.monitorIds, ...other!.monitorIds);
   await Promise.all([expectArchived(mine!, 2), expectArchived(other!, 2)]);
   await pipeline.stopLast();

@@ -64,9 +64,9 @@ async function refuseChargesOfStoppedMonitors(): Promise<void> {
 }
 
 const ACCOUNTS = 4;
-const STEPS = 2_000;
+const STEPS = 3_000;
 /** Steps at which the first accounts are deleted while requests are under way. */
-const DELETIONS = [1_000, 1_500];
+const DELETIONS = [1_500, 2_250];
 const AT_ONCE = 16;
 
 /** Produces the same numbers in every run. */
