@@ -207,17 +207,6 @@ describe('a limit of uses, taken concurrently', () => {
     }
   });
 
-  test('of two names in one order: no deadlock, and a refusal by the second name returns the first', async () => {
-    const [first, second] = [newLimit(30, 60), newLimit(7, 60)].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const both = () =>
-      inTransaction(db.pool, async (client) => {
-        for (const limit of [first!, second!]) if ((await takeUse(client, limit)) > 0) throw new Error('refused');
-      });
-    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, both));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
-    expect([await timesHeld(first!.name), await timesHeld(second!.name)]).toEqual([7, 7]);
-  });
-
   test('of which some roll back: their uses are free again', async () => {
     const limit = newLimit(5, 60);
     const takeAndFail = () =>

@@ -84,7 +84,6 @@ describe('refused', () => {
   });
 });
 
-const hostile = fc.constantFrom(...Array.from('\r\n\0,;: \t"()<>[]\\\u2028\u00a0é٫'));
 const part = fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ019.-_+!#$%&*=?^`{|}~/é@')), maxLength: 20 });
 const nearAddress = fc
   .tuple(part, fc.constantFrom('example.com', 'bücher.example', 'x.co', 'a-b.c-d.org'), part)
@@ -114,21 +113,5 @@ describe('whatever is given', () => {
       { numRuns: 5_000 },
     );
     expect(accepted).toBeGreaterThan(200);
-  });
-
-  test('one character that does not belong there is enough to refuse', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom('ada@example.com', 'a.b+c@mail.example.org'),
-        hostile,
-        fc.nat(22),
-        (address, char, at) => {
-          // Beyond ASCII is a domain's right.
-          fc.pre(char !== 'é' || at <= address.indexOf('@'));
-          expect(parseEmailAddress(address.slice(0, at) + char + address.slice(at))).toBeUndefined();
-        },
-      ),
-      { numRuns: 2_000 },
-    );
   });
 });
