@@ -183,6 +183,17 @@ test('what a killed process claimed is sent again with the same id after its lea
   expect(rows).toEqual([]);
 });
 
+test('events of a monitor that is deleted or lost its webhook are skipped', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
+  const [deleted, without] = [await bench.addMonitor(receiver.url), await bench.addMonitor(null)];
+  await bench.db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted.id]);
+  for (const { id } of [deleted, without]) await addSpike(id);
+  await bench.startDeliverer();
+  expect(await settled(deleted.id)).toMatchObject([{ delivery_status: 'skipped', attempt: 0 }]);
+  expect(await settled(without.id)).toMatchObject([{ delivery_status: 'skipped', attempt: 0 }]);
+  expect(receiver.received).toHaveLength(0);
+});
+
 test('Slack and Discord accept the messages of digests and spikes, whatever the texts contain', async () => {
   for (const kind of ['slack', 'discord']) {
     const receiver = await bench.startReceiver(({ body, path }, response) => {
