@@ -50,17 +50,14 @@ const GOOD = 'X-Api-Key: KEY';
 describe('keys in unusual forms', () => {
   test.each([
     [200, ['Authorization: bearer    KEY   ']],
-    [200, ['Authorization: BEARER KEY']],
     [200, ['Authorization: Basic eDp5', GOOD]],
     [200, ['Authorization:', GOOD]],
     [200, ['Authorization: Bearer KEY', 'X-Api-Key: nonsense']],
     [401, ['Authorization: Bearer nonsense', GOOD]],
     [401, ['Authorization: BearerKEY']],
     [401, ['Authorization: Bearer KEY KEY']],
-    [401, ['Authorization: Bearer KEY,KEY']],
     // Not HTTP: refused before any key is read.
     [400, ['Authorization: Bearer\x00KEY']],
-    [401, ['Authorization: KEY']],
     [401, [GOOD, GOOD]],
     [401, ['X-Api-Key: Bearer KEY']],
     [401, ['X-Api-Key: \xfc\xff']],
@@ -79,56 +76,38 @@ describe('keys in unusual forms', () => {
 const PATHS = [
   'GET /v1/account',
   'HEAD /v1/account',
-  'DELETE /v1/account/keys/zzzzzzzz',
   'POST /v1/account/keys',
   'GET /v1/account/ledger',
-  'HEAD /v1/account/ledger',
   'POST /v1/monitors',
-  'POST /v1/monitors/mon_zzzzzzzzzzzz/resume',
   'POST /v1/monitors/%00/pause',
-  'PATCH /v1/monitors/%F0%9F%92%A9',
-  'OPTIONS /v1/account',
   'PROPFIND /v1/account/ledger',
   'POST /api/agent/signup',
   'POST /api/agent/verify',
-  'HEAD /api/agent/signup',
 ];
 
 const ODD_HEADERS = [
-  'Idempotency-Key: ',
   'Idempotency-Key: \xff\xfe',
   `Idempotency-Key: ${'k'.repeat(40_000)}`,
   'Idempotency-Key: a\r\nIdempotency-Key: b',
-  'Accept: ',
-  'Accept: ;;;q=',
   'Accept: text/csv;q=NaN, */*;q=-1',
   `Accept: ${'a/b;q=0.1,'.repeat(3_000)}text/csv`,
   'Accept: text/csv; charset=\xff',
   'Accept-Encoding: \xff, gzip;q=x',
-  'Content-Type: ',
   'Content-Type: application/json; charset=klingon',
-  'Content-Type: application/json; charset=utf-7',
   'Content-Encoding: gzip',
-  'Content-Encoding: nonsense',
   'Content-Type: application/json\r\nContent-Type: text/plain',
   'X-Forwarded-For: \xff, 1.2.3.4:5',
-  'X-Request-Id: a\tb',
   'X-Http-Method-Override: DELETE',
-  'Range: bytes=0-1',
-  'If-None-Match: *',
 ];
 
 const BODIES = [
   '',
   'null',
-  '"text"',
   '1e400',
   '{"name":"\\ud800","keywords":["\\u0000"]}',
   '{"__proto__":{"name":"x"},"constructor":1}',
   '{"email":"a@b.c\\r\\nBcc: x@y.z"}',
   `{"email":"${'a'.repeat(3_000)}@example.com"}`,
-  '{"email":"a@[127.0.0.1]"}',
-  '{"email":"a@b..com"}',
   '{"email":["a@example.com"]}',
   '{"signup_token":"\\u0000","code":"000000"}',
   '{"signup_token":"\\ud800","code":"\\u0661\\u0661\\u0661\\u0661\\u0661\\u0661"}',
@@ -176,3 +155,16 @@ test('without a trusted proxy a client cannot choose its network by X-Forwarded-
   }
   expect(codes.slice(-1)).toEqual([429]);
 });
+
+test.each(['/v1/FORUM/search?q=x', '/v1/Forum/subreddits', '/V1/foruM/user?name=abc'])(
+  'refuses %s for a key without the permission to read, in any spelling',
+  async (path) => {
+    const account = await api.account();
+    await db.pool.query(`UPDATE api_keys SET scopes = '{}' WHERE account_id = $1`, [account.accountId]);
+    const response = await fetch(api.url + path, { headers: { 'x-api-key': account.apiKey } });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
+  },
+);

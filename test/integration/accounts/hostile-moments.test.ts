@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -156,6 +156,21 @@ test('freezing an account during its requests: nothing is charged, started or cr
   expect(await amountsOf(account)).toEqual([1_000, -10, -10]);
 });
 
+test('an account frozen during a read does not get the read for free', async () => {
+  const charges = new ReadingCharges(db.pool);
+  const account = await api.account({ credits: 2 });
+  const { accountId } = account;
+  const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };
+  const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
+  await freezeAccount(db.pool, accountId);
+  await expect(charges.chargeCovered(caller, 2, request)).rejects.toThrow();
+  await expect(charges.chargeCovered(caller, 5, request)).rejects.toThrow();
+  await expect(charges.charge(caller, 1, request)).rejects.toThrow();
+  await unfreezeAccount(db.pool, accountId);
+  expect(await charges.chargeCovered(caller, 5, request)).toEqual({ credits: 2, balance: 0 });
+  expect(await amountsOf(account)).toEqual([2, -2]);
+});
+
 describe('Postgres', () => {
   test.each([undefined, { 'idempotency-key': 'k' }])(
     'losing the connection of a create: 503, nothing charged, the daily slot returned (%j)',
@@ -180,33 +195,4 @@ describe('Postgres', () => {
       expect([again.status, await amountsOf(account)]).toEqual([201, [10, -10]]);
     },
   );
-
-  test('an outage: 503 with the envelope on every route, and normal answers once it is over', async () => {
-    const account = await api.account();
-    const administrator = new pg.Client({ connectionString: inject('postgresUrl') });
-    await administrator.connect();
-    const name = new URL(db.url).pathname.slice(1);
-    try {
-      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await administrator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-      for (const [method, path, body] of [
-        ['GET', '/v1/account'],
-        ['GET', '/v1/forum/subreddits'],
-        ['POST', '/v1/monitors', BODY],
-        ['DELETE', '/v1/account', { email: account.email }],
-      ] as const) {
-        const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
-        expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([
-          503,
-          'internal_error',
-          expect.any(String) as string,
-        ]);
-      }
-    } finally {
-      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-      await administrator.end();
-    }
-    expect((await api.call(account.apiKey, 'GET', '/v1/account')).status).toBe(200);
-    expect(await amountsOf(account)).toEqual([1_000]);
-  });
 });

@@ -1,9 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Pack } from '../../../shared/domain/accounts/plans.ts';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { startTestApi } from '../../support/fixtures/test-api.ts';
-import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
 
 let db: TestDatabase;
 let api: TestApi;
@@ -31,6 +39,8 @@ const dayRequests = async (accountId: string) => {
   );
   return rows[0]!.day_requests;
 };
+
+afterEach(() => db.pool.query('UPDATE service_clock SET frozen_at = NULL'));
 
 describe('with time frozen', () => {
   beforeEach(() => db.freeze());
@@ -142,4 +152,107 @@ test('every process refuses a revoked key once the revocation is answered', asyn
     expect(after.map(({ status }) => status)).toEqual([401, 401, 401]);
     await Promise.all(background);
   }
+});
+
+const asked = ({ apiKey }: TestAccount) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) });
+
+describe('a clock that jumps back', () => {
+  test.each(['1 hour', '3 years'])('by %s blocks nobody for long and breaks nothing', async (far) => {
+    const [free, paid] = [await api.account({ pack: 0 }), await api.account({ pack: 9 })];
+    await db.freeze();
+    await db.freeze(far);
+    await admitRequests(db.pool, [asked(free), ...Array.from({ length: 10 }, () => asked(paid))], allPlans());
+    await db.freeze(`-${far}`);
+    const ask = () => Promise.all([free, paid].map(({ apiKey }) => api.call(apiKey, 'GET', '/v1/account')));
+    expect((await ask()).map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [429, '1'],
+      [200, null],
+    ]);
+    await db.freeze('1 second');
+    expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
+function newLimit(most: number, seconds: number): SlidingLogLimit {
+  return { name: randomText(12), maxUses: most, seconds };
+}
+
+const take = (limit: SlidingLogLimit) => takeUse(db.pool, limit);
+const takeAtOnce = (limit: SlidingLogLimit, count: number) =>
+  Promise.all(Array.from({ length: count }, () => take(limit)));
+const taken = (answers: readonly number[]) => answers.filter((seconds) => seconds === 0).length;
+
+async function timesHeld(name: string): Promise<number> {
+  const { rows } = await db.pool.query<{ held: number }>(
+    'SELECT cardinality(times) AS held FROM recent_uses WHERE name = $1',
+    [name],
+  );
+  return rows[0]?.held ?? 0;
+}
+
+describe('a limit of uses, taken concurrently', () => {
+  beforeEach(() => db.freeze());
+
+  test.each([
+    [1, 20],
+    [20, 60],
+    [50, 30],
+  ])('of %i uses requested by %i takers: exactly the limit', async (most, takers) => {
+    const limit = newLimit(most, 60);
+    for (let window = 0; window < 3; window++) {
+      const answers = await takeAtOnce(limit, takers);
+      expect(taken(answers)).toBe(Math.min(most, takers));
+      expect(new Set(answers.filter((seconds) => seconds > 0))).toEqual(new Set(takers > most ? [60] : []));
+      await db.freeze('60 seconds');
+    }
+  });
+
+  test('of which some roll back: their uses are free again', async () => {
+    const limit = newLimit(5, 60);
+    const takeAndFail = () =>
+      inTransaction(db.pool, async (client) => {
+        await takeUse(client, limit);
+        throw new Error('changed its mind');
+      });
+    const kept = Array.from({ length: 5 }, () => take(limit));
+    await Promise.allSettled([...kept, ...Array.from({ length: 15 }, takeAndFail)]);
+    const got = taken(await Promise.all(kept));
+    expect(got + taken(await takeAtOnce(limit, 10))).toBe(5);
+  });
+
+  test('agrees with a plain list of times: never too many uses in a window, never a needless refusal', async () => {
+    const moves = fc.array(
+      fc.record({ moveMs: fc.oneof(fc.constant(0), fc.nat(3_000)), takers: fc.integer({ min: 1, max: 4 }) }),
+      {
+        minLength: 3,
+        maxLength: 20,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 6 }),
+        moves,
+        async (most, seconds, steps) => {
+          const limit = newLimit(most, seconds);
+          const uses: number[] = [];
+          let now = 0;
+          for (const { moveMs, takers } of steps) {
+            now += moveMs;
+            await db.freeze(`${moveMs} milliseconds`);
+            const counting = uses.filter((at) => at > now - seconds * 1_000);
+            const free = Math.min(most - counting.length, takers);
+            const answers = await takeAtOnce(limit, takers);
+            expect(taken(answers)).toBe(free);
+            for (let each = 0; each < free; each++) uses.push(now);
+            if (free === takers) continue;
+            const nextFree = uses.at(-most)! + seconds * 1_000;
+            expect(new Set(answers.filter((wait) => wait > 0))).toEqual(new Set([Math.ceil((nextFree - now) / 1_000)]));
+          }
+          expect(await timesHeld(limit.name)).toBeLessThanOrEqual(most);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
 });

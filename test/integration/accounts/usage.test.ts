@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LedgerEntry, Usage } from '../../../schemas/api/account.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -97,50 +97,6 @@ async function firstPost(key: string): Promise<{ id: string }> {
   const { body } = await api.call(key, 'GET', '/v1/forum/subreddit?sub=coffee&sort=top&t=all&limit=1');
   return (body.items as { id: string }[])[0]!;
 }
-
-test('usage counts by UTC day and account, without grants and refunds, whoever charges and however many at once', async () => {
-  const [mine, other] = [await api.account({ credits: 10_000 }), await api.account({ credits: 10_000 })];
-  const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
-  const move = (accountId: string, reference: string) =>
-    ({ accountId, kind: 'read', credits: 2, reference, request }) as const;
-  const at = async (time: string, work: () => Promise<unknown>) => {
-    await db.pool.query('UPDATE service_clock SET frozen_at = $1', [time]);
-    await work();
-  };
-  const { accountId } = mine;
-  await at('2026-03-04T23:59:59.999Z', () => charge(db.pool, move(accountId, 'late')));
-  await at('2026-03-05T00:00:00.000Z', () =>
-    Promise.all(
-      Array.from({ length: 20 }, (_, batch) =>
-        chargeTogether(db.pool, [
-          move(accountId, `mine ${batch}`),
-          move(other.accountId, `other ${batch}`),
-          move(accountId, `mine too ${batch}`),
-        ]),
-      ),
-    ),
-  );
-  await at('2026-03-06T10:00:00.000Z', () =>
-    credit(db.pool, { accountId, kind: 'grant', credits: 5, reference: 'gift' }),
-  );
-  await db.pool.query(
-    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference) VALUES ($1, 'refund', -3, 0, 'x')`,
-    [accountId],
-  );
-  await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
-  const usage = await usageOf(mine.apiKey, 'from=2026-03-01&to=2026-03-31');
-  const charged = await db.pool.query<{ count: number }>(
-    `SELECT count(*) FROM ledger_entries WHERE account_id = $1 AND amount < 0 AND kind = 'read'`,
-    [accountId],
-  );
-  expect(usage.items.map(({ day, charges }) => [day, charges])).toEqual([
-    ['2026-03-04', 1],
-    ['2026-03-05', charged.rows[0]!.count - 1],
-  ]);
-  expect(usage.total.credits).toBe(2 * charged.rows[0]!.count);
-  const first = await usageOf(mine.apiKey, 'from=2026-03-04&to=2026-03-04');
-  expect(first.total).toEqual({ charges: 1, credits: 2 });
-});
 
 test.each([
   ['by=hour', 'by: must be day or route or key'],

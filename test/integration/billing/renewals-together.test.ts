@@ -65,35 +65,6 @@ test('two concurrent billers charge each of 3,000 due monitors exactly once, and
   expect(await countRenewals()).toBe(2_900);
 });
 
-test('all due monitors of an account are decided together, however small the batches', async () => {
-  await insertPayingAccounts(db.pool, { accounts: 5, monitors: 7, credits: 1_000 });
-  expect(await drain(db.pool, 3)).toBe(35);
-  const { rows } = await db.pool.query(
-    `SELECT count(*) AS entries, count(DISTINCT xmin::text) AS transactions
-     FROM ledger_entries WHERE kind = 'monitor_renewal' GROUP BY account_id`,
-  );
-  expect(rows).toEqual(Array(5).fill({ entries: 7, transactions: 1 }));
-});
-
-test('billers with batches of different accounts do not wait for each other', async () => {
-  await insertPayingAccounts(db.pool, { accounts: 20, monitors: 10, credits: 1_000 });
-  const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
-  const holder = await db.pool.connect();
-  await holder.query('BEGIN');
-  await holder.query(
-    `SELECT FROM monitor_counters WHERE monitor_id IN
-       (SELECT id FROM monitors WHERE account_id IN (SELECT id FROM accounts ORDER BY id LIMIT 10)) FOR UPDATE`,
-  );
-  await holder.query('SELECT FROM accounts WHERE id IN (SELECT id FROM accounts ORDER BY id LIMIT 10) FOR UPDATE');
-  const logger = silentLogger();
-  const { signal } = new AbortController();
-  const decided = await runRenewalPass({ pool: other, metrics: createMetrics(), logger, signal, batchSize: 25 });
-  await holder.query('ROLLBACK');
-  holder.release();
-  await other.end();
-  expect(decided).toBe(100);
-});
-
 test.each(['before', 'after'] as const)(
   'after a biller is killed right %s its third commit, the next one finishes and each monitor is charged exactly once',
   async (moment) => {

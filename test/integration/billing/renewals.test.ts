@@ -8,7 +8,7 @@ import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { listDueMonitors, lockDueMonitors, readDueMonitors } from '../../../shared/stores/monitors/renewals.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { findRenewalFaults, insertPayingAccounts, NO_FAULTS } from '../../support/fixtures/biller-monitors.ts';
+import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount, PayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
@@ -144,16 +144,6 @@ test('an account that can pay for some monitors pays for the first by id, and ea
   });
 });
 
-test('reports the lateness of the oldest due monitor until none is due', async () => {
-  const lag = async () => (await metrics.registry.getSingleMetric('renewals_lag_seconds')!.get()).values[0]!.value;
-  await account({ dueSince: '90 seconds' });
-  await account({ dueSince: '20 seconds' });
-  await renew();
-  expect(await lag()).toBe(90);
-  await renew();
-  expect(await lag()).toBe(0);
-});
-
 test('does not charge a frozen account and pauses its monitors, at once or when they are due', async () => {
   const { accountId, monitorIds } = await account({ monitors: 3 });
   await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [monitorIds[2]]);
@@ -185,16 +175,6 @@ test('a monitor that stops without credits is announced and gets no more matches
   const candidates = [poor, rich].map(({ monitorId }) => candidateOf({ monitorId, thingId: 't1_a' }));
   const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
   expect(matches.map(({ monitor_id }) => monitor_id)).toEqual([rich.monitorId]);
-});
-
-test('a locked monitor is skipped without waiting and renewed after it is unlocked', async () => {
-  const { monitorIds } = await account({ monitors: 3 });
-  await inTransaction(db.pool, async (client) => {
-    await client.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [monitorIds[1]]);
-    expect(await renew()).toBe(2);
-  });
-  expect(await renew()).toBe(1);
-  expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
 });
 
 test('does not charge a monitor that is paused after the list was read or during the lock statement', async () => {

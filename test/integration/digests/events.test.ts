@@ -183,28 +183,6 @@ test('what a killed process claimed is sent again with the same id after its lea
   expect(rows).toEqual([]);
 });
 
-test('an event that is attempted when its webhook is removed is not retried at one that is added later', async () => {
-  const { id } = await bench.addMonitor('https://old.example/hook');
-  await bench.db.freeze();
-  const whileAttempted = async (change: string, deliveryStatus: 'pending' | 'failed') => {
-    await addSpike(id, change);
-    const claimed = await claimDueEvents(bench.db.pool, { monitorId: id, limit: 1 }, LEASE);
-    await bench.db.pool.query(`UPDATE monitors SET ${change} WHERE id = $1`, [id]);
-    await endAttempt(claimed[0]!, deliveryStatus);
-    return (await stateOf(id)).at(-1);
-  };
-  const retried = await whileAttempted(`webhook_url = 'https://new.example/hook'`, 'pending');
-  expect(retried).toMatchObject({ delivery_status: 'pending', attempt: 1 });
-  expect(retried!.due_in).toBe(30);
-  // A failure says nothing about the URL that it was not sent to.
-  const failed = await whileAttempted(`webhook_url = 'https://newest.example/hook'`, 'failed');
-  expect(failed).toMatchObject({ delivery_status: 'failed', attempt: 1 });
-  const { rows } = await bench.db.pool.query('SELECT FROM monitor_health WHERE monitor_id = $1 AND failures > 0', [id]);
-  expect(rows).toEqual([]);
-  const removed = await whileAttempted('webhook_url = NULL, webhook_kind = NULL', 'pending');
-  expect(removed).toMatchObject({ delivery_status: 'skipped', attempt: 1, due_in: null, is_leased: false });
-});
-
 test('events of a monitor that is deleted or lost its webhook are skipped', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
   const [deleted, without] = [await bench.addMonitor(receiver.url), await bench.addMonitor(null)];

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
-import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { switchOffNotices } from '../../../shared/stores/notices/notice-settings.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
@@ -113,41 +112,6 @@ describe('failing webhooks', () => {
     expect(await round('2 minutes')).toEqual(['A webhook works again']);
     expect(read(email)).toContain('The mark as failing stays until');
     expect(await round('1 day')).toEqual([]);
-  });
-
-  test('are found as a deliverer stores them', async () => {
-    const { email, monitorIds } = await noticedAccount(db, {});
-    const monitorId = monitorIds[0]!;
-    await setFailures(db, monitorId, 0);
-    await db.pool.query('DELETE FROM delivery_attempts');
-    await db.pool.query(
-      `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-         suppressed, first_delivery, delivery_status, next_attempt_at, lease_token, lease_until)
-       SELECT $1, n, 't1_' || n, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'pending',
-         'pending', service_now(), lpad(n::text, 32, '0')::uuid, service_now() + interval '20 seconds'
-       FROM generate_series(1, 10) AS n`,
-      [monitorId],
-    );
-    const failed = Array.from({ length: 10 }, (_, n) => ({
-      monitorId,
-      seq: n + 1,
-      leaseToken: String(n + 1).padStart(32, '0'),
-      webhookKind: 'generic' as const,
-      isResent: false,
-      webhookUrl: 'https://hooks.example.net/x',
-      host: 'hooks.example.net',
-      durationMs: 5,
-      httpStatus: 0,
-      error: 'timeout',
-      responseExcerpt: null,
-      deliveryStatus: 'failed' as const,
-      delayMs: null,
-    }));
-    await recordOutcomes(db.pool, failed.slice(0, 9));
-    expect(await round()).toEqual([]);
-    await recordOutcomes(db.pool, failed.slice(9));
-    expect(await round()).toEqual(['A webhook is failing']);
-    expect(read(email)).toContain('10 failures in a row; the last time hooks.example.net gave no answer (timeout).');
   });
 
   test('of removed webhooks and deleted monitors are forgotten', async () => {

@@ -110,16 +110,6 @@ test('deleting an account removes its personal data and keeps its ledger and the
   ]);
 });
 
-test('deleting an account twice changes nothing, and its mailbox may already be recorded as credited', async () => {
-  await db.pool.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
-  const outcomes = await Promise.all(Array.from({ length: 5 }, () => close()));
-  expect(outcomes.filter((closed) => closed)).toHaveLength(1);
-  const before = await personal(mine);
-  expect([await close(), await close({ accountId: 'acc_none', monitorIds: [] })]).toEqual([false, false]);
-  expect(await personal(mine)).toEqual(before);
-  expect(await close({ ...other, monitorIds: [] })).toBe(true);
-});
-
 test('deleting an account announces its monitors, which then match nothing', async () => {
   const listener = new pg.Client({ connectionString: db.url });
   await listener.connect();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Lease } from '../../../services/biller/lease.ts';
-import { countHolders, takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -50,14 +50,4 @@ test('what is kept taken for an hour stays so, unless the clock was ahead', asyn
   expect(await other.mayContinue()).toBe(false);
   await db.setShift('-1 day +61 seconds');
   expect(await other.mayContinue()).toBe(true);
-});
-
-test('a member that died while the clock was ahead does not count', async () => {
-  const join = (holder: string) => takeLease(db.pool, { name: `members:${holder}`, holder, seconds: 5 });
-  await db.setShift('1 hour');
-  await Promise.all([join('dead'), join('alive')]);
-  expect(await countHolders(db.pool, 'members:')).toBe(2);
-  await db.setShift('0');
-  await join('alive');
-  expect(await countHolders(db.pool, 'members:')).toBe(1);
 });

@@ -4,6 +4,7 @@ import { renewMonitors } from '../../../services/biller/renew-monitors.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
@@ -22,6 +23,7 @@ let api: TestApi;
 
 beforeAll(async () => {
   db = await createTestDatabase();
+  await refuseChargesOfStoppedMonitors();
   api = await startTestApi(db.pool);
 });
 
@@ -29,6 +31,37 @@ afterAll(async () => {
   await api.stop();
   await db.drop();
 });
+
+/**
+ * Triggers check each charge in the database: a renewal must find its monitor running in the latest committed state and
+ * its account active; and when the charge of a period commits, the monitor must be in that period and
+ * running.
+ */
+async function refuseChargesOfStoppedMonitors(): Promise<void> {
+  await db.pool.query(`
+    CREATE FUNCTION watch_renewal() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NOT EXISTS (SELECT FROM monitors m JOIN accounts a ON a.id = m.account_id
+                        WHERE m.id = split_part(NEW.reference, ':', 1) AND m.status = 'active' AND a.status = 'active'
+                          AND m.next_charge_at <= service_now()) THEN
+          RAISE EXCEPTION 'a renewal of a monitor that is not due: %', NEW.reference;
+        END IF;
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER watch_renewal AFTER INSERT ON ledger_entries
+      FOR EACH ROW WHEN (NEW.kind = 'monitor_renewal') EXECUTE FUNCTION watch_renewal();
+    CREATE FUNCTION watch_period() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NOT EXISTS (SELECT FROM monitors m
+                        WHERE m.id = split_part(NEW.reference, ':', 1) AND m.status = 'active'
+                          AND m.period_no = split_part(NEW.reference, ':', 2)::integer) THEN
+          RAISE EXCEPTION 'a charge without its period: %', NEW.reference;
+        END IF;
+        RETURN NULL;
+      END $$;
+    CREATE CONSTRAINT TRIGGER watch_period AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (NEW.kind LIKE 'monitor\\_%') EXECUTE FUNCTION watch_period();`);
+}
 
 const ACCOUNTS = 4;
 const STEPS = 3_000;
@@ -75,8 +108,12 @@ function actions(next: (below: number) => number, packs: string[]): Action[] {
 }
 
 /** Operations that affect several accounts at once. */
-function sharedActions(accounts: readonly TestAccount[], monitorIds: string[]): (() => Promise<unknown>)[] {
-  const asked = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
+function sharedActions(
+  accounts: readonly TestAccount[],
+  keys: readonly string[],
+  monitorIds: string[],
+): (() => Promise<unknown>)[] {
+  const asked = keys.map((key) => ({ keyId: key.slice(3, 11), keyHash: hashApiKey(key) }));
   const moves = () =>
     [...accounts, ...accounts].map(({ accountId }) => ({
       accountId,
@@ -107,9 +144,12 @@ function sharedActions(accounts: readonly TestAccount[], monitorIds: string[]): 
 test('all operations on accounts at once: no deadlock, no 5xx, and balances equal their ledgers', async () => {
   const next = numbersFrom('everything');
   const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => api.account({ credits: 100, pack: 29 })));
+  // The deletion of an account meets requests with each of its keys.
+  const second = await Promise.all(accounts.map(({ accountId }) => issueApiKey(db.pool, accountId, 'second')));
+  const keys = [...accounts.map(({ apiKey }) => apiKey), ...second];
   const monitorIds: string[] = [];
   for (const { apiKey } of [...accounts, ...accounts]) monitorIds.push((await api.monitor(apiKey)).id);
-  const [own, shared] = [actions(next, []), sharedActions(accounts, monitorIds)];
+  const [own, shared] = [actions(next, []), sharedActions(accounts, keys, monitorIds)];
   const failures: unknown[] = [];
   let step = 0;
   const worker = async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { packForSale, PACKS_FOR_SALE } from '../../../../../shared/domain/accounts/packs-for-sale.ts';
 import { isPackPrice, planOf } from '../../../../../shared/domain/accounts/plans.ts';
 
 test.each([
@@ -20,4 +21,17 @@ test.each([
 test('there is no other pack', () => {
   expect([1, 10, 80, -9, Number.NaN].map(isPackPrice)).toEqual([false, false, false, false, false]);
   expect(() => planOf(10)).toThrow(RangeError);
+});
+
+test('the packs that are sold, with amounts in cents', () => {
+  expect(PACKS_FOR_SALE).toEqual([
+    { pack: 9, amount: 900, currency: 'usd', credits: 5_000 },
+    { pack: 29, amount: 2_900, currency: 'usd', credits: 20_000 },
+    { pack: 79, amount: 7_900, currency: 'usd', credits: 70_000 },
+  ]);
+});
+
+test('a pack is found by exactly its price', () => {
+  expect(packForSale('29')?.credits).toBe(20_000);
+  for (const price of ['', '0', '9.0', ' 9', '09', '290', 'constructor']) expect(packForSale(price)).toBeUndefined();
 });
