@@ -64,7 +64,7 @@ test('created, changed, paused, deleted and resumed monitors count from then on'
 
 test('loads and updates monitors that have more bytes than one statement reads', async () => {
   // 60 KB each, like the largest rules: about nine a page of half a megabyte.
-  const ids = await insertMonitors(matchers.db.pool, 30);
+  const ids = await insertMonitors(matchers.db.pool, 12);
   const makeLarge = (word: string) =>
     matchers.db.pool.query(`UPDATE monitors SET keywords = ARRAY[$1, repeat('x', 60000)], version = version + 1`, [
       word,

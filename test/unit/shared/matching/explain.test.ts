@@ -168,6 +168,6 @@ test('a term is where a rule with it finds it in any text: as a whole, or else a
         expect(positionsOfTerm(term, item)).toEqual(expected);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });

@@ -100,6 +100,17 @@ describe('AddressTable', () => {
     }
   });
 
+  test('removes from both generations', () => {
+    for (let size = 6; size < 50; size++) {
+      for (let removed = 1; removed <= size; removed += 3) {
+        const modelled = new ModelledTable();
+        for (let number = 1; number <= size; number++) modelled.add(scattered(number), number);
+        modelled.remove(scattered(removed), removed);
+        modelled.checkAll();
+      }
+    }
+  });
+
   test('returns all of many records with one hash, and removes them one by one', () => {
     const modelled = new ModelledTable();
     for (let address = 1; address <= 200; address++) {

@@ -177,6 +177,12 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['vitamin C+', 'vitamin C++', 'vitamin C#', 'vitamin c\\#', 'vitamin C&#43;', 'vitamin CC'],
   },
   {
+    rule: '12 a letter of two code units',
+    keyword: 'x \u{10414}',
+    matches: ['x \u{10414}', 'X-\u{1043c}', 'x \u{10414} +', 'x \u{10414}*'],
+    misses: ['x \u{10414}+', 'x \u{1043c}#', 'x \u{10415}', 'x \u{10414}\u{10414}'],
+  },
+  {
     rule: '12 a single letter after an ideograph',
     keyword: '维生素C',
     matches: ['维生素C', '吃维生素c片', '维生素C.', '维生素C +', '维生素\uff23'],

@@ -32,6 +32,18 @@ export const SCRIPTS_CASES: readonly TermCase[] = [
     matches: ['하나', '하나의', '\u1112\u1161\u1102\u1161', '또하나\u1102', 'x하나x', '\u1112\u1161나'],
     misses: ['한나', '하난', '하 나', '\u1112\u1161\u11ab\u1102\u1161', '나하', 'ㅎㅏㄴㅏ'],
   },
+  {
+    rule: '14 kana above the basic plane',
+    keyword: '\u{1b000}\u{1b001}',
+    matches: ['\u{1b000}\u{1b001}', 'x\u{1b000}\u{1b001}y', '\u{1b000}\u200d\u{1b001}'],
+    misses: ['\u{1b000}', '\u{1b001}', '\u{1b000} \u{1b001}', '\u{1b000}x\u{1b001}'],
+  },
+  {
+    rule: '14 Han of extension G',
+    keyword: '\u{30edd}面',
+    matches: ['\u{30edd}面', '2\u{30edd}面2', 'x\u{30edd}面y'],
+    misses: ['面', '\u{30edd}', '\u{30edd} 面', '\u{30edd}x面'],
+  },
 
   // Rule 15: keywords and texts that mix Latin words with scripts without spaces.
   {
