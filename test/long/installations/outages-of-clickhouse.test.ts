@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NEEDS_CLICKHOUSE, OutageTrial, expectAnswers, expectNothingWrong } from '../../support/outages/outage-trial.ts';
+import {
+  NEEDS_CLICKHOUSE,
+  OutageTrial,
+  expectAnswers,
+  expectNothingWrong,
+} from '../../support/outages/outage-trial.ts';
 
 let trial: OutageTrial;
 beforeAll(async () => {

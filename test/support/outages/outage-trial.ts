@@ -22,7 +22,7 @@ import { OutageReaders } from './outage-readers.ts';
  */
 export type OutageKind = 'away' | 'slow' | 'full' | 'hung';
 
-/** What has happened so far, or between two moments; a figure is null while the engine that knows it cannot be asked. */
+/** What has happened so far, or between two moments; null while the engine that knows it cannot be asked. */
 interface Progress {
   /** Records in the topics of items. */
   appended: number | null;
