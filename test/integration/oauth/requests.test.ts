@@ -36,6 +36,7 @@ async function registered(): Promise<string> {
   });
   return String(((await response.json()) as Record<string, unknown>).client_id);
 }
+
 /** The first answer to the browser, before any person is asked. */
 async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {
   const page = await new Browser(at.fetch).open(url);

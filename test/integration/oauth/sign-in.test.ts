@@ -32,6 +32,7 @@ async function begin(clientId = client, changes: Record<string, string> = {}): P
   const browser = new Browser(at.fetch);
   return [browser, await browser.open(authorizationUrl(at, clientId, newPkce(), changes))];
 }
+
 /** The problem that the page shows. */
 const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
 const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];

@@ -17,6 +17,7 @@ import {
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Pkce, TokenReply, Tokens } from '../../support/fixtures/oauth-installation.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 
 let at: OAuthInstallation;
 let client: string;
@@ -30,15 +31,18 @@ beforeEach(async () => {
   // High enough that the requests of other tests meet no limit.
   await at.db.pool.query('DELETE FROM recent_uses');
 });
+
 async function codeFor(changes: Record<string, string | undefined> = {}): Promise<{ pkce: Pkce; callback: URL }> {
   const pkce = newPkce();
   return { pkce, callback: await allow(at, authorizationUrl(at, client, pkce, changes), newEmail()) };
 }
+
 const refresh = (token: string, clientId = client, more: Record<string, string> = {}) =>
   post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
 function isInvalidGrant({ status, body }: TokenReply): void {
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
 }
+
 /**
  * The tool server's answer to a token, which must be the same for listing and for calling tools: they admit in
  * different ways.
@@ -309,5 +313,39 @@ describe('renewal', () => {
     expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
     const second = await refreshed(first.refresh);
     expect(await statusOf(await refreshed(second.refresh))).toBe(200);
+  });
+});
+
+describe('in the dashboard', () => {
+  async function visitorOf(email: string) {
+    return visitDashboard(at.db.pool, at.apis[0].url, (await findAccount(at.db.pool, email))!.id);
+  }
+
+  test('connected programs are shown with host and permissions in words, and disconnected at once', async () => {
+    const email = newEmail();
+    const client = publish(at, { client_name: '<b>Notebook</b>' });
+    const { access: token } = await tokensFor(at, client, email);
+    const person = await visitorOf(email);
+    const list = await person.get('/programs');
+    expect(list.html).toContain('&lt;b&gt;Notebook&lt;/b&gt;');
+    expect(list.html).toContain(`Of ${new URL(client).host}`);
+    expect(list.html).toContain('Read and search the forum with your credits');
+    expect(list.html).toContain('never used');
+    expect((await askMcp(at, token, 'tools/call')).status).toBe(200);
+    expect((await person.get('/programs')).html).toContain('s ago</time>');
+    const action = /action="[^"]*(\/programs\/gra_[0-9a-f]{24}\/revoke)"/.exec(list.html)![1]!;
+    const stranger = newEmail();
+    await tokensFor(at, client, stranger);
+    expect((await (await visitorOf(stranger)).post(action)).status).toBe(404);
+    expect((await askMcp(at, token)).status).toBe(200);
+    const done = await person.post(action);
+    expect([done.status, done.location]).toEqual([
+      303,
+      expect.stringMatching(/\/dashboard\/programs\?done=disconnected$/),
+    ]);
+    expect((await askMcp(at, token)).status).toBe(401);
+    const after = await person.get('/programs?done=disconnected');
+    expect(after.html).toContain('The program was disconnected.');
+    expect(after.html).toContain('No program is connected.');
   });
 });

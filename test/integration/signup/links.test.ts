@@ -17,6 +17,7 @@ async function ask(email: string): Promise<{ token: string; reply: SignupReply }
   if (reply.status !== 200) throw new Error(reply.message);
   return { token: reply.body.signup_token as string, reply };
 }
+
 /** Tries wrong codes until none is judged any more; returns how many were judged. */
 async function useUpTries(email: string): Promise<number> {
   let judged = 0;
@@ -29,16 +30,19 @@ async function useUpTries(email: string): Promise<number> {
   }
   return judged;
 }
+
 /** A browser whose requests to the public address reach the processes in turn. */
 function newBrowser(): Browser {
   return new Browser((url, init) => fetch(String(url).replace(APP_URL, bench.app.url), init));
 }
+
 /** A mailbox that gets links, with the newest one. */
 async function linked(email = newEmail()): Promise<{ email: string; token: string; link: string; browser: Browser }> {
   await useUpTries(email);
   const { token } = await ask(email);
   return { email, token, link: linkIn(bench.smtp.mailTo(email)), browser: newBrowser() };
 }
+
 const titleOf = ({ html }: { html: string }) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
 const problemOn = ({ html }: { html: string }) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
 const accountsOf = async (mailbox: string) =>

@@ -27,6 +27,7 @@ interface Verify {
   /** 0: the right code; else its distance from it. */
   beside: number;
 }
+
 type Step =
   | { ask: number }
   | { verify: Verify[] }
