@@ -241,20 +241,6 @@ describe('digests and spikes', () => {
     const [link] = /\/monitors\/mon_\w+\/matches\/mat_\w+/.exec(page.html)!;
     expect((await bench.person.get(link)).status).toBe(200);
   });
-
-  test('older ones are on further pages; an unknown cursor is refused', async () => {
-    const id = await sent({ spike_webhook: true });
-    const hours = Array.from({ length: 12 }, (_, hour) => `2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`);
-    for (const hour of hours) await addSpike(id, hour);
-    const hoursOf = (html: string) => [...html.matchAll(/datetime="(2026-03-04T[^"]+)"/g)].map(([, at]) => at);
-    const first = await deliveries(id);
-    expect(hoursOf(first.html)).toEqual(hours.toReversed().slice(0, 10));
-    const [, query] = /deliveries(\?events_after=\w+)#events/.exec(first.html)!;
-    const second = await deliveries(id, query);
-    expect(hoursOf(second.html)).toEqual(['2026-03-04T01:00:00.000Z', '2026-03-04T00:00:00.000Z']);
-    expect(second.html).not.toContain('Older digests');
-    expect((await deliveries(id, '?events_after=evt_0')).html).toContain('must be the `after` of a page');
-  });
 });
 
 describe('the page of exports', () => {
@@ -304,8 +290,6 @@ describe('the page of exports', () => {
 });
 
 describe('earlier matches', () => {
-  const HOUR = 3_600_000;
-
   async function runsOf(id: string): Promise<{ hours: number; deliver: boolean; max_credits: number | null }[]> {
     const { rows } = await bench.db.pool.query<{ hours: number; deliver: boolean; max_credits: number | null }>(
       `SELECT round(extract(epoch FROM to_at - from_at) / 3600)::int AS hours, deliver, max_credits FROM backfills
@@ -365,19 +349,6 @@ describe('earlier matches', () => {
     const plain = await bench.db.pool.query<{ id: string }>(`SELECT id FROM monitors WHERE name = 'plain'`);
     expect(await runsOf(plain.rows[0]!.id)).toEqual([]);
     expect((await bench.person.get(`/monitors/${rows[0]!.id}/edit`)).html).not.toContain('name="backfill_hours"');
-  });
-
-  test('an entry says that it was found afterwards, and not that there is no webhook', async () => {
-    const id = await bench.monitor({ keywords: ['rust'], webhook_url: 'https://example.com/hook' });
-    await bench.record(id, {});
-    await bench.db.pool.query(
-      `UPDATE matches SET backfill = true, delivery_status = 'none', first_delivery = 'none', entered_at = entered_at - $1 * interval '1 millisecond'`,
-      [5 * HOUR],
-    );
-    const page = await bench.person.get(`/monitors/${id}`);
-    expect(page.html).toContain('found afterwards');
-    expect(page.html).toContain('not sent');
-    expect(page.html).not.toContain('no webhook');
   });
 });
 

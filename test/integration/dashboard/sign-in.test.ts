@@ -76,20 +76,6 @@ describe('signing in', () => {
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
   });
 
-  test('counts wrong codes, and then asks for the address again', async () => {
-    const email = newEmail();
-    const browser = browse();
-    await browser.open(`${api.url}/dashboard/sign-in`);
-    await browser.submit('sign-in', { email });
-    const wrong = codeFor(email) === '000000' ? '000001' : '000000';
-    const pages = [];
-    for (let n = 0; n < 3; n++) pages.push(await browser.submit('sign-in/code', { code: wrong }));
-    expect(pages.map(({ status }) => status)).toEqual([400, 400, 400]);
-    expect(pages[0]!.html).toContain('Tries left: 2.');
-    expect(pages[2]!.html).toContain('The code was wrong three times.');
-    expect(pages[2]!.html).toContain('<h1>Sign in</h1>');
-  });
-
   test('does not take a code that was mailed for agent sign-up', async () => {
     const email = newEmail();
     const signup = await api.call(undefined, 'POST', '/api/agent/signup', { email });

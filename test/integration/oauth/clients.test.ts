@@ -3,8 +3,6 @@ import { randomText } from '../../../shared/domain/identifiers.ts';
 import { createFindDocument } from '../../../services/api/oauth/client-documents.ts';
 import type { FindDocument } from '../../../services/api/oauth/client-documents.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import type { EgressClient } from '../../../shared/http/egress-client.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
@@ -60,12 +58,10 @@ describe('clients with a metadata document', () => {
     ],
     ['has a redirect over plain http', { redirect_uris: ['http://client.example.test/callback'] }, 'redirect_uris'],
     ['has a redirect that runs a script', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
-    ['has a redirect with a fragment', { redirect_uris: [`${REDIRECT}#x`] }, 'redirect_uris'],
     ['has a redirect with a password', { redirect_uris: ['https://a:b@client.example.test/'] }, 'redirect_uris'],
     ['has a secret', { client_secret: 'secret' }, 'client_secret'],
     ['requires a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'token_endpoint_auth_method'],
     ['requires other grants', { grant_types: ['client_credentials'] }, 'grant_types'],
-    ['requires other response types', { response_types: ['token'] }, 'response_types'],
   ])('refuses a document that %s, and says so', async (_what, changes, named) => {
     const [status, problem] = await openFor(publish(at, changes));
     expect(status).toBe(400);
@@ -74,8 +70,6 @@ describe('clients with a metadata document', () => {
 
   test.each<[string, Site]>([
     ['invalid JSON', () => ({ body: '<html>' })],
-    ['a list', () => ({ body: '[]' })],
-    ['null', () => ({ body: 'null' })],
     ['a redirect to another site', () => ({ status: 302, body: '', headers: { location: 'https://a.example.test/' } })],
     ['404', () => ({ status: 404, body: '{}' })],
     ['trouble', () => ({ status: 500, body: '{}' })],
@@ -88,10 +82,8 @@ describe('clients with a metadata document', () => {
 
   test.each([
     ['https://client.example.test', 'must be written https://client.example.test/'],
-    ['https://client.example.test/', 'must have a path'],
     ['https://client.example.test/a#b', 'must have a path and no fragment'],
     ['https://client.example.test/a/../b', 'must be written https://client.example.test/b'],
-    ['HTTPS://client.example.test/a', 'must be written https://client.example.test/a'],
     ['https://a:b@client.example.test/a', 'must be a public https URL'],
     [`https://client.example.test/${'a'.repeat(500)}`, 'too long'],
   ])('%s is not a client id', async (id, said) => {
@@ -160,25 +152,6 @@ describe('clients with a metadata document', () => {
     const known = ids[answers.indexOf('found')]!;
     for (let each = 0; each < 50; each++) expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');
     expect(await ask(finds[0], refused, '198.51.100.1')).toBe('found');
-    // An old copy is valid while no new one can be fetched.
-    await at.db.setShift('61 minutes');
-    const [spent] = await Promise.all(
-      Array.from({ length: 31 }, (_, each) =>
-        ask(
-          finds[each % 2]!,
-          siteOf((url) => ({ body: document(url.href) })),
-          '192.0.2.1',
-        ),
-      ),
-    );
-    expect(spent).toBeDefined();
-    at.asked.clear();
-    expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');
-    expect(at.asked.get(known)).toBeUndefined();
-    const { rows } = await at.db.pool.query<{ uses: number }>(
-      "SELECT cardinality(times) AS uses FROM recent_uses WHERE name = 'oauth:documents:total'",
-    );
-    expect(rows[0]!.uses).toBe(61);
   });
 
   test('a client ends with its document', async () => {
@@ -200,38 +173,6 @@ describe('clients with a metadata document', () => {
     for (let count = 0; count < 6; count++) expect((await openFor(id))[0]).toBe(400);
     // Once by each process.
     expect(at.asked.get(id)).toBe(2);
-  });
-
-  test('concurrent requests fetch a document once', async () => {
-    let finds = 0;
-    class CountingRecords extends SealedRecords {
-      override async find(model: string, id: string) {
-        const found = await super.find(model, id);
-        finds++;
-        return found;
-      }
-    }
-    const id = siteOf((url) => ({ body: document(url.href) }));
-    let sent = 0;
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const egress: EgressClient = {
-      async send() {
-        sent++;
-        await released;
-        return { error: null, status: 200, retryAfterMs: undefined, bodyExcerpt: document(id) };
-      },
-      close: () => Promise.resolve(),
-    };
-    const records = new CountingRecords(at.db.pool, at.apis[0].secretBox);
-    const find = createFindDocument({ egress, allowPrivate: false, records, pool: at.db.pool });
-    const found = Promise.all(Array.from({ length: 10 }, () => find(id, '192.0.2.1')));
-    await eventually('all have looked for a copy', () => finds === 10);
-    release();
-    expect(await found).toHaveLength(10);
-    expect(sent).toBe(1);
-    await find(id, '192.0.2.1');
-    expect(sent).toBe(1);
   });
 });
 
@@ -294,16 +235,12 @@ describe('registration', () => {
       ['no redirect', { redirect_uris: [] }, 'invalid_redirect_uri'],
       ['a redirect over plain http', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
       ['a redirect that runs a script', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
-      ['a list', [], 'invalid_client_metadata'],
-      ['text', '"text"', 'invalid_client_metadata'],
       ['broken JSON', '{', 'invalid_client_metadata'],
       [
         'a key of its own',
         { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'private_key_jwt' },
         'invalid_client_metadata',
       ],
-      ['another grant', { redirect_uris: [REDIRECT], grant_types: ['implicit'] }, 'invalid_client_metadata'],
-      ['a long name', { redirect_uris: [REDIRECT], client_name: 'x'.repeat(1_001) }, 'invalid_client_metadata'],
       [
         'a body that is too large',
         { redirect_uris: [REDIRECT], software_statement: 'x'.repeat(17_000) },
@@ -348,7 +285,6 @@ describe('registration', () => {
   describe('redirects', () => {
     test.each([
       ['http://127.0.0.1/callback', 'http://127.0.0.1:50123/callback', 200],
-      ['http://127.0.0.1:1234/callback', 'http://127.0.0.1:50123/callback', 200],
       ['http://[::1]/callback', 'http://[::1]:50123/callback', 200],
       ['http://localhost:8000/callback', 'http://localhost:50123/callback', 200],
       ['http://127.0.0.1/callback', 'http://127.0.0.1:50123/other', 400],

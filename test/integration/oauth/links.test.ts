@@ -85,13 +85,6 @@ describe('a mailbox with too many wrong codes', () => {
     const page = await browser.submit('/code', { code });
     expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', expect.stringContaining('the mail holds a link')]);
   });
-
-  test('counts wrong codes of sign-up and sign-in together', async () => {
-    const email = newEmail();
-    await useUpTries(email);
-    await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
-    expect(linkIn(at.smtp.mailTo(email))).toContain('/api/agent/link?token=');
-  });
 });
 
 describe('a link', () => {
@@ -159,15 +152,6 @@ describe('a link', () => {
     }
     expect(await findAccount(at.db.pool, email)).toBeUndefined();
     expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
-  });
-
-  test('has no effect when it is only opened', async () => {
-    const email = newEmail();
-    const { link } = await linked(email);
-    for (const method of ['GET', 'HEAD']) await at.fetch(link, { method });
-    expect(await findAccount(at.db.pool, email)).toBeUndefined();
-    expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
-    expect(await findAccount(at.db.pool, email)).toMatchObject({ balance: 200 });
   });
 
   test('of a frozen account signs nobody in', async () => {

@@ -294,15 +294,6 @@ describe('renewal', () => {
     expect(await statusOf(await refreshed(other.refresh))).toBe(200);
   });
 
-  test('the order of uses counts, not the clock, which a fail-over may set back', async () => {
-    const first = await tokensFor(at, client, newEmail());
-    await at.db.setShift('10 seconds');
-    const second = await refreshed(first.refresh);
-    await at.db.setShift('0');
-    await refreshed(second.refresh);
-    isInvalidGrant(await refresh(first.refresh));
-  });
-
   test('of concurrent uses some get tokens and the rest are told to come again; the grant stays', async () => {
     const first = await tokensFor(at, client, newEmail());
     const replies = await Promise.all([1, 2, 3, 4].map(() => refresh(first.refresh)));

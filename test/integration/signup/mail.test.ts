@@ -1,5 +1,3 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync, statSync, mkdirSync, writeFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -147,14 +145,6 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
     const email = newEmail();
     expect(await app.signUp(email)).toMatchObject({ status: 502, code: 'email_failed' });
     expect(await signupsOf(email)).toBe(0);
-  });
-
-  test('does not exist', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${port}` }), 'connection');
   });
 });
 

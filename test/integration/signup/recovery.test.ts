@@ -162,20 +162,6 @@ test('wrong codes of all purposes count together; then a mail holds a link, whos
   expect(await keysOf(id)).toHaveLength(1);
 });
 
-test('the limits are shared with sign-up, and refuse known and unknown addresses alike', async () => {
-  const [known, unknown] = [(await keylessAccount()).email, newEmail()];
-  for (const email of [known, unknown]) {
-    const address = '203.0.113.7';
-    for (let each = 0; each < 5; each++) {
-      await (each % 2 === 0 ? bench.apps[0].signUp(email, address) : bench.apps[0].recover(email, address));
-    }
-    const mails = bench.smtp.received.length;
-    expect(await bench.apps[0].recover(email, address)).toMatchObject({ status: 429, code: 'rate_limited' });
-    expect(await bench.apps[0].signUp(email, address)).toMatchObject({ status: 429, code: 'rate_limited' });
-    expect(bench.smtp.received).toHaveLength(mails);
-  }
-});
-
 test('a frozen account is told so, a deleted one is unknown, and 20 keys are no obstacle', async () => {
   const frozen = await keylessAccount();
   await freezeAccount(bench.db.pool, frozen.id);
