@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, beforeEach } from 'vitest';
+import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
@@ -18,9 +19,15 @@ import { insertPayment } from '../../../shared/stores/payments/payments.ts';
 let db: TestDatabase;
 let api: TestApi;
 const mails: Mail[] = [];
+let refusesMail = '';
 beforeAll(async () => {
   db = await createTestDatabase();
-  const mailer = { send: (mail: Mail) => Promise.resolve(void mails.push(mail)) };
+  const mailer = {
+    send(mail: Mail) {
+      if (mail.to === refusesMail) return Promise.reject(new MailError('refused', 550));
+      return Promise.resolve(void mails.push(mail));
+    },
+  };
   api = await startTestApi(db.pool, { mailer });
 });
 afterAll(async () => {
@@ -29,6 +36,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   mails.length = 0;
+  refusesMail = '';
   await db.pool.query('DELETE FROM recent_uses');
 });
 
@@ -181,6 +189,14 @@ describe('keys', () => {
       expect(page.html).toContain(problem);
       expect(page.html).toContain(`value="${fields.name}"`);
       expect(await countKeys(accountId)).toBe(1);
+    });
+
+    test('the 21st key is refused, with what was typed', async () => {
+      const { person, accountId } = await newPerson();
+      for (let n = 0; n < 19; n++) await person.post('/keys', { name: `key ${n}`, scopes: ['forum:read'] });
+      const page = await person.post('/keys', { name: 'one more', scopes: ['account'] });
+      expect([page.status, page.html.includes('value="one more"')]).toEqual([400, true]);
+      expect(await countKeys(accountId)).toBe(20);
     });
 
     test('names are text, wherever they are shown', async () => {
@@ -349,6 +365,14 @@ describe('the address', () => {
       expect(pages.map(({ status }) => status).sort()).toEqual([303, 400]);
       const { rows } = await db.pool.query('SELECT FROM accounts WHERE mailbox = $1', [next]);
       expect(rows).toHaveLength(1);
+    });
+
+    test('is over when one of the mails cannot be sent', async () => {
+      const { person, email } = await newPerson();
+      refusesMail = email;
+      const failed = await person.post('/account/address', { email: newEmail() });
+      expect([failed.status, failed.html.includes('The code could not be mailed.')]).toEqual([502, true]);
+      expect((await person.get('/account/address')).html).toContain('<h1>Change the address</h1>');
     });
 
     test('to a mailbox that signs up at the same time ends with one account of it, and neither hangs', async () => {

@@ -241,6 +241,18 @@ describe('digests and spikes', () => {
     const [link] = /\/monitors\/mon_\w+\/matches\/mat_\w+/.exec(page.html)!;
     expect((await bench.person.get(link)).status).toBe(200);
   });
+
+  test('older ones are on further pages; an unknown cursor is refused', async () => {
+    const id = await sent({ spike_webhook: true });
+    const hours = Array.from({ length: 12 }, (_, hour) => `2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`);
+    for (const hour of hours) await addSpike(id, hour);
+    const hoursOf = (html: string) => [...html.matchAll(/datetime="(2026-03-04T[^"]+)"/g)].map(([, at]) => at);
+    const first = await deliveries(id);
+    expect(hoursOf(first.html)).toEqual(hours.toReversed().slice(0, 10));
+    const [, query] = /deliveries(\?events_after=\w+)#events/.exec(first.html)!;
+    expect(hoursOf((await deliveries(id, query)).html)).toEqual(hours.toReversed().slice(10));
+    expect((await deliveries(id, '?events_after=evt_0')).html).toContain('must be the `after` of a page');
+  });
 });
 
 describe('the page of exports', () => {

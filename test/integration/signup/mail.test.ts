@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, mkdirSync, writeFileSync, rmSync }
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
 import { newEmail, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp, SignupAppOptions } from '../../support/fixtures/signup-app.ts';
 import { codeIn, readMail } from '../../support/fakes/smtp-mail.ts';
@@ -146,6 +147,10 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
     expect(await app.signUp(email)).toMatchObject({ status: 502, code: 'email_failed' });
     expect(await signupsOf(email)).toBe(0);
   });
+});
+
+test('a mail server that is away is a failed mail', async () => {
+  await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${await freePort()}` }), 'connection');
 });
 
 test('a password is never sent unencrypted to another machine', async () => {
