@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
+import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
+import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
+import { recordMatches as recordDigestMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
+import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
+import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 
 let bench: MonitorPagesBench;
 beforeAll(async () => {
-  bench = await MonitorPagesBench.create();
+  bench = await MonitorPagesBench.create({ liveTail: { timing: { pollMs: 50 } } });
 });
 afterAll(() => bench.drop());
 beforeEach(() => bench.reset());
@@ -201,4 +208,238 @@ test('another account’s monitor is not found by any page or action', async () 
     status: 'active',
   });
   expect((await bench.person.get('/monitors/%00/edit')).status).toBe(404);
+});
+
+describe('digests and spikes', () => {
+  const SPIKE = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 1_057, expected: 4, score: 11.2 };
+
+  const deliveries = (id: string, query = '') => bench.person.get(`/monitors/${id}/deliveries${query}`);
+
+  const sent = (options: object) => bench.monitor({ webhook_url: bench.receiver.url, ...options });
+
+  async function addSpike(monitorId: string, key: string): Promise<void> {
+    await insertMonitorEvent(bench.db.pool, { monitorId, kind: 'monitor.spike', key, payload: { ...SPIKE, at: key } });
+  }
+
+  test('shows spikes and digests with their delivery, and leads to the last match of a digest', async () => {
+    const id = await sent({ digest: 'hourly', spike_webhook: true, name: HOSTILE });
+    await addSpike(id, SPIKE.at);
+    await recordDigestMatches(bench.db.pool, id, 2);
+    await bench.db.pool.query('UPDATE monitor_digests SET due_at = service_now() WHERE monitor_id = $1', [id]);
+    await makeDigests({ pool: bench.db.pool, dashboardUrl: DASHBOARD_URL }, bench.owner.accountId);
+    await bench.db.pool.query(
+      `UPDATE monitor_events SET delivery_status = 'failed', attempt = 6, last_status = 500, last_error = 'http_status',
+       next_attempt_at = NULL WHERE monitor_id = $1 AND kind = 'monitor.spike'`,
+      [id],
+    );
+    const page = await deliveries(id);
+    expect(isEscaped(page)).toBe(true);
+    const words = page.html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(words).toMatch(/Digest \(hourly\) of 2 matches, the last one: no\. 2 waits to be sent, /);
+    expect(words).toMatch(/Spike: 1,057 matches in the hour of [^,]+, usually 4 failed for good 6 It answered 500/);
+    expect(words.indexOf('Digest (hourly)')).toBeLessThan(words.indexOf('Spike: 1,057'));
+    const [link] = /\/monitors\/mon_\w+\/matches\/mat_\w+/.exec(page.html)!;
+    expect((await bench.person.get(link)).status).toBe(200);
+  });
+
+  test('older ones are on further pages; an unknown cursor is refused', async () => {
+    const id = await sent({ spike_webhook: true });
+    const hours = Array.from({ length: 12 }, (_, hour) => `2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`);
+    for (const hour of hours) await addSpike(id, hour);
+    const hoursOf = (html: string) => [...html.matchAll(/datetime="(2026-03-04T[^"]+)"/g)].map(([, at]) => at);
+    const first = await deliveries(id);
+    expect(hoursOf(first.html)).toEqual(hours.toReversed().slice(0, 10));
+    const [, query] = /deliveries(\?events_after=\w+)#events/.exec(first.html)!;
+    expect(hoursOf((await deliveries(id, query)).html)).toEqual(hours.toReversed().slice(10));
+    expect((await deliveries(id, '?events_after=evt_0')).html).toContain('must be the `after` of a page');
+  });
+});
+
+describe('the page of exports', () => {
+  let id: string;
+
+  beforeEach(async () => {
+    id = await bench.monitor({ name: HOSTILE });
+    await bench.record(id, { body: 'Iron, and rust' });
+  });
+
+  const page = () => bench.person.get(`/monitors/${id}/export`);
+
+  const addressIn = (text: string, format: string) =>
+    new RegExp(`/feeds/feed_[0-9a-z]{32}\\.${format}`).exec(text)?.[0] ?? 'no address';
+
+  test.each(['csv', 'ndjson', 'parquet'])('all matches are downloaded as %s', async (format) => {
+    const shown = await page();
+    expect([shown.status, isEscaped(shown)]).toEqual([200, true]);
+    expect(shown.html).toContain(`href="/dashboard/monitors/${id}/export/${format}" download`);
+    const url = `${bench.api.url}/dashboard/monitors/${id}/export/${format}`;
+    const file = await fetch(url, { headers: { cookie: bench.person.cookie } });
+    expect(file.headers.get('content-disposition')).toBe(`attachment; filename="matches-${id}.${format}"`);
+    const text = await file.text();
+    if (format === 'parquet') expect([text.slice(0, 4), text.slice(-4)]).toEqual(['PAR1', 'PAR1']);
+    else expect(text).toContain('Iron, and rust');
+  });
+
+  test('a feed is made, shown once, replaced and revoked', async () => {
+    expect((await page()).html).toContain('Make a feed');
+    const made = await bench.person.post(`/monitors/${id}/feed`);
+    const first = addressIn(made.html, 'atom');
+    expect((await fetch(bench.api.url + first)).status).toBe(200);
+    expect((await fetch(bench.api.url + addressIn(made.html, 'json'))).status).toBe(200);
+    const later = await page();
+    expect([later.html.includes('feed_'), later.html.includes('Make new addresses')]).toEqual([false, true]);
+    const second = addressIn((await bench.person.post(`/monitors/${id}/feed`)).html, 'atom');
+    const statuses = async () =>
+      Promise.all([first, second].map(async (path) => (await fetch(bench.api.url + path)).status));
+    expect(await statuses()).toEqual([404, 200]);
+    const revoked = await bench.person.post(`/monitors/${id}/feed/revoke`);
+    expect(revoked.location).toBe(`/dashboard/monitors/${id}/export?done=revoked`);
+    expect(await statuses()).toEqual([404, 404]);
+    expect((await bench.person.get(`/monitors/${id}/export?done=revoked`)).html).toContain(
+      'Its addresses no longer work.',
+    );
+  });
+});
+
+describe('earlier matches', () => {
+  async function runsOf(id: string): Promise<{ hours: number; deliver: boolean; max_credits: number | null }[]> {
+    const { rows } = await bench.db.pool.query<{ hours: number; deliver: boolean; max_credits: number | null }>(
+      `SELECT round(extract(epoch FROM to_at - from_at) / 3600)::int AS hours, deliver, max_credits FROM backfills
+     WHERE monitor_id = $1`,
+      [id],
+    );
+    return rows;
+  }
+
+  test('earlier matches are asked for with their price beside the button, and their progress is shown', async () => {
+    const id = await bench.monitor({ name: HOSTILE, keywords: ['rust'] });
+    const page = await bench.person.get(`/monitors/${id}/earlier`);
+    expect(isEscaped(page)).toBe(true);
+    expect(page.html).toContain('Costs 1 credit for each started 100');
+    const asked = await bench.person.post(`/monitors/${id}/earlier`, { hours: '168', max_credits: '7' });
+    expect(asked.location).toBe(`/dashboard/monitors/${id}/earlier?done=started`);
+    expect(await runsOf(id)).toEqual([{ hours: 168, deliver: false, max_credits: 7 }]);
+    await bench.db.pool.query(
+      `UPDATE backfills SET matches = 1234, already_known = 56, credits = 13, scanned_at = from_at + (to_at - from_at) * 0.255`,
+    );
+    const running = await bench.person.get(`/monitors/${id}/earlier?done=started`);
+    expect(running.html).toContain('It waits for its turn.');
+    expect(running.html).toContain('<progress max="100" value="25">');
+    expect(running.html).toMatch(/<td>1,234<\/td>\s*<td>56<\/td>\s*<td>13<\/td>/);
+    expect(running.html).not.toContain(`action="/dashboard/monitors/${id}/earlier"`);
+    const again = await bench.person.post(`/monitors/${id}/earlier`, { hours: '24' });
+    expect(again.status).toBe(400);
+    expect(await runsOf(id)).toHaveLength(1);
+    await bench.db.pool.query(`UPDATE backfills SET state = 'stopped_credits', ended_at = service_now()`);
+    const ended = await bench.person.get(`/monitors/${id}/earlier`);
+    expect(ended.html).toContain('stopped at the credits that it may cost');
+    expect(ended.html).toContain('Find earlier matches');
+  });
+
+  test('a run is cancelled by a button, which is gone then', async () => {
+    const id = await bench.monitor({ keywords: ['rust'] });
+    await bench.person.post(`/monitors/${id}/earlier`, { hours: '24' });
+    const running = await bench.person.get(`/monitors/${id}/earlier`);
+    const [, run] = /name="run" value="(bf_\w+)"/.exec(running.html)!;
+    const cancelled = await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: run! });
+    expect(cancelled.location).toBe(`/dashboard/monitors/${id}/earlier?done=cancelled`);
+    const page = await bench.person.get(`/monitors/${id}/earlier?done=cancelled`);
+    expect(page.html).toContain('It is cancelled: nothing more is recorded or charged.');
+    expect(page.html).toContain('being cancelled');
+    expect(page.html).not.toContain('Cancel it');
+    expect((await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: 'bf_0' })).status).toBe(404);
+  });
+
+  test('a new monitor finds earlier matches when its form says so', async () => {
+    const form = { name: 'new', keywords: 'rust', posts: 'on', comments: 'on' };
+    const page = await bench.person.get('/monitors/new');
+    expect(page.html).toContain('name="backfill_hours"');
+    await bench.person.post('/monitors/new', { ...form, backfill_hours: '720' });
+    const { rows } = await bench.db.pool.query<{ id: string }>(`SELECT id FROM monitors WHERE name = 'new'`);
+    expect(await runsOf(rows[0]!.id)).toEqual([{ hours: 720, deliver: false, max_credits: null }]);
+    await bench.person.post('/monitors/new', { ...form, name: 'plain', backfill_hours: '' });
+    const plain = await bench.db.pool.query<{ id: string }>(`SELECT id FROM monitors WHERE name = 'plain'`);
+    expect(await runsOf(plain.rows[0]!.id)).toEqual([]);
+    expect((await bench.person.get(`/monitors/${rows[0]!.id}/edit`)).html).not.toContain('name="backfill_hours"');
+  });
+});
+
+describe('the stream of matches', () => {
+  let id: string;
+
+  beforeEach(async () => {
+    id = await bench.monitor();
+  });
+
+  /** Opens the stream of the monitor's page. The cookie alone counts. */
+  const open = (headers: Record<string, string> = {}, query = '') =>
+    EventStreamClient.open(`${bench.api.url}/dashboard/monitors/${id}/stream${query}`, 'none', {
+      cookie: bench.person.cookie,
+      accept: 'text/event-stream',
+      ...headers,
+    });
+
+  const items = (client: EventStreamClient) => client.events.filter(({ type }) => type === 'item');
+
+  const endOf = (client: EventStreamClient) =>
+    eventually('the stream says why it ends', () => client.events.find(({ type }) => type === 'end')?.data);
+
+  test('sends the markup of each match once, and goes on after the last one', async () => {
+    await recordMatches(bench.db.pool, id, 2);
+    const client = await open({}, `?after=${matchId(id, 1)}`);
+    await recordMatches(bench.db.pool, id, 1);
+    await eventually('two entries', () => items(client).length === 2);
+    const [second, third] = items(client);
+    expect([second!.id, third!.id]).toEqual([matchId(id, 2), matchId(id, 3)]);
+    const { id: element, markup } = JSON.parse(third!.data) as { id: string; markup: string };
+    expect(element).toBe(matchId(id, 3));
+    expect(markup).toMatch(new RegExp(`^<li id="${element}">`));
+    expect(markup).toContain('name="form_token"');
+    await client.close();
+    const again = await open({ 'last-event-id': matchId(id, 2) }, `?after=${matchId(id, 1)}`);
+    await eventually('one entry', () => items(again).length === 1);
+    expect(items(again)[0]!.id).toBe(matchId(id, 3));
+    await again.close();
+  });
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    ['the session was revoked', () => endSession(), 'session_ended'],
+    ['the monitor was deleted', () => bench.person.post(`/monitors/${id}/delete`), 'monitor_deleted'],
+    [
+      'the account was frozen',
+      () => bench.db.pool.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [bench.owner.accountId]),
+      'account_frozen',
+    ],
+  ])('ends when %s, and sends nothing recorded after it', async (_, end, reason) => {
+    const client = await open();
+    await eventually('it is open', () => client.status === 200);
+    await end();
+    await recordMatches(bench.db.pool, id, 1);
+    expect(await endOf(client)).toBe(JSON.stringify({ reason }));
+    expect(items(client)).toEqual([]);
+    await client.close();
+  });
+
+  function endSession() {
+    return bench.db.pool.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE id = $1', [
+      bench.person.sessionId,
+    ]);
+  }
+
+  test('asks for a session by 401, refuses wrong cursors, and shares the slots of the account', async () => {
+    expect((await open({ cookie: 'dashboard_session=x' })).status).toBe(401);
+    expect((await open({}, '?after=x')).status).toBe(400);
+    const clients = await Promise.all(Array.from({ length: 10 }, () => open()));
+    expect(clients.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const byKey = await EventStreamClient.open(`${bench.api.url}/v1/monitors/${id}/stream`, bench.owner.apiKey);
+    expect(byKey.status).toBe(429);
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  test('never accepts the cookie instead of a key', async () => {
+    const client = await EventStreamClient.open(`${bench.api.url}/v1/monitors/${id}/stream`, 'none', {
+      cookie: bench.person.cookie,
+    });
+    expect(client.status).toBe(401);
+  });
 });

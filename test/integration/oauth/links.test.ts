@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { changeAddress } from '../../../shared/stores/accounts/change-address.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -84,13 +85,6 @@ describe('a mailbox with too many wrong codes', () => {
     const page = await browser.submit('/code', { code });
     expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', expect.stringContaining('the mail holds a link')]);
   });
-
-  test('counts wrong codes of sign-up and sign-in together', async () => {
-    const email = newEmail();
-    await useUpTries(email);
-    await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
-    expect(linkIn(at.smtp.mailTo(email))).toContain('/api/agent/link?token=');
-  });
 });
 
 describe('a link', () => {
@@ -160,15 +154,6 @@ describe('a link', () => {
     expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
   });
 
-  test('has no effect when it is only opened', async () => {
-    const email = newEmail();
-    const { link } = await linked(email);
-    for (const method of ['GET', 'HEAD']) await at.fetch(link, { method });
-    expect(await findAccount(at.db.pool, email)).toBeUndefined();
-    expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
-    expect(await findAccount(at.db.pool, email)).toMatchObject({ balance: 200 });
-  });
-
   test('of a frozen account signs nobody in', async () => {
     const email = newEmail();
     const opened = await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
@@ -179,12 +164,21 @@ describe('a link', () => {
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
 
-  test('whose account is frozen after its use authorises nothing', async () => {
+  test('of an address that its account no longer has signs nobody in', async () => {
     const email = newEmail();
-    const { asking, link } = await linked(email);
-    await press(asking, link);
-    await freezeAccount(at.db.pool, (await findAccount(at.db.pool, email))!.id);
-    const page = await asking.submit('/decision', { decision: 'allow' });
-    expect([page.leftTo, problemOn(page)]).toEqual([undefined, 'This account is closed for now.']);
+    const { link } = await linked(email);
+    const browser = new Browser(at.fetch);
+    expect(titleOf(await press(browser, link))).toBe('You are signed in');
+    const { id } = (await findAccount(at.db.pool, email))!;
+    const moved = newEmail();
+    const change = { accountId: id, oldEmail: email, newEmail: moved, newMailbox: moved };
+    await changeAddress(at.db.pool, { ...change, mailboxHashes: [], keptSessionId: '' });
+    const page = await browser.open(authorizationUrl(at, client, newPkce()));
+    expect([titleOf(page), problemOn(page)]).toEqual([
+      'Sign in',
+      'The code is not valid any more. Ask for another one.',
+    ]);
+    const grants = await at.db.pool.query(`SELECT FROM oauth_records WHERE account_id = $1 AND model = 'Grant'`, [id]);
+    expect(grants.rowCount).toBe(0);
   });
 });

@@ -7,7 +7,6 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
   allow,
   askMcp,
@@ -100,15 +99,6 @@ test.each([
   },
 );
 
-/** Goes up to the consent page, with the state that the client keeps for the answer. */
-async function begin(change: (program: Program) => void = () => undefined) {
-  const program = new Program(publish(at));
-  change(program);
-  const { client, transport } = connectionOf(program);
-  await expect(client.connect(transport)).rejects.toThrow(UnauthorizedError);
-  return { program, transport };
-}
-
 test('a revoked token is refused, and the client asks to sign in again', async () => {
   const program = new Program(publish(at));
   const client = await connect(program, newEmail());
@@ -120,63 +110,4 @@ test('a revoked token is refused, and the client asks to sign in again', async (
   expect(program.sentTo).toBeDefined();
   expect((await askMcp(at, token)).status).toBe(401);
   await client.close();
-});
-
-test('a reused code is refused and revokes what it issued', async () => {
-  const { program, transport } = await begin();
-  const callback = await allow(at, program.sentTo!, newEmail());
-  await transport.finishAuth(callback.searchParams);
-  const { access_token: token } = program.saved!;
-  expect((await askMcp(at, token)).status).toBe(200);
-  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
-  expect((await askMcp(at, token)).status).toBe(401);
-});
-
-test('an expired code is refused', async () => {
-  const { program, transport } = await begin();
-  const callback = await allow(at, program.sentTo!, newEmail());
-  await at.db.setShift('61 seconds');
-  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
-  await at.db.setShift('0');
-});
-
-test('a code without its verifier is useless', async () => {
-  const { program, transport } = await begin();
-  const callback = await allow(at, program.sentTo!, newEmail());
-  program.verifier = 'x'.repeat(43);
-  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
-});
-
-test('a challenge that was removed or downgraded on the way is refused', async () => {
-  const { program } = await begin();
-  for (const change of [
-    (url: URL) => url.searchParams.set('code_challenge_method', 'plain'),
-    (url: URL) => url.searchParams.delete('code_challenge_method'),
-    (url: URL) => {
-      url.searchParams.delete('code_challenge');
-      url.searchParams.delete('code_challenge_method');
-    },
-  ]) {
-    const url = new URL(program.sentTo!);
-    change(url);
-    const page = await new Browser(at.fetch).open(url);
-    expect([page.status, page.leftTo]).toEqual([400, undefined]);
-    expect(page.html).toMatch(/role="alert">[^<]*(code_challenge_method|PKCE)/);
-  }
-});
-
-test('a redirect that the client does not have is refused on a page', async () => {
-  const { program } = await begin((one) => (one.redirectUrl = 'https://attacker.example.test/callback'));
-  const page = await new Browser(at.fetch).open(program.sentTo!);
-  expect([page.status, page.leftTo]).toEqual([400, undefined]);
-});
-
-test('another resource is refused', async () => {
-  const { program } = await begin();
-  const url = new URL(program.sentTo!);
-  expect(url.searchParams.get('resource')).toBe(at.resource);
-  url.searchParams.set('resource', 'https://other.example.test/mcp');
-  const page = await new Browser(at.fetch).open(url);
-  expect([page.status, page.leftTo]).toEqual([400, undefined]);
-  expect(page.html).toMatch(/role="alert">[^<]*resource indicator/);
 });

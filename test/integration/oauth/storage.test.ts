@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAdapterFactory } from '../../../services/api/oauth/record-adapter.ts';
-import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -119,38 +116,6 @@ test('expired records are deleted, valid ones stay', async () => {
   });
   expect(gone.body).toMatchObject({ error: 'invalid_grant' });
   await at.db.setShift('0');
-});
-
-test('a record expires by the clock of the database, and a used code is kept for an hour', async () => {
-  const records = new SealedRecords(at.db.pool, at.apis[0].secretBox);
-  const codes = createAdapterFactory(records, () => Promise.reject(new Error('no client')))('AuthorizationCode');
-  const secondsLeft = async () => {
-    const found = await codes.find('oac_1');
-    return found ? found.exp! - Math.floor(Date.now() / 1000) : undefined;
-  };
-  await codes.upsert('oac_1', { jti: 'oac_1', exp: 0, grantId: 'a grant' }, 600);
-  expect((await records.find('AuthorizationCode', 'oac_1'))!.payload).toEqual({ exp: 0, grantId: 'a grant' });
-  await at.db.setShift('500 seconds');
-  const left = (await secondsLeft())!;
-  expect(left).toBeGreaterThan(60);
-  expect(left).toBeLessThanOrEqual(101);
-  await codes.consume('oac_1');
-  await at.db.setShift('50 minutes');
-  expect((await codes.find('oac_1'))?.consumed).toBeDefined();
-  expect(await secondsLeft()).toBeGreaterThan(500);
-  await at.db.setShift('2 hours');
-  expect(await secondsLeft()).toBeUndefined();
-  await at.db.setShift('0');
-});
-
-test('what was sealed with another secret key is not found', async () => {
-  await new SealedRecords(at.db.pool, createSecretBox('another secret key')).put({
-    model: 'Client',
-    id: 'ocl_other',
-    payload: {},
-    validSeconds: 60,
-  });
-  expect(await new SealedRecords(at.db.pool, at.apis[0].secretBox).find('Client', 'ocl_other')).toBeUndefined();
 });
 
 test('keys and tokens of an account share its limits, in one statement', async () => {

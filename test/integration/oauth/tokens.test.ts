@@ -16,11 +16,11 @@ import {
   startOAuthInstallation,
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
-import type { OAuthInstallation, Pkce, TokenReply } from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation, Pkce, TokenReply, Tokens } from '../../support/fixtures/oauth-installation.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 
 let at: OAuthInstallation;
 let client: string;
-
 beforeAll(async () => {
   at = await startOAuthInstallation();
   client = publish(at);
@@ -39,7 +39,6 @@ async function codeFor(changes: Record<string, string | undefined> = {}): Promis
 
 const refresh = (token: string, clientId = client, more: Record<string, string> = {}) =>
   post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
-
 function isInvalidGrant({ status, body }: TokenReply): void {
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
 }
@@ -136,14 +135,6 @@ describe('tokens', () => {
     expect(await statusOf(other.apiKey)).toBe(200);
   });
 
-  test('of another resource are invalid here', async () => {
-    const { access } = await tokensFor(at, client, newEmail());
-    await at.db.pool.query(
-      `UPDATE oauth_records SET audience = 'https://other.example.test/mcp' WHERE model = 'AccessToken'`,
-    );
-    expect(await statusOf(access)).toBe(401);
-  });
-
   test('a refusal says where to sign in', async () => {
     const metadata = `resource_metadata="${at.baseUrl}/.well-known/oauth-protected-resource/mcp"`;
     const challenge = async (token?: string) => (await askMcp(at, token)).headers.get('www-authenticate');
@@ -164,6 +155,7 @@ describe('tokens', () => {
 
   test('are renewed for 30 days at a time, each time with a new refresh token, for a year', async () => {
     let { refresh: token } = await tokensFor(at, client, newEmail());
+    const { refresh: unused } = await tokensFor(at, client, newEmail());
     for (const day of [29, 58, 87, 116, 145, 174, 203, 232, 261, 290, 319, 348]) {
       await at.db.setShift(`${day} days`);
       const { status, body } = await refresh(token);
@@ -171,14 +163,9 @@ describe('tokens', () => {
       expect(body.refresh_token).not.toBe(token);
       expect(await statusOf(String(body.access_token))).toBe(200);
       token = String(body.refresh_token);
+      if (day > 30) isInvalidGrant(await refresh(unused));
     }
     await at.db.setShift('366 days');
-    isInvalidGrant(await refresh(token));
-  });
-
-  test('a refresh token expires after 30 days', async () => {
-    const { refresh: token } = await tokensFor(at, client, newEmail());
-    await at.db.setShift('30 days 1 second');
     isInvalidGrant(await refresh(token));
   });
 
@@ -207,31 +194,6 @@ describe('tokens', () => {
       expect((await post(at, '/oauth/revoke', { client_id: client, token: 'oat_unknown' })).status).toBe(200);
     },
   );
-
-  test('a tool refuses a token without its scope', async () => {
-    const call = async (token: string, name: string, args: object) => {
-      const response = await at.fetch(at.resource, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          authorization: `Bearer ${token}`,
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
-      });
-      const { result } = (await response.json()) as { result: { isError?: boolean; content: object } };
-      return { refused: result.isError === true, said: JSON.stringify(result.content) };
-    };
-    const reading = await tokensFor(at, client, newEmail(), { scope: 'forum:read' });
-    expect((await call(reading.access, 'search_forum', { q: 'coffee', limit: 1 })).refused).toBe(false);
-    expect((await call(reading.access, 'list_monitors', {})).said).toContain('insufficient_scope');
-    await at.db.setShift('1 minute');
-    const monitors = await tokensFor(at, client, newEmail(), { scope: 'monitors' });
-    expect((await call(monitors.access, 'search_forum', { q: 'coffee', limit: 1 })).said).toContain(
-      'insufficient_scope',
-    );
-    expect((await call(monitors.access, 'list_monitors', {})).refused).toBe(false);
-  });
 });
 
 describe('accounts', () => {
@@ -256,5 +218,125 @@ describe('accounts', () => {
     isInvalidGrant(await refresh(tokens.refresh));
     const left = await at.db.pool.query('SELECT FROM oauth_records WHERE account_id = $1', [account.id]);
     expect(left.rowCount).toBe(0);
+  });
+});
+
+describe('renewal', () => {
+  beforeEach(() => at.reset());
+
+  const refresh = (token: string) =>
+    post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: client, refresh_token: token });
+
+  async function refreshed(token: string): Promise<Tokens> {
+    const { status, body } = await refresh(token);
+    expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+    return { access: String(body.access_token), refresh: String(body.refresh_token) };
+  }
+
+  const statusOf = async ({ access }: Tokens) => (await askMcp(at, access)).status;
+
+  /** Postgres refuses to store tokens of a kind while `work` runs, as one that starts refuses everything. */
+  async function whileNotStored<T>(model: 'AccessToken' | 'RefreshToken', work: () => Promise<T>): Promise<T> {
+    await at.db.pool.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN RAISE EXCEPTION 'the database system is starting up' USING ERRCODE = 'cannot_connect_now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON oauth_records FOR EACH ROW WHEN (NEW.model = '${model}')
+       EXECUTE FUNCTION refuse()`,
+    );
+    try {
+      return await work();
+    } finally {
+      await at.db.pool.query('DROP FUNCTION refuse CASCADE');
+    }
+  }
+
+  test.each(['AccessToken', 'RefreshToken'] as const)(
+    'an outage before the new %s is stored is answered 503; the same token then gets new ones, also much later',
+    async (model) => {
+      const first = await tokensFor(at, client, newEmail());
+      const away = await whileNotStored(model, () => refresh(first.refresh));
+      expect([away.status, away.body.error, away.headers.get('retry-after')]).toEqual([
+        503,
+        'temporarily_unavailable',
+        '5',
+      ]);
+      expect(await statusOf(first)).toBe(200);
+      expect((await whileNotStored(model, () => refresh(first.refresh))).status).toBe(503);
+      await at.db.setShift('10 minutes');
+      const second = await refreshed(first.refresh);
+      expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+      expect(await statusOf(await refreshed(second.refresh))).toBe(200);
+    },
+  );
+
+  test('a token whose answer was lost gets new ones, which replace those that were lost', async () => {
+    const first = await tokensFor(at, client, newEmail());
+    const lost = [await refreshed(first.refresh), await refreshed(first.refresh)];
+    const second = await refreshed(first.refresh);
+    const third = await refreshed(second.refresh);
+    expect(await statusOf(third)).toBe(200);
+    // Whoever has one of the lost tokens has read an answer that was not for them.
+    isInvalidGrant(await refresh(lost[1]!.refresh));
+    for (const tokens of [first, ...lost, second, third]) expect(await statusOf(tokens)).toBe(401);
+    isInvalidGrant(await refresh(third.refresh));
+  });
+
+  test('reusing a token after its successor was used revokes its whole grant and no other', async () => {
+    const email = newEmail();
+    const [first, other] = [await tokensFor(at, client, email), await tokensFor(at, client, email)];
+    const second = await refreshed(first.refresh);
+    const third = await refreshed(second.refresh);
+    expect(await statusOf(first)).toBe(200);
+    isInvalidGrant(await refresh(first.refresh));
+    for (const tokens of [first, second, third]) expect(await statusOf(tokens)).toBe(401);
+    isInvalidGrant(await refresh(third.refresh));
+    expect(await statusOf(other)).toBe(200);
+    expect(await statusOf(await refreshed(other.refresh))).toBe(200);
+  });
+
+  test('of concurrent uses some get tokens and the rest are told to come again; the grant stays', async () => {
+    const first = await tokensFor(at, client, newEmail());
+    const replies = await Promise.all([1, 2, 3, 4].map(() => refresh(first.refresh)));
+    for (const { status, headers } of replies) {
+      expect([200, 503]).toContain(status);
+      if (status === 503) expect(headers.get('retry-after')).toBe('5');
+    }
+    expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
+    const second = await refreshed(first.refresh);
+    expect(await statusOf(await refreshed(second.refresh))).toBe(200);
+  });
+});
+
+describe('in the dashboard', () => {
+  async function visitorOf(email: string) {
+    return visitDashboard(at.db.pool, at.apis[0].url, (await findAccount(at.db.pool, email))!.id);
+  }
+
+  test('connected programs are shown with host and permissions in words, and disconnected at once', async () => {
+    const email = newEmail();
+    const client = publish(at, { client_name: '<b>Notebook</b>' });
+    const { access: token } = await tokensFor(at, client, email);
+    const person = await visitorOf(email);
+    const list = await person.get('/programs');
+    expect(list.html).toContain('&lt;b&gt;Notebook&lt;/b&gt;');
+    expect(list.html).toContain(`Of ${new URL(client).host}`);
+    expect(list.html).toContain('Read and search the forum with your credits');
+    expect(list.html).toContain('never used');
+    expect((await askMcp(at, token, 'tools/call')).status).toBe(200);
+    expect((await person.get('/programs')).html).toContain('s ago</time>');
+    const action = /action="[^"]*(\/programs\/gra_[0-9a-f]{24}\/revoke)"/.exec(list.html)![1]!;
+    const stranger = newEmail();
+    await tokensFor(at, client, stranger);
+    expect((await (await visitorOf(stranger)).post(action)).status).toBe(404);
+    expect((await askMcp(at, token)).status).toBe(200);
+    const done = await person.post(action);
+    expect([done.status, done.location]).toEqual([
+      303,
+      expect.stringMatching(/\/dashboard\/programs\?done=disconnected$/),
+    ]);
+    expect((await askMcp(at, token)).status).toBe(401);
+    const after = await person.get('/programs?done=disconnected');
+    expect(after.html).toContain('The program was disconnected.');
+    expect(after.html).toContain('No program is connected.');
   });
 });

@@ -116,17 +116,11 @@ describe('a mailbox', () => {
 describe('a network', () => {
   test.each([
     ['a /24', (at: number) => `192.0.2.${at}`, '192.0.3.1'],
-    [
-      'a /24 written as IPv6',
-      (at: number) => (at % 2 === 0 ? `::ffff:198.51.100.${at}` : `198.51.100.${at}`),
-      '198.51.101.1',
-    ],
     ['a /64', (at: number) => `2001:db8:1:2:${at}::${at}`, '2001:db8:1:3::1'],
-    ['whatever is no address', (at: number) => `proxy-${at}`, '203.0.113.1'],
   ])('%s has 20 sign-ups an hour in total', async (_, address, other) => {
     const app = await start();
-    const answers: string[] = [];
-    for (let at = 1; at <= 22; at++) answers.push(shown(await app.signUp(newEmail(), address(at))));
+    let at = 1;
+    const answers = await many(22, () => app.signUp(newEmail(), address(at++)));
     expect(answers).toEqual([...Array<string>(20).fill('ok'), 'rate_limited 3600', 'rate_limited 3600']);
     expect(shown(await app.signUp(newEmail(), other))).toBe('ok');
   });
@@ -140,16 +134,6 @@ describe('a network', () => {
     const answers = await many(120, () => (at % 2 === 0 ? one : another).signUp(newEmail(), address(at++ % 250)));
     expect(answers.filter((answer) => answer === 'ok')).toHaveLength(most);
     expect(shown(await one.signUp(newEmail(), other))).toBe('ok');
-  });
-
-  test('of IPv6, however large, cannot use up the shared limit', async () => {
-    const app = await start(500);
-    // More at once would wait for the pool's connections longer than a request may.
-    const ofSite: string[] = [];
-    for (let round = 0; round < 12; round++)
-      ofSite.push(...(await many(50, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')))));
-    expect(ofSite.filter((answer) => answer === 'ok')).toHaveLength(80);
-    expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe('ok');
   });
 
   test('has 100 a day, of which 20 each hour', async () => {
@@ -193,20 +177,4 @@ describe('a refused request', () => {
     expect(await many(9, () => app.signUp(newEmail()))).toContain('agent_signup_busy 3600');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([100, 70, 25]);
   });
-
-  test('is not mailed', async () => {
-    const app = await start(1);
-    await app.signUp(newEmail());
-    const mails = smtp.received.length;
-    await app.signUp(newEmail());
-    expect(smtp.received.length).toBe(mails);
-  });
-});
-
-test('fifty concurrent requests for one mailbox mail ten codes', async () => {
-  const app = await start();
-  const email = newEmail();
-  const answers = await many(50, () => app.signUp(email));
-  expect(answers.filter((answer) => answer === 'ok')).toHaveLength(10);
-  expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(10);
 });

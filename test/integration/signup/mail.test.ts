@@ -1,9 +1,8 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync, statSync, mkdirSync, writeFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
 import { newEmail, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp, SignupAppOptions } from '../../support/fixtures/signup-app.ts';
 import { codeIn, readMail } from '../../support/fakes/smtp-mail.ts';
@@ -16,7 +15,6 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 const TIMEOUTS = { connect: 4_000, greeting: 10_000, silence: 10_000, total: 30_000 };
 /** For servers that hang. */
 const HANGING = { ...TIMEOUTS, greeting: 1_000, silence: 1_000 };
-const SHORT = { ...TIMEOUTS, total: 600 };
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -104,11 +102,6 @@ describe('a mail server that refuses', () => {
     expect(verified.status).toBe(201);
   });
 
-  test('the connection', async () => {
-    const { url } = await scripted(politely, '421 too busy');
-    await expectFailure(await signupOver({ smtpUrl: url }), 'refused', 421);
-  });
-
   test('the password', async () => {
     const smtp = await receiver({
       disabledCommands: ['STARTTLS'],
@@ -120,15 +113,6 @@ describe('a mail server that refuses', () => {
     await expectFailure(await signupOver({ smtpUrl: withPassword('wrong') }), 'login', 535);
     const app = await signupOver({ smtpUrl: withPassword('right') });
     expect((await app.signUp(newEmail())).status).toBe(200);
-  });
-
-  test('encryption that it offered', async () => {
-    const server = await scripted((line) => {
-      if (line.startsWith('EHLO')) return '250-there\r\n250 STARTTLS';
-      return line === 'STARTTLS' ? '454 not now' : politely(line);
-    });
-    await expectFailure(await signupOver({ smtpUrl: server.url }), 'tls', 454);
-    expect(server.lines).not.toContain('DATA');
   });
 
   test('to show a trusted certificate', async () => {
@@ -143,39 +127,17 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
   test.each<[string, SmtpScript, string]>([
     ['never greets', politely, ''],
     ['is silent after EHLO', (line) => (line.startsWith('EHLO') ? undefined : politely(line)), '220 there'],
-    ['is silent after RCPT', (line) => (line.startsWith('RCPT') ? undefined : politely(line)), '220 there'],
     ['is silent after the mail', (line) => (line === '.' ? undefined : politely(line)), '220 there'],
   ])('%s', async (_, script, greeting) => {
     const server = await scripted(script, greeting);
     // Each limit alone, except for the greeting's: silence counts from the connection on.
     const timeouts = greeting === '' ? { ...HANGING, silence: 30_000 } : HANGING;
     const app = await signupOver({ smtpUrl: server.url, timeouts });
-    const begun = performance.now();
     await expectFailure(app, 'timeout');
-    expect(performance.now() - begun).toBeLessThan(TIMEOUTS.total / 2);
-    await eventually('the connection is closed', () => server.connections() === 0);
-  });
-
-  test('says a little forever', async () => {
-    const server = await scripted((line, socket) => {
-      if (line !== '.') return politely(line);
-      const timer = setInterval(() => socket.write('250-wait\r\n'), 50);
-      socket.on('close', () => clearInterval(timer));
-      return undefined;
-    });
-    const app = await signupOver({ smtpUrl: server.url, timeouts: SHORT });
-    const begun = performance.now();
-    await expectFailure(app, 'timeout');
-    expect(performance.now() - begun).toBeGreaterThan(SHORT.total - 50);
     await eventually('the connection is closed', () => server.connections() === 0);
   });
 
   test.each<[string, SmtpScript, string]>([
-    [
-      'hangs up after RCPT',
-      (line, socket) => (line.startsWith('RCPT') ? void socket.destroy() : politely(line)),
-      '220 there',
-    ],
     ['hangs up after the mail', (line, socket) => (line === '.' ? void socket.end() : politely(line)), '220 there'],
     ['is not a mail server', () => 'HTTP/1.1 400 Bad Request', 'HTTP/1.1 400 Bad Request'],
   ])('%s', async (_, script, greeting) => {
@@ -185,27 +147,10 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
     expect(await app.signUp(email)).toMatchObject({ status: 502, code: 'email_failed' });
     expect(await signupsOf(email)).toBe(0);
   });
+});
 
-  test('does not exist', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${port}` }), 'connection');
-  });
-
-  test('has an unknown name', async () => {
-    await expectFailure(await signupOver({ smtpUrl: 'smtp://mail.invalid' }), 'connection');
-  });
-
-  test('delays nobody else: forty hanging mails take as long as one', async () => {
-    const { url } = await scripted((line) => (line === '.' ? undefined : politely(line)));
-    const app = await signupOver({ smtpUrl: url, timeouts: HANGING });
-    const begun = performance.now();
-    const replies = await Promise.all(Array.from({ length: 40 }, () => app.signUp(newEmail())));
-    expect(replies.map(({ code }) => code)).toEqual(Array(40).fill('email_failed'));
-    expect(performance.now() - begun).toBeLessThan(30_000);
-  });
+test('a mail server that is away is a failed mail', async () => {
+  await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${await freePort()}` }), 'connection');
 });
 
 test('a password is never sent unencrypted to another machine', async () => {
@@ -236,13 +181,6 @@ describe('without a mail server', () => {
     const mail = readMail(readFileSync(file, 'latin1'));
     expect(mail.headers.get('to')).toEqual([email]);
     expect((await app.verify(reply.body.signup_token, codeIn(mail))).status).toBe(201);
-  });
-
-  test('a folder with open permissions is restricted', async () => {
-    const app = await signupOver({ smtpUrl: undefined });
-    mkdirSync(app.outbox, { mode: 0o755 });
-    expect((await app.signUp(newEmail())).status).toBe(200);
-    expect(mode(app.outbox)).toBe('700');
   });
 
   test('a folder that cannot be written is a failed mail', async () => {

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertPayment } from '../../../shared/stores/payments/payments.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -49,63 +48,6 @@ function linesOf(text: string): Line[] {
     .split('\n')
     .map((line) => JSON.parse(line) as Line);
 }
-
-test('all data of an account comes as lines of JSON, without secrets, and ends with their number', async () => {
-  const { accountId, apiKey, email } = await api.account({ credits: 5_000 });
-  const stranger = await api.account();
-  await api.monitor(stranger.apiKey, { name: 'of a stranger' });
-  const created = await api.call(apiKey, 'POST', '/v1/monitors', {
-    name: 'jobs',
-    keywords: ['rust'],
-    webhook_url: 'https://hooks.example.net/secret-path',
-  });
-  const { monitor, webhook_secret: secret } = created.body as { monitor: { id: string }; webhook_secret: string };
-  await api.call(apiKey, 'POST', `/v1/monitors/${monitor.id}/mutes`, { kind: 'author', value: 'u/spammer' });
-  await insertMatches(monitor.id, 250);
-  const payment = { id: 'pay_1', accountId, pack: 9, amount: 900, currency: 'usd', credits: 5_000 } as const;
-  await insertPayment(db.pool, { ...payment, mode: 'live' });
-  const person = await visitDashboard(db.pool, api.url, accountId);
-  await person.post('/account/notices', { kinds: ['low_balance'] });
-  const answer = await person.get('/account/export');
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
-  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="forum-monitor-${accountId}.jsonl"`);
-  const lines = linesOf(answer.html);
-  const ofType = (type: string) => lines.filter((line) => line.type === type);
-  expect([...new Set(lines.map(({ type }) => type))]).toEqual([
-    'export',
-    'account',
-    'notice',
-    'key',
-    'session',
-    'payment',
-    'ledger',
-    'monitor',
-    'mute',
-    'match',
-    'delivery',
-    'end',
-  ]);
-  expect(ofType('account')).toMatchObject([{ id: accountId, email }]);
-  expect(ofType('notice').map(({ kind, mailed }) => [kind, mailed])).toEqual([
-    ['low_balance', true],
-    ['monitor_paused', false],
-    ['webhook_failing', false],
-    ['webhook_recovered', false],
-  ]);
-  expect(ofType('monitor')).toMatchObject([{ id: monitor.id, name: 'jobs', keywords: ['rust'] }]);
-  expect(ofType('mute')).toMatchObject([{ monitor_id: monitor.id, value: 'spammer' }]);
-  expect(ofType('match').map(({ id }) => id)).toEqual(
-    Array.from({ length: 250 }, (_, n) => `mat_${monitor.id.slice(4)}_${String(n + 1).padStart(12, '0')}`),
-  );
-  expect(ofType('delivery')).toHaveLength(250);
-  expect(ofType('payment')).toMatchObject([{ id: 'pay_1', amount: 900, status: 'started', paid_at: null }]);
-  expect(ofType('ledger').map(({ kind }) => kind)).toEqual(['monitor_create', 'grant']);
-  expect(lines.at(-1)).toEqual({ type: 'end', lines: lines.length - 1 });
-  for (const hidden of [secret, apiKey.slice(11), person.token, 'of a stranger', stranger.email]) {
-    expect(answer.html).not.toContain(hidden);
-  }
-});
 
 test('a client that stops reading holds no memory and no transaction, and one that goes ends the work', async () => {
   const { accountId, apiKey } = await api.account({ credits: 5_000 });
@@ -173,13 +115,3 @@ async function untilStill(): Promise<void> {
     return looks >= 60;
   });
 }
-
-test('it is limited, and only for its own session', async () => {
-  const { accountId } = await api.account();
-  const person = await visitDashboard(db.pool, api.url, accountId);
-  const statuses = [];
-  for (let n = 0; n < 11; n++) statuses.push((await person.get('/account/export')).status);
-  expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
-  const signedOut = await fetch(`${api.url}/dashboard/account/export`, { redirect: 'manual' });
-  expect(signedOut.status).toBe(303);
-});

@@ -70,7 +70,7 @@ async function killAfter(answered: number, codes: readonly [string, string][]): 
 
 test('a process killed while it verifies leaves whole accounts or none, and the remaining codes still work', async () => {
   const hash = createMailboxHash(SECRET_KEY);
-  for (const answered of [1, 20, 60, 90]) {
+  for (const answered of [1, 60]) {
     const mailboxes = Array.from({ length: MAILBOXES }, () => newEmail('gmail.com'));
     const codes = await signUpMany(mailboxes);
     await killAfter(answered, codes);

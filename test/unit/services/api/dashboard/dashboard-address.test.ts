@@ -24,19 +24,13 @@ test.each(['/', '/monitors', '/monitors/mon_0123456789ab', '/monitors/mon_012345
 );
 
 test.each([
-  '',
-  'monitors',
   '//evil.example',
   '/\\evil.example',
   '/%2F%2Fevil.example',
   'https://evil.example',
-  '/..',
   '/a/../..',
   '/a?b=c',
   '/a#b',
-  '/a//b',
-  '/a/',
   '/a\n',
-  '/a b',
   `/${'a'.repeat(200)}`,
 ])('%j is none, since it may lead elsewhere', (path) => expect(pathBelow(path)).toBeUndefined());

@@ -1,6 +1,6 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { expect, test } from 'vitest';
-import { createDashboardCookies, newCookieValue } from '../../../../../services/api/dashboard/dashboard-cookies.ts';
+import { createDashboardCookies } from '../../../../../services/api/dashboard/dashboard-cookies.ts';
 
 /** What a response's cookie method was given. */
 function setBy(isHttps: boolean): unknown[] {
@@ -14,15 +14,4 @@ test('a session is for its path, for no script, and on https for https only', ()
   const options = { path: '/app/dashboard', httpOnly: true, sameSite: 'lax', maxAge: 60_000 };
   expect(setBy(true)).toEqual(['dashboard_session', 'x', { ...options, secure: true }]);
   expect(setBy(false)).toEqual(['dashboard_session', 'x', { ...options, secure: false }]);
-});
-
-test('values that cannot be ours are not read', () => {
-  const cookies = createDashboardCookies('/dashboard', false);
-  const sessionIn = (cookie: string) => cookies.session({ get: () => cookie } as unknown as Request);
-  const value = newCookieValue();
-  expect(value).toMatch(/^[0-9a-hjkmnp-tv-z]{32}$/);
-  expect(sessionIn(`a=b; dashboard_session=${value}`)).toBe(value);
-  for (const other of ['', 'x', `${value}0`, value.toUpperCase(), `${value.slice(1)}"`]) {
-    expect(sessionIn(`dashboard_session=${other}`)).toBeUndefined();
-  }
 });

@@ -15,10 +15,6 @@ test('lines are those of every system, without empty ones', () => {
   expect(new FormFields({ text: ' a\r\n\r\n b \rc\n\n' }).lines('text')).toEqual(['a', 'b', 'c']);
 });
 
-test.each([undefined, null, 'text', 7])('%j holds no fields', (given) => {
-  expect(new FormFields(given).text('length')).toBe('');
-});
-
 test('what is not text is ignored, and names of objects are no fields', () => {
   const fields = new FormFields({ nested: { a: 'b' }, mixed: [{ a: 'b' }, 'c'] });
   expect(fields.text('nested')).toBe('');

@@ -3,10 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RuleSettingsResource } from '../../../../../../schemas/api/monitors/monitor-query.ts';
 import { FormFields } from '../../../../../../services/api/dashboard/form-fields.ts';
 import {
-  changeBody,
-  createBody,
   EMPTY_VALUES,
-  entryOf,
   ruleOfValues,
   valuesOfForm,
   valuesOfRule,
@@ -66,31 +63,5 @@ describe('the values of the form', () => {
   test('keep a term with a line break on one line', () => {
     const { keywords, terms } = valuesOfRule({ keywords: ['a\r\nb', 'c'], terms: [{ text: 'd\ne', in: ['title'] }] });
     expect([keywords, terms]).toEqual(['a b\nc', 'title:"d e"']);
-  });
-
-  test('make a request that creates, and one that changes everything', () => {
-    const values = { ...EMPTY_VALUES, name: 'A', keywords: 'rust\n\n  go ' };
-    expect(createBody(values)).toEqual({ name: 'A', ...USUAL, keywords: ['rust', 'go'] });
-    const unused = { webhook_url: '', webhook_kind: null, spike_webhook: false, digest: null };
-    expect(changeBody(values)).toEqual({ ...createBody(values), ...unused });
-    const options = { spike_webhook: true, digest: 'hourly' };
-    expect(createBody({ ...values, ...options })).toEqual({ ...createBody(values), ...options });
-    expect(changeBody({ ...values, ...options })).toMatchObject(options);
-    const hooked = { ...values, webhook_url: 'https://a.example', webhook_kind: 'generic' };
-    const webhook = { webhook_url: 'https://a.example', webhook_kind: 'generic' };
-    expect(createBody(hooked)).toMatchObject(webhook);
-    expect(changeBody(hooked)).toMatchObject(webhook);
-    expect(changeBody({ ...hooked, webhook_kind: '' })).toMatchObject({ ...webhook, webhook_kind: null });
-  });
-
-  test('tell which entry a fault means', () => {
-    const values = { ...EMPTY_VALUES, keywords: 'rust\n\nx', languages: 'en, xx', require: 'a OR b\nc' };
-    expect(entryOf(values, 'keywords[1]')).toEqual({ name: 'keywords', entry: 'x' });
-    expect(entryOf(values, 'require[1][0].text')).toEqual({ name: 'require', entry: 'c' });
-    expect(entryOf(values, 'languages[1]')).toEqual({ name: 'languages', entry: 'xx' });
-    expect(entryOf(values, 'keywords')).toEqual({ name: 'keywords', entry: undefined });
-    expect(entryOf(values, 'keywords[7]')).toEqual({ name: 'keywords', entry: undefined });
-    expect(entryOf(values, 'match_in[0]')).toEqual({ name: 'match_in', entry: undefined });
-    expect(entryOf(values, '')).toEqual({ name: '', entry: undefined });
   });
 });

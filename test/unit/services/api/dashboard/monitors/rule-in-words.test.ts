@@ -19,12 +19,6 @@ const [WATCHES, MATCHES] = [
 describe('a rule in words', () => {
   test.each<[string, Partial<RuleSettings>, string[]]>([
     ['one keyword', {}, [WATCHES, MATCHES]],
-    ['NSFW', { nsfw: true }, ['Watches posts and comments in all communities.', MATCHES]],
-    [
-      'communities and kinds',
-      { subreddits: ['rust', 'golang', 'Zig'], comments: false },
-      ['Watches posts in r/rust, r/golang, or r/Zig, without those marked NSFW.', MATCHES],
-    ],
     [
       'excluded communities',
       { excludeSubreddits: ['a', 'b'], posts: false, nsfw: true },

@@ -8,10 +8,6 @@ test.each([
     'Safari on macOS',
   ],
   [
-    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
-    'Chrome on Windows',
-  ],
-  [
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0',
     'Edge on Windows',
   ],
@@ -23,6 +19,5 @@ test.each([
     'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36',
     'Chrome on Android',
   ],
-  ['curl/8.5.0', 'An unknown browser'],
   ['', 'An unknown browser'],
 ])('%s is %s', (userAgent, words) => expect(browserInWords(userAgent)).toBe(words));

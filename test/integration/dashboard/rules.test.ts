@@ -1,15 +1,28 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
+import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
+import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
 
+let db: TestDatabase;
+let archive: TestArchive;
 let bench: MonitorPagesBench;
 beforeAll(async () => {
-  bench = await MonitorPagesBench.create();
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  bench = await MonitorPagesBench.create({ clickhouse: archive.client });
 });
-afterAll(() => bench.drop());
+afterAll(async () => {
+  await bench.drop();
+  await archive.drop();
+  await db.drop();
+});
 beforeEach(() => bench.reset());
-
 const FORM = { name: 'My monitor', keywords: 'rust\r\n"borrow checker"\r\n', posts: 'on', comments: 'on' };
 const idIn = ({ html }: VisitedPage): string => /\/monitors\/(mon_\w+)/.exec(html)![1]!;
 
@@ -169,14 +182,73 @@ test('changes a monitor, keeps what was not changed, and removes what was emptie
   expect(warned.html).toContain('terms have no operators');
 });
 
-test('says when the account has as many monitors as it may have, and when credits are missing', async () => {
-  const free = await bench.api.account({ pack: 0, credits: 100 });
-  const visitor = await visitDashboard(bench.db.pool, bench.api.url, free.accountId);
-  await visitor.post('/monitors/new', FORM);
-  const full = await visitor.post('/monitors/new', FORM);
-  expect([full.status, full.html]).toEqual([400, expect.stringContaining('role="alert"') as string]);
-  const poor = await bench.api.account({ credits: 9 });
-  const page = await (await visitDashboard(bench.db.pool, bench.api.url, poor.accountId)).post('/monitors/new', FORM);
-  expect(page.status).toBe(400);
-  expect(page.html).toContain('10 credits');
+describe('trying a rule', () => {
+  beforeAll(async () => {
+    const bodies = [
+      ...Array.from({ length: 30 }, (_, number) => `zinc ${number < 5 ? 'brewery' : ''} ${HOSTILE}`),
+      ...Array.from({ length: 300 }, (_, number) => `nothing ${number}`),
+    ];
+    const values = bodies.map((body, number) => itemRow(forumItemOf(`t1_${number}`, { body, title: HOSTILE }), false));
+    await archive.client.insert({ table: 'items', values, format: 'JSONEachRow' });
+  });
+
+  const ZINC = { name: 'My monitor', keywords: 'zinc', posts: 'on', comments: 'on' };
+
+  test('a rule is tried before it is stored; a suggestion fills its field and tries again', async () => {
+    const page = await bench.person.post('/monitors/new', { ...ZINC, do: 'try' });
+    expect([page.status, isEscaped(page)]).toEqual([200, true]);
+    expect(page.html).toContain('<strong>30 matches</strong>');
+    expect(page.html).toContain('<mark>zinc</mark>');
+    expect(page.html).toContain('5 of 30 matches contain “brewery”');
+    const value = /name="add" value="(exclude brewery)"/.exec(page.html)?.[1] ?? '';
+    const narrower = await bench.person.post('/monitors/new', { ...ZINC, exclude: 'brass', add: value });
+    expect(narrower.html).toContain('<strong>25 matches</strong>');
+    expect(narrower.html).toMatch(/<textarea[^>]*name="exclude"[^>]*>\s*brass\nbrewery<\/textarea>/);
+    expect((await bench.api.call(bench.owner.apiKey, 'GET', '/v1/monitors')).body.items).toEqual([]);
+  });
+
+  test('trying a change stores nothing, and a faulty rule is refused beside its field', async () => {
+    const id = await bench.monitor({ keywords: ['brass'] });
+    const page = await bench.person.post(`/monitors/${id}/edit`, { ...ZINC, do: 'try' });
+    expect(page.html).toContain('<strong>30 matches</strong>');
+    expect(await bench.read(id)).toMatchObject({ keywords: ['brass'] });
+    const faulty = await bench.person.post('/monitors/new', { ...ZINC, keywords: 'x', do: 'try' });
+    expect(faulty.status).toBe(400);
+    expect(faulty.html).toContain('“x” must have');
+  });
+});
+
+describe('trends', () => {
+  const HOUR = 3_600_000;
+
+  const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
+
+  test('the page shows counts, spikes, communities and how fast matches arrive', async () => {
+    const id = await bench.monitor({ name: HOSTILE, keywords: ['rust'] });
+    await ageMonitor(bench.db.pool, id, 40);
+    await archiveMatches(archive.client, [
+      { monitorId: id, seq: 1, count: 1_250, seenAt: AT, lagMs: 2_400, subreddit: 'metals' },
+      { monitorId: id, seq: 2_000, count: 3, seenAt: AT - HOUR, lagMs: 2_400, subreddit: 'cars' },
+    ]);
+    const page = await bench.person.get(`/monitors/${id}/trends?interval=hour`);
+    expect(page.status).toBe(200);
+    expect(isEscaped(page)).toBe(true);
+    const hour = new Date(AT).toISOString().slice(0, 13).replace('T', ' ');
+    expect(page.html).toContain(`${hour}:00: 0 matches, 1250 in hours with a spike`);
+    expect(page.html).toMatch(/r\/metals<\/th>\s*<td class="number">1,250<\/td>/);
+    expect(page.html.indexOf('r/metals')).toBeLessThan(page.html.indexOf('r/cars'));
+    expect(page.html).toContain('2.4 s, 2.4 s');
+    const days = await bench.person.get(`/monitors/${id}/trends`);
+    expect(days.html).toContain('by day');
+    expect(days.html).toContain('aria-current="page"');
+  });
+
+  test('a new monitor has an empty page, and another account’s none', async () => {
+    const page = await bench.person.get(`/monitors/${await bench.monitor({ keywords: ['rust'] })}/trends`);
+    expect(page.status).toBe(200);
+    expect(page.html).toContain('No spikes');
+    const stranger = await bench.api.account();
+    const foreign = await bench.api.monitor(stranger.apiKey, {});
+    expect((await bench.person.get(`/monitors/${foreign.id}/trends`)).status).toBe(404);
+  });
 });
