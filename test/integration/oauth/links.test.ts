@@ -126,7 +126,7 @@ describe('a link', () => {
   });
 
   test('is valid for one of two concurrent authorisations in two processes', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 2; round++) {
       const owner = new Browser(at.fetch);
       await press(owner, (await linked(newEmail())).link);
       const twins = [owner, new Browser(at.fetch)];
