@@ -44,7 +44,10 @@ test('created, changed, paused, deleted and resumed monitors count from then on'
   const [inTime] = await matchers.say('rust, in time');
   // An item that comes while a monitor is created may be a candidate twice, by the ring and by itself.
   const expectDistinct = (monitor: string, names: string[]) =>
-    eventually('the candidates', async () => [...new Set(await matchers.candidatesOf(monitor))].join() === names.join());
+    eventually(
+      'the candidates',
+      async () => [...new Set(await matchers.candidatesOf(monitor))].join() === names.join(),
+    );
   for (const monitor of [id, gone.id]) await expectDistinct(monitor, [`1 ${inTime!}`]);
 
   await api.call(key, 'PATCH', `/v1/monitors/${id}`, { keywords: ['coffee'] });
