@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Browser } from '../../support/clients/oauth-browser.ts';
+import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import { APP_URL, BASE_URL, newEmail } from '../../support/fixtures/signup-app.ts';
 import type { SignupReply } from '../../support/fixtures/signup-app.ts';
 import { signupFaults } from '../../support/oracles/signup-audit.ts';
@@ -43,8 +43,6 @@ async function linked(email = newEmail()): Promise<{ email: string; token: strin
   return { email, token, link: linkIn(bench.smtp.mailTo(email)), browser: newBrowser() };
 }
 
-const titleOf = ({ html }: { html: string }) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
-const problemOn = ({ html }: { html: string }) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
 const accountsOf = async (mailbox: string) =>
   (await bench.db.pool.query('SELECT FROM accounts WHERE mailbox = $1', [mailbox])).rowCount;
 
