@@ -435,11 +435,4 @@ describe('the stream of matches', () => {
     expect(byKey.status).toBe(429);
     await Promise.all(clients.map((client) => client.close()));
   });
-
-  test('never accepts the cookie instead of a key', async () => {
-    const client = await EventStreamClient.open(`${bench.api.url}/v1/monitors/${id}/stream`, 'none', {
-      cookie: bench.person.cookie,
-    });
-    expect(client.status).toBe(401);
-  });
 });
