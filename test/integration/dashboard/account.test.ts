@@ -182,6 +182,7 @@ describe('keys', () => {
 
     test.each([
       [{ name: '', scopes: ['forum:read'] }, 'name', 'must not be empty'],
+      [{ name: 'x', scopes: [] }, 'scopes', 'choose at least one'],
       [{ name: 'x', scopes: ['forum:read', 'everything'] }, 'scopes', 'scopes[1]'],
     ])('%j is refused beside the field %s: %s', async (fields, _field, problem) => {
       const { person, accountId } = await newPerson();

@@ -57,6 +57,7 @@ describe('signing in', () => {
   });
 
   test('leads to the page that was asked for, and never to another site', async () => {
+    expect((await browse().open(api.url)).url.pathname).toBe('/dashboard/sign-in');
     const asked = await browse().open(`${api.url}/dashboard/nothing`);
     expect(asked.url.href).toBe(`${api.url}/dashboard/sign-in?next=%2Fnothing`);
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {

@@ -64,6 +64,7 @@ describe('clients with a metadata document', () => {
     ['has a secret', { client_secret: 'secret' }, 'client_secret'],
     ['requires a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'token_endpoint_auth_method'],
     ['requires other grants', { grant_types: ['client_credentials'] }, 'grant_types'],
+    ['requires other response types', { response_types: ['token'] }, 'response_types'],
   ])('refuses a document that %s, and says so', async (_what, changes, named) => {
     const [status, problem] = await openFor(publish(at, changes));
     expect(status).toBe(400);
@@ -72,6 +73,7 @@ describe('clients with a metadata document', () => {
 
   test.each<[string, Site]>([
     ['invalid JSON', () => ({ body: '<html>' })],
+    ['a list', () => ({ body: '[]' })],
     ['a redirect to another site', () => ({ status: 302, body: '', headers: { location: 'https://a.example.test/' } })],
     ['404', () => ({ status: 404, body: '{}' })],
     ['trouble', () => ({ status: 500, body: '{}' })],
@@ -207,6 +209,8 @@ describe('registration', () => {
       ['a redirect over plain http', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
       ['a redirect that runs a script', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
       ['broken JSON', '{', 'invalid_client_metadata'],
+      ['a list', [], 'invalid_client_metadata'],
+      ['another grant', { redirect_uris: [REDIRECT], grant_types: ['implicit'] }, 'invalid_client_metadata'],
       [
         'a key of its own',
         { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'private_key_jwt' },

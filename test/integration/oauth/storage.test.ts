@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { deleteExpiredOAuthRecords } from '../../../shared/stores/accounts/oauth-records.ts';
@@ -100,6 +102,12 @@ test('expired records are deleted, valid ones stay', async () => {
   expect((await askMcp(at, String(renewed.body.access_token))).status).toBe(200);
   expect((await refreshTokens(at, client, old.refresh)).body).toMatchObject({ error: 'invalid_grant' });
   await at.db.setShift('0');
+});
+
+test('what was sealed with another secret key is not found', async () => {
+  const other = new SealedRecords(at.db.pool, createSecretBox('another secret key'));
+  await other.put({ model: 'Client', id: 'ocl_other', payload: {}, validSeconds: 60 });
+  expect(await new SealedRecords(at.db.pool, at.apis[0].secretBox).find('Client', 'ocl_other')).toBeUndefined();
 });
 
 test('keys and tokens of an account share its limits, in one statement', async () => {
