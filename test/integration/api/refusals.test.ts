@@ -180,6 +180,30 @@ describe('nothing is charged, created or changed', () => {
     expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
   });
 
+  test('the key is checked before the body, the path and the permissions', async () => {
+    const wrong = `fk_${'0'.repeat(40)}`;
+    for (const [method, path] of [
+      ['POST', '/v1/monitors'],
+      ['PATCH', '/v1/monitors/mon_000000000000'],
+      ['GET', '/v1/forum/post'],
+      ['DELETE', '/v1/account'],
+      ['GET', '/v1/nothing'],
+    ] as const) {
+      for (const headers of [
+        {},
+        { authorization: 'Bearer' },
+        { authorization: `Basic ${owner.apiKey}` },
+        { authorization: `Bearer ${wrong}` },
+        { 'x-api-key': `${owner.apiKey.slice(0, -1)}!` },
+      ]) {
+        const reply = await api.call(undefined, method, path, method === 'GET' ? undefined : '{', headers);
+        expectRefusal(reply, 401, 'unauthorized', 'API key');
+        expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+        expect(reply.headers.get('x-credits-remaining')).toBeNull();
+      }
+    }
+  });
+
   test.each([
     ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
     ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],

@@ -91,6 +91,18 @@ test.each<[what: string, body: object[], fault: string]>([
   expect((await send(apiKey, times(10, ping))).status).toBe(429);
 });
 
+test('a call of an unknown tool counts as a call', async () => {
+  const { apiKey } = await api.account({ pack: 0 });
+  await db.freeze();
+  const unknown = { ...call, params: { name: 'nothing' } };
+  expect((await send(apiKey, [unknown])).body).toMatchObject({ error: { code: -32602 } });
+  for (const body of [unknown, [call]]) {
+    expect((await send(apiKey, body)).body).toMatchObject({
+      result: { isError: true, _meta: { error: { code: 'rate_limited' } } },
+    });
+  }
+});
+
 test('a batch has at most ten messages', async () => {
   const { apiKey } = await api.account();
   const refused = await send(apiKey, times(11, call));

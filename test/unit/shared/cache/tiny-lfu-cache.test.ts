@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { KeyedHash } from '../../../../shared/cache/keyed-hash.ts';
 import { TinyLfuCache } from '../../../../shared/cache/tiny-lfu-cache.ts';
 import { seededRandom } from '../../../support/samples/seeded-random.ts';
 
@@ -124,4 +125,17 @@ describe('pruning', () => {
     cache.prune((value) => value === 0, 1);
     expect([cache.get('k0'), cache.get('k2'), cache.size]).toEqual([undefined, 2, 2]);
   });
+});
+
+test('keys that collide under one seed do not under another', () => {
+  const [first, second] = [1, 2].map((seed) => new KeyedHash(seededRandom(seed))) as [KeyedHash, KeyedHash];
+  const bucketOf = (hash: KeyedHash, name: string) => {
+    hash.update(name);
+    return hash.low & 0xffff;
+  };
+  const names = Array.from({ length: 20_000 }, (_, n) => `post/${n}`);
+  const buckets = Map.groupBy(names, (name) => bucketOf(first, name));
+  const pairs = [...buckets.values()].flatMap(([name, ...others]) => others.map((other) => [name!, other]));
+  expect(pairs.length).toBeGreaterThan(2_000);
+  expect(pairs.filter(([one, other]) => bucketOf(second, one!) === bucketOf(second, other!)).length).toBeLessThan(5);
 });
