@@ -8,23 +8,6 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('a fetch that fails', () => {
-  test('is answered by the copy in memory for an hour', async () => {
-    const posts = fixture.reads();
-    const forum = fixture.source();
-    const at = fixture.now;
-    await posts.read('k', forum.fetch);
-    forum.failure = new Failure(503);
-    fixture.wait(HOUR - 1);
-    expect(await posts.read('k', forum.fetch)).toEqual({
-      value: { title: 'answer 1', createdAtMs: at },
-      tier: 'L1_TINYLFU',
-      degraded: true,
-      fetchedAtMs: at,
-    });
-    fixture.wait(1);
-    await expect(posts.read('k', forum.fetch)).rejects.toBe(forum.failure);
-  });
-
   test('is answered by the copy on disk', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();

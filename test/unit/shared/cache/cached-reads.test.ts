@@ -101,14 +101,6 @@ describe('disk', () => {
 });
 
 describe('concurrent reads', () => {
-  test('share one fetch and all return MISS', async () => {
-    const posts = fixture.reads();
-    const forum = fixture.source();
-    const answers = await Promise.all([1, 2, 3].map(() => posts.read('k', forum.fetch)));
-    expect(answers.map(({ tier }) => tier)).toEqual(['MISS', 'MISS', 'MISS']);
-    expect(forum.calls).toBe(1);
-  });
-
   test('a caller that aborts fails alone; when all abort, nothing is cached', async () => {
     const posts = fixture.reads({ negativeForMs: () => MINUTE });
     const impatient = new AbortController();

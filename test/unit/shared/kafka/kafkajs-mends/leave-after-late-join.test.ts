@@ -72,16 +72,6 @@ test('a stop waits for the answer to a join, leaves the group, and nothing is fe
   expect(runner.running).toBe(false);
 });
 
-test('a stop while no broker answers does not wait; the consumer never joins, and closes what it has opened', async () => {
-  const { runner, steps, answer } = createRunner({ inflight: false });
-  const started = runner.start();
-  await runner.stop();
-  expect(steps).toEqual(['connect']);
-  answer();
-  await started;
-  expect(steps).toEqual(['connect', 'leave', 'disconnect']);
-});
-
 test('a join that fails after a stop is no crash, after which the consumer would begin again, and leaves what it joined', async () => {
   const { runner, steps, answer, refuse } = createRunner({ inflight: false });
   const started = runner.start();
