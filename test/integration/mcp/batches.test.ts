@@ -157,7 +157,7 @@ describe('a revoked key', () => {
     const { accountId, apiKey } = await api.account();
     const limits = async () =>
       (
-        await db.pool.query(
+        await db.pool.query<object>(
           `SELECT burst_whole_at, day_requests, (SELECT times FROM recent_uses WHERE name = 'mcp:' || account_id)
            FROM account_limits WHERE account_id = $1`,
           [accountId],

@@ -115,15 +115,6 @@ describe('hostile responses of the forum', () => {
     }
   });
 
-  test('a refusal without a reason is no answer, and is not charged', async () => {
-    answer = (_, response) => response.writeHead(403, JSON_TYPE).end('{"message":"Forbidden","error":403}');
-    for (const path of ['things?ids=t3_abc', 'search?q=x&sub=rust']) {
-      const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/${path}`);
-      expect([reply.status, errorEnvelope.parse(reply.body).error.code]).toEqual([503, 'upstream_error']);
-      expect(reply.headers.get('x-credits-used')).toBeNull();
-    }
-  });
-
   test('answers a timeout after ten seconds of silence', async () => {
     answer = () => undefined;
     const replies = await Promise.all(
@@ -138,26 +129,8 @@ describe('hostile responses of the forum', () => {
 describe('hostile requests', () => {
   test('are answered with 2xx, or with 4xx and the error envelope, never 500', async () => {
     answer = EMPTY;
-    const names = [
-      'url',
-      'id',
-      'ids',
-      'sub',
-      'name',
-      'q',
-      'sort',
-      't',
-      'limit',
-      'after',
-      'nsfw',
-      'type',
-      'format',
-      'comment',
-      'context',
-      'max_comments',
-      'x',
-      '__proto__',
-    ];
+    const names =
+      'url id ids sub name q sort t limit after nsfw type format comment context max_comments x __proto__'.split(' ');
     const value = fc.oneof(
       fc.constantFrom(
         '',

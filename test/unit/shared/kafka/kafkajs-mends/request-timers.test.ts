@@ -52,17 +52,6 @@ function push(queue: Queue, correlationId: number) {
   return outcome;
 }
 
-test('a request that a broker slows down is sent when it may be, and no timer remains', () => {
-  const queue = newQueue();
-  queue.maybeThrottle(1_000);
-  const held = push(queue, 1);
-  vi.advanceTimersByTime(990);
-  expect(held.sent).toBe(false);
-  vi.advanceTimersByTime(20);
-  expect(held.sent).toBe(true);
-  expect(vi.getTimerCount()).toBe(0);
-});
-
 test('requests of all connections time out by one timer, which ends with the last connection', () => {
   const queues = [newQueue(), newQueue(), newQueue()];
   for (const queue of queues) queue.scheduleRequestTimeoutCheck();

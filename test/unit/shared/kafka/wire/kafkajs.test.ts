@@ -156,29 +156,6 @@ test('an answer to a fetch is decoded like by kafkajs, cut off anywhere', async 
   );
 });
 
-test('control records and those of transactions are left to kafkajs', async () => {
-  const [usual, control, transaction] = await Promise.all(
-    [1, 2, 3].map((n) => storedBatch([{ key: null, value: `${n}` }], n)),
-  );
-  control!.writeInt16BE(0x38, 21);
-  transaction!.writeInt16BE(0x18, 21);
-  const answer = answerOf([usual!, control!, transaction!]);
-  const ours = await replaced.decode(new DecoderClass(answer));
-  const flags = ours.map((record) => {
-    const { isControlRecord, batchContext } = record as unknown as {
-      isControlRecord: boolean | undefined;
-      batchContext: { inTransaction: boolean };
-    };
-    return [isControlRecord ?? false, batchContext.inTransaction];
-  });
-  expect(flags).toEqual([
-    [false, false],
-    [true, true],
-    [false, true],
-  ]);
-  expect(await decoded(replaced.decode, answer)).toEqual(await decoded(original.decode, answer));
-});
-
 test('a batch whose records do not fill it as its header says is refused, alone and before another one', async () => {
   const messages = ['a', 'b', 'c'].map((value) => ({ key: 'k', value }));
   const COUNT_AT = 57;

@@ -67,16 +67,6 @@ describe('a forum with unusual responses', () => {
       { id: 'b', parentId: 't1_a' },
     ]);
   });
-
-  test('may name a comment in two stubs and return a missing comment later', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
-      'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
-      '/comments/p0st/_/a': rawThread([rawComment('b', 't1_a')]),
-    });
-    const { loaded } = await readThread(forum.request(9));
-    expect([shape(loaded), loaded.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
-  });
 });
 
 test('a passed deadline ends loading without a call', async () => {

@@ -104,6 +104,14 @@ describe('downloadJars', () => {
     elsewhere.close();
   });
 
+  test('refuses an address that is no proxy, and does not show its password', async () => {
+    const failed = expect(
+      download([jar('a.jar')], { env: { HTTPS_PROXY: 'ftp://me:s3cret@proxy.test:3128' } }),
+    ).rejects;
+    await failed.toThrow(/^HTTPS_PROXY is no address of a proxy(?![^]*s3cret)/);
+    expect(asked).toEqual([]);
+  });
+
   test('ends when it is interrupted, and keeps what it has', async () => {
     const stopping = new AbortController();
     serve = (_request, response) => {
