@@ -95,3 +95,42 @@ console.log(
   }),
 );
 `;
+
+/** With openapi-python-client, which knows one type per status: no Markdown. */
+export const PYTHON_PROGRAM = `
+import json, os
+from forum_client import AuthenticatedClient
+from forum_client.api.monitors import create_monitor, delete_monitor, get_monitor, list_matches, update_monitor
+from forum_client.api.reading import get_post, search_forum
+from forum_client.models import CreateMonitor, CreatedMonitor, Error, PatchMonitor, PostResponse
+
+post_id = os.environ["POST_ID"]
+client = AuthenticatedClient(base_url=os.environ["API_URL"], token=os.environ["API_KEY"], raise_on_unexpected_status=True)
+
+created = create_monitor.sync_detailed(client=client, body=CreateMonitor(name="typed", keywords=["rust*"]), idempotency_key="py")
+assert isinstance(created.parsed, CreatedMonitor)
+monitor = created.parsed.monitor
+changed = update_monitor.sync(monitor.id, client=client, body=PatchMonitor(keywords=["tea"]))
+page = list_matches.sync(monitor.id, client=client, limit=5)
+shown = get_monitor.sync(monitor.id, client=client)
+deleted = delete_monitor.sync(monitor.id, client=client)
+post = get_post.sync(client=client, id=post_id)
+assert isinstance(post, PostResponse)
+missing = get_monitor.sync_detailed("mon_000000000000", client=client)
+wrong = search_forum.sync_detailed(client=client, q="x" * 600)
+assert isinstance(missing.parsed, Error) and isinstance(wrong.parsed, Error)
+
+print(json.dumps({
+    "status": created.status_code,
+    "secret": created.parsed.webhook_secret[:6],
+    "warning": created.parsed.warnings[0].code,
+    "posts": monitor.include_posts,
+    "keywords": changed.monitor.keywords,
+    "matches": len(page.items),
+    "today": shown.stats.matches_today,
+    "deleted": deleted.status,
+    "post": post.post.name,
+    "missing": [missing.status_code, missing.parsed.error.code],
+    "wrong": [wrong.status_code, wrong.parsed.error.message.split(":")[0]],
+}))
+`;

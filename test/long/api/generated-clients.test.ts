@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
@@ -12,9 +12,12 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
-import { ORVAL_PROGRAM, TYPED_FETCH_PROGRAM } from './generated-clients.cases.ts';
+import { ORVAL_PROGRAM, PYTHON_PROGRAM, TYPED_FETCH_PROGRAM } from './generated-clients.cases.ts';
 
 const MODULES = join(import.meta.dirname, '../../../node_modules');
+/** A Python that has openapi-python-client, which `pip install openapi-python-client` brings. */
+const PYTHON = process.env.TEST_PYTHON ?? 'python3';
+const HAS_GENERATOR = spawnSync(PYTHON, ['-c', 'import openapi_python_client, httpx']).status === 0;
 
 const TSCONFIG = {
   compilerOptions: {
@@ -144,3 +147,20 @@ ${calls.join('\n')}
 }
 `;
 }
+
+test.skipIf(!HAS_GENERATOR)('openapi-python-client generates a client that loses no answer and works', async () => {
+  env.PATH = `${dirname(PYTHON)}:${env.PATH ?? ''}`;
+  const generate = ['-m', 'openapi_python_client', 'generate', '--path', 'openapi.json', '--meta', 'none'];
+  const { stdout, stderr } = await run(PYTHON, [...generate, '--output-path', 'forum_client', '--overwrite']);
+  expect(stdout + stderr).not.toMatch(/warning|omitted|cannot/i);
+  const sources = globSync(join(folder, 'forum_client/api/*/*.py'));
+  const lost = documentedAnswers().filter(({ id, status }) => {
+    const file = sources.find((path) =>
+      path.endsWith(`/${id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.py`),
+    );
+    return file === undefined || !readFileSync(file, 'utf8').includes(`status_code == ${status}`);
+  });
+  expect(lost).toEqual([]);
+  writeFileSync(join(folder, 'use_python.py'), PYTHON_PROGRAM);
+  expect(JSON.parse((await run(PYTHON, ['use_python.py'])).stdout)).toEqual(expected());
+});

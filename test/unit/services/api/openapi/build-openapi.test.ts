@@ -1,8 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
-import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
-import type { JsonSchema, MediaType } from '../../../../../services/api/openapi/openapi-shape.ts';
+import { buildOpenApiDocument, routeDocuments } from '../../../../../services/api/openapi/build-openapi.ts';
+import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
+import { openApiPath } from '../../../../../services/api/openapi/route-document.ts';
 import { buildWebhookMessage } from '../../../../../shared/domain/webhooks/webhook-message.ts';
 import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';
@@ -46,6 +47,87 @@ describe('the document', () => {
   });
 });
 
+describe('parameters', () => {
+  const queried = routeDocuments.flatMap(({ method, path, query }) =>
+    query === undefined ? [] : [{ name: `${method} ${openApiPath(path)}`, query }],
+  );
+  const parametersOf = (name: string) =>
+    operations.find((one) => one.name === name)!.operation.parameters.filter((one) => one.in === 'query');
+
+  test.each(queried)('of $name are validated as documented', ({ name, query }) => {
+    const parameters = parametersOf(name);
+    const asked = exampleRequest(parameters);
+    expect(query.safeParse(asked).error).toBeUndefined();
+    for (const parameter of parameters) {
+      const { [parameter.name]: _absent, ...others } = asked;
+      for (const [text, isValid] of probesOf(parameter)) {
+        const result = query.safeParse({ ...others, [parameter.name]: text });
+        expect(result.success, `${parameter.name}=${text}`).toBe(isValid);
+      }
+      const without = query.safeParse(others);
+      // One of url and id is enough, and the example has one.
+      if (parameter.required) expect(without.success, `without ${parameter.name}`).toBe(false);
+      else if (without.success) {
+        expect(without.data[parameter.name]).toEqual(parameter.schema.default);
+      }
+    }
+  });
+
+  test('have valid examples', () => {
+    for (const { name, operation } of operations) {
+      for (const { name: parameter, schema, example } of operation.parameters) {
+        if (example !== undefined) validate(document, schema, example, `${name} ${parameter}`);
+      }
+    }
+  });
+});
+
+/** The text of a request with every documented example. */
+function exampleRequest(parameters: readonly Parameter[]): Record<string, string> {
+  const given = parameters.filter(({ example }) => example !== undefined);
+  return Object.fromEntries(given.map(({ name, example }) => [name, String(example)]));
+}
+
+/** Texts of a parameter, and whether its schema allows them. */
+function probesOf({ schema }: Parameter): [string, boolean][] {
+  const { type, enum: values } = schema;
+  const bound = (name: string) => (typeof schema[name] === 'number' ? schema[name] : undefined);
+  const [minimum, maximum, maxLength, maxItems] = ['minimum', 'maximum', 'maxLength', 'maxItems'].map(bound);
+  if (Array.isArray(values))
+    return [...(values as string[]).map((value): [string, boolean] => [value, true]), ['?', false]];
+  if (type === 'boolean')
+    return [
+      ['true', true],
+      ['false', true],
+      ['maybe', false],
+    ];
+  if (type === 'integer') {
+    return [
+      [String(minimum), true],
+      [String(maximum), true],
+      [String(minimum! - 1), false],
+      [String(maximum! + 1), false],
+      ['1.5', false],
+      ['x', false],
+    ];
+  }
+  if (maxItems !== undefined) {
+    const ids = (count: number) => Array.from({ length: count }, (_, at) => `t3_${at}`).join(',');
+    return [
+      [ids(maxItems), true],
+      [ids(maxItems + 1), false],
+      ['', false],
+    ];
+  }
+  return maxLength === undefined
+    ? []
+    : [
+        ['x'.repeat(maxLength), true],
+        ['x'.repeat(maxLength + 1), false],
+        ['', false],
+      ];
+}
+
 describe('examples', () => {
   const valid = (content: Record<string, MediaType>, what: string) => {
     for (const [type, { schema, examples }] of Object.entries(content)) {
@@ -55,14 +137,6 @@ describe('examples', () => {
       }
     }
   };
-
-  test('of parameters are valid', () => {
-    for (const { name, operation } of operations) {
-      for (const { name: parameter, schema, example } of operation.parameters) {
-        if (example !== undefined) validate(document, schema, example, `${name} ${parameter}`);
-      }
-    }
-  });
 
   test.each(operations)('of $name exist and are valid', ({ name, operation }) => {
     if (operation.requestBody !== undefined) valid(operation.requestBody.content, `${name} request`);
