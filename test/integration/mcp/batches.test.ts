@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -91,6 +93,18 @@ test.each<[what: string, body: object[], fault: string]>([
   expect((await send(apiKey, times(10, ping))).status).toBe(429);
 });
 
+test('a call of an unknown tool counts as a call', async () => {
+  const { apiKey } = await api.account({ pack: 0 });
+  await db.freeze();
+  const unknown = { ...call, params: { name: 'nothing' } };
+  expect((await send(apiKey, [unknown])).body).toMatchObject({ error: { code: -32602 } });
+  for (const body of [unknown, [call]]) {
+    expect((await send(apiKey, body)).body).toMatchObject({
+      result: { isError: true, _meta: { error: { code: 'rate_limited' } } },
+    });
+  }
+});
+
 test('a batch has at most ten messages', async () => {
   const { apiKey } = await api.account();
   const refused = await send(apiKey, times(11, call));
@@ -122,4 +136,55 @@ test('refuses a large body without a valid key before reading it', async () => {
   const [answer] = (await once(socket, 'data')) as [Buffer];
   socket.destroy();
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 [^]*WWW-Authenticate: Bearer [^]*"unauthorized"/);
+});
+
+describe('a revoked key', () => {
+  const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const large = rpc('ping', { padding: 'x'.repeat(20_000) });
+
+  test.each<[what: string, body: unknown]>([
+    ['a message that calls no tool', ping],
+    ['a list of the tools', rpc('tools/list')],
+    ['a handshake', rpc('initialize', hello)],
+    ['a call of a tool', call],
+    ['a batch', [ping, { ...call, id: 2 }]],
+    ['a batch that is too long', times(11, ping)],
+    ['an empty batch', []],
+    ['a large message', large],
+    ['a body that is not JSON', '{'],
+  ])('is refused for %s, and takes no limit', async (_what, body) => {
+    const { accountId, apiKey } = await api.account();
+    const limits = async () =>
+      (
+        await db.pool.query<object>(
+          `SELECT burst_whole_at, day_requests, (SELECT times FROM recent_uses WHERE name = 'mcp:' || account_id)
+           FROM account_limits WHERE account_id = $1`,
+          [accountId],
+        )
+      ).rows;
+    const before = await limits();
+    expect(await revokeApiKey(db.pool, accountId, apiKey.slice(3, 11))).toBe(true);
+    expect((await send(apiKey, body)).status).toBe(401);
+    expect(await limits()).toEqual(before);
+  });
+
+  test('is refused when it was revoked between the head and the body of a message', async () => {
+    const { accountId, apiKey } = await api.account();
+    const query = vi.spyOn(db.pool, 'query');
+    onTestFinished(() => query.mockRestore());
+    const body = JSON.stringify(large);
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    const looksUp = ([statement]: unknown[]) => JSON.stringify(statement).includes('api_keys');
+    await eventually('the lookup of the key', () => query.mock.calls.some(looksUp));
+    await revokeApiKey(db.pool, accountId, apiKey.slice(3, 11));
+    socket.write(body);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 [^]*"unauthorized"/);
+  });
 });

@@ -1,5 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
+import type { KeyScope } from '../../../schemas/api/account.ts';
+import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -74,30 +77,52 @@ async function postOf(key: string): Promise<{ id: string; author: string }> {
   return (listing.body.items as { id: string; author: string }[])[0]!;
 }
 
-const TOOLS = [
-  'get_forum_post',
-  'get_forum_items',
-  'list_subreddit_posts',
-  'get_subreddit',
-  'get_forum_user',
-  'search_forum',
-  'get_monitor_matches',
-  'list_monitors',
-  'create_monitor',
-  'update_monitor',
-  'pause_monitor',
-  'resume_monitor',
-  'list_mutes',
-  'add_mute',
-  'remove_mute',
-  'start_backfill',
-  'get_backfill',
-  'cancel_backfill',
-  'explain_match',
-  'explain_rule',
-  'preview_monitor',
-  'get_monitor_timeseries',
-];
+/** The tools in their order, and the permission that each requires. */
+const TOOLS: Record<string, KeyScope> = {
+  get_forum_post: 'forum:read',
+  get_forum_items: 'forum:read',
+  list_subreddit_posts: 'forum:read',
+  get_subreddit: 'forum:read',
+  get_forum_user: 'forum:read',
+  search_forum: 'forum:read',
+  get_monitor_matches: 'monitors:read',
+  list_monitors: 'monitors:read',
+  create_monitor: 'monitors:write',
+  update_monitor: 'monitors:write',
+  pause_monitor: 'monitors:write',
+  resume_monitor: 'monitors:write',
+  list_mutes: 'monitors:read',
+  add_mute: 'monitors:write',
+  remove_mute: 'monitors:write',
+  start_backfill: 'monitors:write',
+  get_backfill: 'monitors:read',
+  cancel_backfill: 'monitors:write',
+  explain_match: 'monitors:read',
+  explain_rule: 'monitors:write',
+  preview_monitor: 'monitors:write',
+  get_monitor_timeseries: 'monitors:read',
+};
+
+test('each tool requires its permission, and names it to a key that has only the others', async () => {
+  const { accountId } = await api.account();
+  const call = async (key: string, name: string) => {
+    const headers = { authorization: `Bearer ${key}`, accept: 'application/json', 'content-type': 'application/json' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } });
+    return (await fetch(`${api.url}/mcp`, { method: 'POST', headers, body })).text();
+  };
+  for (const scope of KEY_SCOPES) {
+    const others = KEY_SCOPES.filter((other) => other !== scope);
+    const [only, without] = [
+      await issueApiKey(db.pool, accountId, 'only', [scope]),
+      await issueApiKey(db.pool, accountId, 'without', others),
+    ];
+    for (const [name, required] of Object.entries(TOOLS)) {
+      const refusal = `insufficient_scope: This key lacks the permission ${required}.`;
+      expect([name, (await call(only, name)).includes(refusal)]).toEqual([name, scope !== required]);
+      expect([name, (await call(without, name)).includes(refusal)]).toEqual([name, scope === required]);
+    }
+  }
+});
 
 test('matches of removed items have no text and no author in the answers of the tools', async () => {
   const { apiKey } = await api.account();
@@ -123,7 +148,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
 
   test('lists all tools with schemas of their arguments and answers', async () => {
     const { tools } = await lasting.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+    expect(tools.map(({ name }) => name)).toEqual(Object.keys(TOOLS));
     for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });
@@ -286,6 +311,88 @@ test('untrusted texts cannot forge lines or Markdown in excerpts', async () => {
   expect(Array.from(excerptOf('😀'.repeat(5_000))).length).toBeLessThan(310);
   expect(excerptOf('😀'.repeat(5_000)).isWellFormed()).toBe(true);
   expect(excerptOf('short')).toBe('short');
+});
+
+/** The tools of an account, called in the revision with a handshake. */
+async function tools(apiKey: string) {
+  const agent = await Agent.connect('legacy', apiKey);
+  onTestFinished(() => agent.client.close());
+  return (name: string, args: Record<string, unknown>) => agent.call(name, args);
+}
+
+test('changes a monitor, and explains a rule on a text', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
+  const call = await tools(apiKey);
+  const changed = await call('update_monitor', { id, keywords: ['rust', 'the'], exclude: ['belt'] });
+  expect(changed.structuredContent).toMatchObject({ monitor: { id, keywords: ['rust', 'the'] } });
+  expect(changed.content[0]!.text).toContain('keywords: rust, the · not: belt');
+  expect(changed.content[0]!.text).toContain('\nWarning: "the" is in');
+  const settings = { keywords: ['rust'], exclude: ['belt'], subreddits: ['metals'] };
+  const item = { kind: 'comment', body: 'a rusty belt' };
+  const explained = await call('explain_rule', { settings, item });
+  expect(explained.structuredContent).toMatchObject({ matched: false, excludes: [{ term: 'belt', matched: true }] });
+  expect(explained.content[0]!.text.split('\n')).toEqual([
+    'It does not match the rule.',
+    '- rust: not in it. “rusty” contains “rust”, but as a part of a longer word.',
+    '- excluded: belt: in body 8–12',
+    'Rejected by: subreddit',
+  ]);
+});
+
+test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const call = await tools(apiKey);
+  const created = await call('create_monitor', {
+    name: 'jobs',
+    terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+    require: [['rust', { text: 'Go', case_sensitive: true }]],
+    exclude_subreddits: ['jokes'],
+    authors: null,
+    exclude: null,
+    nsfw: null,
+    webhook_url: null,
+    exclude_authors: ['automod'],
+    languages: ['en'],
+    thread_once: true,
+  });
+  const { monitor } = created.structuredContent as { monitor: { id: string } };
+  expect(monitor).toMatchObject({
+    keywords: [],
+    terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+    thread_once: true,
+  });
+  const listed = await call('list_monitors', {});
+  expect(listed.structuredContent).toMatchObject({ items: [monitor] });
+  expect(listed.content[0]!.text).toContain(
+    'terms: hiring (prefix, in title) · and one of: rust, Go (case-sensitive) · everywhere · not in r/jokes · not by u/automod · languages: en · once a thread and day',
+  );
+  const { id } = monitor;
+  const added = await call('add_mute', { id, kind: 'author', value: 'u/Noisy' });
+  const { mute } = added.structuredContent as { mute: { id: string } };
+  expect([added.content[0]!.text, mute]).toMatchObject([`Muted: u/noisy (${mute.id})`, { value: 'noisy' }]);
+  expect((await call('list_mutes', { id })).structuredContent).toEqual({ items: [mute], limit: 500 });
+  const removed = await call('remove_mute', { id, mute_id: mute.id });
+  expect(removed.structuredContent).toEqual({ status: 'deleted' });
+  expect((await call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
+});
+
+test('starts a backfill, reads its progress and cancels it', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
+  const call = await tools(apiKey);
+  expect((await call('get_backfill', { id })).content[0]!.text).toBe('No backfill yet.');
+  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const started = await call('start_backfill', { id, from, max_credits: 3 });
+  const { backfill } = started.structuredContent as { backfill: Record<string, unknown> };
+  expect(backfill).toMatchObject({ state: 'running', from, max_credits: 3 });
+  const shown = await call('get_backfill', { id });
+  expect(shown.structuredContent).toEqual({ items: [backfill] });
+  expect(shown.content[0]!.text).toContain('running (bf_');
+  const cancelled = await call('cancel_backfill', { id, run_id: backfill.id });
+  expect(cancelled.structuredContent).toEqual({ backfill: { ...backfill, state: 'cancelling' } });
+  const created = await call('create_monitor', { name: 'with', keywords: ['ore'], backfill_hours: 24 });
+  expect(created.structuredContent).toMatchObject({ backfill: { state: 'running', max_credits: null } });
 });
 
 function withoutTier(body: Record<string, unknown>): Record<string, unknown> {

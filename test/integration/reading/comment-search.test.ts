@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commentListing } from '../../../schemas/api/forum-resources.ts';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
+import { byTime } from '../../../services/api/reading/comment-order.ts';
+import type { CommentsWanted } from '../../../services/api/reading/comment-order.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import type { ArchivedComment } from '../../../shared/stores/matches/archived-comments.ts';
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
 import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { commentItem } from '../../support/samples/forum-items.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -153,4 +157,31 @@ describe('comment search', () => {
     expect(reply.body).toHaveProperty('error.message', expect.stringMatching(/^after: .*removed/));
     expect((await search(`q=hazelnut&sort=new&after=${after}`)).count).toBeGreaterThan(0);
   });
+});
+
+test('by time comes everything once, the latest created first, also what was seen late', async () => {
+  const [minute, day, now] = [60_000, 86_400_000, Date.now()];
+  const items = Array.from({ length: 150 }, (_, at) => {
+    const created = now - at ** 2 * 2 * minute;
+    // The last ones were created before anything the archive keeps; every seventh was seen an hour late.
+    const seen = Math.max(created, now - 20 * day);
+    const late = at % 7 === 0 ? Math.min(now, seen + 60 * minute) : seen;
+    const times = { created_utc: new Date(created).toISOString(), first_seen_at: new Date(late).toISOString() };
+    return { ...commentItem(1_000 + at, 'cashew'), subreddit: 'test', ...times };
+  });
+  await insertItems(db.pool, clickhouse, items);
+  const { signal } = new AbortController();
+  const deps = { clickhouse, ask: <T>(read: (ending: AbortSignal) => Promise<T>) => read(signal) };
+  const wanted = { terms: ['cashew'], words: ['cashew'], subreddit: undefined, since: undefined, now };
+  const listed = async (...asked: [wanted: CommentsWanted, after?: ArchivedComment]) => {
+    const comments: ArchivedComment[] = [];
+    for await (const page of byTime(deps, asked[0], asked[1])) comments.push(...page);
+    return comments;
+  };
+  const ids = items.map(({ thing_id: id }) => id);
+  const idsOf = (found: ArchivedComment[]) => found.map(({ thingId }) => thingId);
+  const found = await listed(wanted);
+  expect(idsOf(found)).toEqual(ids);
+  expect(idsOf(await listed(wanted, found[2]))).toEqual(ids.slice(3));
+  expect(idsOf(await listed({ ...wanted, since: now - 101 * minute }))).toEqual(ids.slice(0, 8));
 });

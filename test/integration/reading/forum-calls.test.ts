@@ -155,6 +155,16 @@ describe('a forum that does not accept us', () => {
   });
 });
 
+test('a refusal without a reason is no answer, and costs nothing', async () => {
+  answer = () => ({ status: 403, body: { message: 'Forbidden', error: 403 } });
+  const { apiKey } = await api.account();
+  for (const path of ['things?ids=t3_abc', 'search?q=x&sub=rust']) {
+    const reply = await api.call(apiKey, 'GET', `/v1/forum/${path}`);
+    expect(reply).toMatchObject({ status: 503, body: { error: { code: 'upstream_error' } } });
+    expect(reply.headers.get('x-credits-used')).toBeNull();
+  }
+});
+
 test('the name of no community, from which the forum leads to one, is a 404 that is kept for a minute', async () => {
   answer = () => ({ status: 302, location: '/r/metals/hot.json' });
   const { apiKey } = await api.account();

@@ -138,3 +138,20 @@ test('a member that exceeds the rebalance timeout does not commit, and continues
   expectForward(commits);
   await slow.stop();
 });
+
+test('a handler that takes longer than the session keeps its partition by heartbeats', async () => {
+  const topic = await fixture.topic('slow');
+  await fixture.publisher.publish(topic, [{ key: 'k', value: '0' }]);
+  const commits: Commit[] = [];
+  let calls = 0;
+  const consumer = await member('only', topic, commits, {
+    sessionTimeoutMs: 10_000,
+    async handle() {
+      calls++;
+      await wait(13_000);
+    },
+  });
+  await eventually('committed', () => commits.length > 0);
+  expect([calls, consumer.ready(), commits[0]!.next]).toEqual([1, true, 1n]);
+  await consumer.stop();
+});

@@ -55,8 +55,3 @@ test('anything else gets JSON lines with the same facts, and only the path of th
   expect(out).not.toContain(KEY.slice(11));
   expect(err).toBe('');
 });
-
-test('where everything is is logged at every LOG_LEVEL', () => {
-  const { out } = record(false, 'silent');
-  expect(JSON.parse(out)).toMatchObject({ api: 'http://localhost:8080/v1', demo_key_file: demoKeyFile });
-});

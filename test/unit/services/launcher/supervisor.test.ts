@@ -65,15 +65,6 @@ const settle = async () => {
 };
 
 describe('Supervisor', () => {
-  test('stops the services first, then the simulator, then the engines', async () => {
-    const { log, supervisor, part } = stage();
-    await part('kafka', 'engine');
-    await part('simulator', 'simulator');
-    await part('services', 'services');
-    await supervisor.stop();
-    expect(log.slice(3)).toEqual(['stop services', 'stop simulator', 'stop kafka']);
-  });
-
   test('starts nothing after a stop', async () => {
     const { log, supervisor, part, kill } = stage();
     await part('kafka', 'engine');
@@ -82,22 +73,6 @@ describe('Supervisor', () => {
     await stopped;
     await settle();
     expect(log.filter((line) => line.startsWith('start'))).toEqual(['start kafka']);
-  });
-
-  test('restarts the services while an optional engine is down', async () => {
-    const { log, supervisor, part, kill } = stage();
-    let starts = 0;
-    await part('clickhouse', 'engine', () => (starts++ === 0 ? undefined : 'no'), {
-      isOptional: true,
-      externalCause: () => Promise.resolve('full'),
-    });
-    await part('services', 'services');
-    kill('clickhouse');
-    await settle();
-    kill('services');
-    await settle();
-    await supervisor.stop();
-    expect(log.filter((line) => line === 'start services')).toHaveLength(2);
   });
 
   test('an engine whose disk is full is not restarted until there is room, and never given up', async () => {

@@ -18,43 +18,6 @@ const text = (cache: DiskCache, key: string) => cache.get(key)?.value.toString()
 const bytesFor = (length: number) =>
   occupiedBytes(encodeEntry({ value: Buffer.alloc(length), storedAtMs: 0, expiresAtMs: 0 }).length);
 
-describe('entries', () => {
-  test("do not change in the reader's hands during later reads", async () => {
-    const cache = await files.open();
-    for (const [i, length] of [50, 40_000, 60, 50_000].entries()) {
-      cache.set(`k${i}`, Buffer.alloc(length, i), files.now + HOUR);
-    }
-    cache.flush();
-    const values = [0, 1, 2, 3].map((i) => cache.get(`k${i}`)!.value);
-    expect(values.map((value, i) => value.equals(Buffer.alloc(value.length, i)))).toEqual([true, true, true, true]);
-  });
-});
-
-describe('expiry', () => {
-  test('takes effect at its millisecond for written and pending entries and frees the bytes', async () => {
-    const cache = await files.open();
-    cache.set('written', Buffer.from('value'), files.now + 100);
-    cache.flush();
-    cache.set('pending', Buffer.from('value'), files.now + 100);
-    files.now += 99;
-    expect([text(cache, 'written'), text(cache, 'pending')]).toEqual(['value', 'value']);
-    files.now += 1;
-    expect([text(cache, 'written'), text(cache, 'pending')]).toEqual([undefined, undefined]);
-    cache.flush();
-    expect([cache.size, cache.bytes]).toEqual([0, 0]);
-  });
-
-  test('of entries that nobody reads happens during later writes', async () => {
-    const cache = await files.open();
-    for (let i = 0; i < 50; i += 1) cache.set(`k${i}`, Buffer.alloc(10), files.now + 100 + i);
-    cache.flush();
-    files.now += 110;
-    cache.set('new', Buffer.alloc(10), files.now + HOUR);
-    cache.flush();
-    expect(cache.size).toBe(50 - 11 + 1);
-  });
-});
-
 describe('the limit', () => {
   test('keeps the file within 1.4 times its size, however much is written', async () => {
     const maxBytes = 8_000_000;
@@ -98,19 +61,6 @@ describe('failures', () => {
     cache.flush();
     expect([cache.get('k'), cache.size, cache.bytes, cache.holdsValues]).toEqual([undefined, 0, 0, false]);
     await cache.close();
-  });
-
-  test('finds and stores nothing after closing, and may be closed again', async () => {
-    const cache = await files.open();
-    cache.set('k', Buffer.from('value'), files.now + HOUR);
-    expect(cache.holdsValues).toBe(true);
-    await cache.close();
-    expect(cache.holdsValues).toBe(false);
-    cache.set('late', Buffer.from('value'), files.now + HOUR);
-    await new Promise(setImmediate);
-    expect([cache.get('k'), cache.get('late'), cache.size]).toEqual([undefined, undefined, 0]);
-    await cache.close();
-    expect(files.messages).toEqual([]);
   });
 
   test('reports failing writes once, loses only their entries, and reports the recovery', async () => {

@@ -22,20 +22,4 @@ describe('SingleFlight', () => {
     calls[1]!.resolve('new');
     expect(await second).toBe('new');
   });
-
-  test('when the last caller aborts, the fetch is aborted and the next caller starts a new one', async () => {
-    const { calls, fetch } = controlled();
-    const shared = new SingleFlight<string>();
-    const impatient = [new AbortController(), new AbortController()];
-    const both = impatient.map((controller) => shared.run('k', fetch, controller.signal));
-    for (const controller of impatient) controller.abort(new Error('gone'));
-    expect(await Promise.allSettled(both)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-    expect(calls[0]!.signal.aborted).toBe(true);
-    const later = shared.run('k', fetch);
-    expect(calls).toHaveLength(2);
-    // The result of the first fetch no longer matters.
-    calls[0]!.reject(new Error('stopped'));
-    calls[1]!.resolve('a');
-    expect(await later).toBe('a');
-  });
 });

@@ -70,8 +70,3 @@ test.each([
   expect(error).toMatchObject({ message: expect.stringContaining('x') as string });
   expect(isKafkaAway(error)).toBe(away);
 });
-
-test('a fault of the code at the end of the retries of kafkajs does not mean that Kafka is away', async () => {
-  const given = createRetry({ retries: 0 })(() => Promise.reject(new TypeError('x')));
-  expect(isKafkaAway(await given.catch((thrown: unknown) => thrown))).toBe(false);
-});

@@ -13,11 +13,6 @@ writeFileSync(PEM, '-----BEGIN CERTIFICATE-----\n');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('settings of connections to Kafka', () => {
-  test('nothing is encrypted unless it is asked for', () => {
-    expect(securityOf({})).toEqual(NO_SECURITY);
-    expect(tlsOptions(NO_SECURITY)).toEqual({});
-  });
-
   test('with TLS, certificates are checked by the authorities that Node.js trusts, or those of a file', () => {
     const trusting = securityOf({ KAFKA_TLS: '1', KAFKA_SASL_MECHANISM: 'scram-sha-512' });
     expect(trusting.mechanism).toBe('scram-sha-512');
@@ -45,10 +40,5 @@ describe('settings of connections to Kafka', () => {
   ])('%j is refused', (env, message) => {
     expect(() => loadConfig(env)).toThrow(ConfigError);
     expect(() => loadConfig(env)).toThrow(message);
-  });
-
-  test('numbers of partitions are read by topic', () => {
-    const { partitions } = loadConfig({ KAFKA_PARTITIONS: 'monitor.matches=48, forum.posts=6' }).kafka;
-    expect(partitions).toEqual({ 'monitor.matches': 48, 'forum.posts': 6 });
   });
 });

@@ -24,33 +24,6 @@ function createGroup() {
 /** The end of a turn of the event loop, and of the one after it. */
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-test('partitions that end together share a request', async () => {
-  const { requests, due } = createGroup();
-  const commits = new OffsetCommits();
-  const all = [
-    commits.commit(due('posts', 0, 5n)),
-    commits.commit({ ...due('posts', 1, 2n ** 60n), metadata: 'm' }),
-    commits.commit(due('comments', 1, 7n)),
-  ];
-  await turn();
-  expect(requests.map(({ offsets }) => offsets)).toEqual([
-    {
-      topics: [
-        {
-          topic: 'posts',
-          partitions: [
-            { partition: 0, offset: '5' },
-            { partition: 1, offset: '1152921504606846976', metadata: 'm' },
-          ],
-        },
-        { topic: 'comments', partitions: [{ partition: 1, offset: '7' }] },
-      ],
-    },
-  ]);
-  requests[0]!.answer.resolve(undefined);
-  expect(await Promise.all(all)).toEqual([true, true, true]);
-});
-
 test('partitions that end while a request is under way share the next one, without those that were lost', async () => {
   const { requests, due } = createGroup();
   const commits = new OffsetCommits();
@@ -67,19 +40,6 @@ test('partitions that end while a request is under way share the next one, witho
   expect(requests[1]!.offsets).toEqual({ topics: [{ topic: 'posts', partitions: [{ partition: 1, offset: '2' }] }] });
   requests[1]!.answer.resolve(undefined);
   expect(await Promise.all(later)).toEqual([true, false]);
-});
-
-test('all that share a request get its error, which kafkajs must see', async () => {
-  const { requests, due } = createGroup();
-  const commits = new OffsetCommits();
-  const all = Promise.allSettled([commits.commit(due('posts', 0, 1n)), commits.commit(due('posts', 1, 1n))]);
-  await turn();
-  const error = Object.assign(new Error('join again'), { type: 'REBALANCE_IN_PROGRESS' });
-  requests[0]!.answer.reject(error);
-  expect((await all).map((one) => (one.status === 'rejected' ? (one.reason as unknown) : one.status))).toEqual([
-    error,
-    error,
-  ]);
 });
 
 test('those that wait fail with the request that is under way: no request follows to fail, too', async () => {

@@ -35,8 +35,3 @@ test('a request has at most one piece per partition, and each partition keeps it
     }),
   );
 });
-
-test('two records that together exceed the limit become two pieces, and a larger record becomes one alone', () => {
-  const pieces = cutPieces('t', [record(60), record(41), record(500), record(1)], 100);
-  expect(pieces.map(({ records }) => records.length)).toEqual([1, 1, 1, 1]);
-});

@@ -91,15 +91,6 @@ test('a failure is that of its group alone, and a wrong number of answers is one
   expect(await calls.call(5)).toBe(5);
 });
 
-test('a run that throws at once fails its calls, not the process', async () => {
-  const calls = new CallBatcher<number, number>({
-    run: () => {
-      throw new Error('at once');
-    },
-  });
-  await expect(calls.call(1)).rejects.toThrow('at once');
-});
-
 test('a failure that the next group would meet too is that of all calls that wait', async () => {
   let runs = 0;
   const calls = new CallBatcher<number, number>({

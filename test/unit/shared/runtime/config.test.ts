@@ -1,20 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_CONCURRENT_ATTEMPTS } from '../../../../services/deliverer/dispatcher-deps.ts';
-import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
 
 describe('loadConfig', () => {
-  test('an empty environment is complete', () => {
-    const config = loadConfig({});
-    expect(config.http).toMatchObject({ port: 8080, host: '127.0.0.1', baseUrl: 'http://localhost:8080' });
-    expect(config.crawlSources).toEqual(['post-ids', 'listings', 'threads']);
-    expect(config.upstream.clients).toBeUndefined();
-    expect(config.kafka).toMatchObject({ brokers: undefined, topicPrefix: '', replication: undefined, partitions: {} });
-    expect(config.webhooks.allowPrivate).toBe(false);
-    expect(config.recorder.suppressedPerDay).toBe(SUPPRESSED_PER_DAY);
-    expect(config.deliverer.attemptsAtOnce).toBe(MAX_CONCURRENT_ATTEMPTS);
-  });
-
   test('all faults are named in one message', () => {
     const broken = {
       PORT: '70000',
@@ -85,28 +72,5 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY: must be set together/);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).not.toThrow(/hunter2/);
     expect(() => loadConfig({ SECRET_KEY: key, SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY_PREVIOUS: must be/);
-  });
-
-  test.each<[string, string[]]>([
-    ['', []],
-    ['listings', ['listings']],
-    ['replay:/tmp/a.jsonl.zst, listings', ['replay:/tmp/a.jsonl.zst', 'listings']],
-  ])('CRAWL_SOURCES=%j', (value, sources) => {
-    expect(loadConfig({ CRAWL_SOURCES: value }).crawlSources).toEqual(sources);
-  });
-
-  test('empty values count as unset', () => {
-    expect(loadConfig({ DATABASE_URL: '', UPSTREAM_CLIENTS: '', PORT: '' })).toEqual(loadConfig({}));
-  });
-
-  test('a client secret may hold colons', () => {
-    expect(loadConfig({ UPSTREAM_CLIENTS: 'a:b:c,d:e' }).upstream.clients).toEqual([
-      { id: 'a', secret: 'b:c' },
-      { id: 'd', secret: 'e' },
-    ]);
-  });
-
-  test('trailing slashes of public addresses are dropped', () => {
-    expect(loadConfig({ BASE_URL: 'https://api.example.com/' }).http.baseUrl).toBe('https://api.example.com');
   });
 });

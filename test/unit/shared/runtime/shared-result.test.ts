@@ -35,14 +35,3 @@ test('a failure goes to those who wait, and the next asker runs it anew', async 
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect([await ask(), runs]).toEqual([2, 2]);
 });
-
-test('work that throws at once rejects, and is done anew for the next asker', async () => {
-  let runs = 0;
-  const ask = sharedResult(() => {
-    runs++;
-    throw new Error('no');
-  }, 1_000);
-  await expect(ask()).rejects.toThrow('no');
-  await expect(ask()).rejects.toThrow('no');
-  expect(runs).toBe(2);
-});

@@ -29,24 +29,6 @@ function answerOf(hours: number, stored: Partial<StoredRange>, now = FROM + hour
 const storedHour = (hour: number, known: HourCoverage, callsPerSecond: number | null = null) =>
   measure({ hour: at(hour), coverage: known, callsPerSecond, computedAt: at(hour + 1) })!;
 
-test('hours of which nothing is known are listed, without figures', () => {
-  const { hours, total, gaps, gap_count } = answerOf(2, {});
-  expect(hours.map(({ hour, measured_at }) => [hour, measured_at])).toEqual([
-    ['2026-03-10T08:00:00.000Z', null],
-    ['2026-03-10T09:00:00.000Z', null],
-  ]);
-  expect(total).toEqual({
-    seen: { posts: 0, comments: 0, by_source: {} },
-    late: 0,
-    tombstones: 0,
-    completeness: { posts: null, comments: null },
-    lag_seconds: null,
-    gaps: { opened: 0, closed: 0, open: 0 },
-    budget: { allowed: null, used: 0, by_lane: {} },
-  });
-  expect([gaps, gap_count]).toEqual([[], 0]);
-});
-
 test('the allowed calls of the hour under way are those of its part that is over', () => {
   const calls = [
     { hour: at(0), lane: 'live', taken: 100, refused: 0 },

@@ -19,22 +19,6 @@ function createWork() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('an account has a few at a time, the others follow in order, and other accounts do not wait', async () => {
-  const queues = new AccountQueues(2, 10);
-  const work = createWork();
-  const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => queues.run(name[0]!, work.of(name)));
-  await turn();
-  expect(work.begun).toEqual(['a1', 'a2', 'b1']);
-  work.end('a2');
-  await turn();
-  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3']);
-  work.end('a1');
-  await turn();
-  for (const name of ['a3', 'a4', 'b1']) work.end(name);
-  expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
-  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
-});
-
 test('all accounts together have a few at a time; one with enough under way lets others go first', async () => {
   const queues = new AccountQueues(2, 3);
   const work = createWork();

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCompression } from '../../../../../services/api/http/compress-answers.ts';
 
 const LONG = { text: 'grün '.repeat(500) };
-const SHORT = { text: 'x'.repeat(1_000) };
 const DOCUMENT = Buffer.from(JSON.stringify(LONG));
 const ETAG = 'W/"one"';
 
@@ -18,14 +17,7 @@ beforeAll(async () => {
   app.disable('etag');
   app.use(createCompression());
   app.get('/long', (_request, response) => void response.json(LONG));
-  app.get('/short', (_request, response) => void response.json(SHORT));
-  app.get('/page', (_request, response) => void response.type('html').send(LONG.text));
-  app.get('/picture', (_request, response) => void response.type('png').send(DOCUMENT));
   app.get('/document', (_request, response) => void response.set('ETag', ETAG).type('json').send(DOCUMENT));
-  app.get('/twice', (_request, response) => {
-    response.json(LONG);
-    response.json(LONG);
-  });
   app.get('/stream', (_request, response) => {
     response.type('text/event-stream');
     response.write('data: first\n\n');

@@ -9,20 +9,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('an account waits for two turns at most; the others are not refused', async () => {
-  const turns = new PacedTurns('coverage');
-  const work = () => delay(50);
-  const first = turns.take('acc_a', work);
-  const second = turns.take('acc_a', work);
-  await expect(turns.take('acc_a', work)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 1 });
-  const other = turns.take('acc_b', work);
-  await vi.advanceTimersByTimeAsync(1_000);
-  await Promise.all([first, second, other]);
-  const later = turns.take('acc_a', work);
-  await vi.advanceTimersByTimeAsync(1_000);
-  await later;
-});
-
 test('work whose turn does not come within five seconds is given up, and nothing runs beside another', async () => {
   const turns = new PacedTurns('coverage');
   let running = 0;

@@ -53,18 +53,6 @@ async function open(tails: LiveTails, monitorId: string, most = Infinity) {
   return { stream, pieces, ended };
 }
 
-test('four streams read at a time, the others in the order of arrival', async () => {
-  const { db, reads, answer } = createDatabase();
-  const tails = createTails(db);
-  for (const name of ['1', '2', '3', '4', '5', '6']) await open(tails, name);
-  expect(reads).toEqual(['1', '2', '3', '4']);
-  await answer();
-  expect(reads).toEqual(['1', '2', '3', '4', '5']);
-  await answer();
-  expect(reads).toEqual(['1', '2', '3', '4', '5', '6']);
-  await tails.stop();
-});
-
 test('a stream that waits for its turn sends comments; when its client takes none, the turn goes to the next', async () => {
   const { db, reads, answer } = createDatabase();
   const tails = createTails(db);

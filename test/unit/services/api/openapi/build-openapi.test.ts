@@ -1,9 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
+import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
 import { buildOpenApiDocument, routeDocuments } from '../../../../../services/api/openapi/build-openapi.ts';
 import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
 import { openApiPath } from '../../../../../services/api/openapi/route-document.ts';
+import { buildWebhookMessage } from '../../../../../shared/domain/webhooks/webhook-message.ts';
 import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
+import { chatMatch } from '../../../../support/samples/chat-matches.ts';
 
 const document = buildOpenApiDocument('https://api.example.com/base');
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -140,6 +143,35 @@ describe('examples', () => {
     for (const [status, response] of Object.entries(operation.responses)) {
       const { content } = resolved(document, response);
       if (content !== undefined) valid(content, `${name} ${status}`);
+    }
+  });
+});
+
+describe('webhooks', () => {
+  const { post } = document.webhooks.monitorMatch!;
+  const { schema, examples } = post.requestBody.content['application/json']!;
+  const match = chatMatch({});
+  const monitor = { id: match.monitor_id, name: 'a monitor' };
+  const send = (secrets: readonly [string, ...string[]]) =>
+    buildWebhookMessage({ kind: 'generic', monitor, match, secrets, now: 1_795_255_202_000 });
+
+  test('are sent with the documented headers, also after a rotation', () => {
+    const documented = post.parameters.map(({ name, in: place }) => {
+      expect(place).toBe('header');
+      return name;
+    });
+    const sent = (secrets: readonly [string, ...string[]]) =>
+      Object.keys(send(secrets).headers).filter((name) => /^(x-service|webhook-)/i.test(name));
+    for (const name of sent(['whsec_bmV3', 'whsec_b2xk'])) expect(documented).toContain(name);
+    const required = post.parameters.filter(({ required: isRequired }) => isRequired).map(({ name }) => name);
+    expect(sent(['whsec_bmV3']).sort()).toEqual(required.sort());
+  });
+
+  test('conform to its schema, and so does its example', () => {
+    validate(document, schema, JSON.parse(send(['whsec_bmV3']).body.toString()), 'a webhook');
+    for (const { value } of Object.values(examples)) {
+      validate(document, schema, value, 'the example');
+      webhookEvent.parse(value);
     }
   });
 });

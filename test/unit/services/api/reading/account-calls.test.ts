@@ -52,15 +52,6 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('AccountCalls', () => {
-  test('does not count calls that the forum failed', async () => {
-    const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
-    const fail = () => Promise.reject(failure);
-    const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
-    for (let request = 0; request < 500; request++) {
-      await expect(calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL)).rejects.toBe(failure);
-    }
-  });
-
   test('releases only the counted calls of a request that is paid', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const answer = (path: string) => (path === '/broken' ? Promise.reject(failure) : Promise.resolve({}));

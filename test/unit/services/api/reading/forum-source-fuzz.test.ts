@@ -133,3 +133,20 @@ describe.each(QUESTIONS)('$name', ({ answer, ask }) => {
     );
   });
 });
+
+test.each([
+  ['/r/rust/comments/abc/', 'https://www.reddit.com/r/rust/comments/abc/'],
+  ['https://www.reddit.com/r/rust/comments/abc/', 'https://www.reddit.com/r/rust/comments/abc/'],
+  ['http://[', undefined],
+  [undefined, undefined],
+])('a share link that redirects to %s leads to %s, or is a failure of the forum', async (location, target) => {
+  const moved = new UpstreamError('moved', 'the forum answered 302', { status: 302, location });
+  const fail = () => Promise.reject(moved);
+  const source = new ForumSource({
+    upstream: { get: fail, post: fail },
+    siteUrl: 'https://www.reddit.com',
+    clock: () => 0,
+  });
+  const asked = source.redirectTarget('/r/rust/s/code');
+  await (target === undefined ? expect(asked).rejects.toBe(moved) : expect(asked).resolves.toBe(target));
+});

@@ -47,12 +47,3 @@ test('renders the same comments once, and newer comments of the post again', () 
   expect(rendered.render(second, JSON_OF).returned).toBe(4);
   expect(rendered.render(first, JSON_OF).returned).toBe(3);
 });
-
-test('renders an answer each time when it does not fit into memory', () => {
-  const rendered = new RenderedPosts({ memoryBytes: 1_000 });
-  const loaded = loadedPost('a', 30);
-  const answer = rendered.render(loaded, JSON_OF);
-  expect(answer.length).toBeGreaterThan(1_000);
-  expect(rendered.render(loaded, JSON_OF)).not.toBe(answer);
-  expect(rendered.render(loaded, JSON_OF).bytes).toEqual(answer.bytes);
-});

@@ -72,16 +72,6 @@ test('a stop waits for the answer to a join, leaves the group, and nothing is fe
   expect(runner.running).toBe(false);
 });
 
-test('a stop while no broker answers does not wait; the consumer never joins, and closes what it has opened', async () => {
-  const { runner, steps, answer } = createRunner({ inflight: false });
-  const started = runner.start();
-  await runner.stop();
-  expect(steps).toEqual(['connect']);
-  answer();
-  await started;
-  expect(steps).toEqual(['connect', 'leave', 'disconnect']);
-});
-
 test('a join that fails after a stop is no crash, after which the consumer would begin again, and leaves what it joined', async () => {
   const { runner, steps, answer, refuse } = createRunner({ inflight: false });
   const started = runner.start();
@@ -91,22 +81,4 @@ test('a join that fails after a stop is no crash, after which the consumer would
   refuse();
   await started;
   expect(steps).toEqual(['connect', 'join', 'leave', 'disconnect']);
-});
-
-test('without a stop a consumer that has joined fetches, and a join that fails is a crash', async () => {
-  const joined = createRunner({ inflight: true });
-  const started = joined.runner.start();
-  joined.answer();
-  await expect.poll(() => joined.steps).toEqual(['connect', 'join']);
-  joined.answer();
-  await started;
-  await expect.poll(() => joined.steps).toEqual(['connect', 'join', 'fetch']);
-  expect(joined.runner.running).toBe(true);
-
-  const refused = createRunner({ inflight: true });
-  const failed = refused.runner.start();
-  refused.refuse();
-  await failed;
-  expect(refused.steps).toEqual(['connect', 'crash']);
-  expect(refused.runner.running).toBe(false);
 });

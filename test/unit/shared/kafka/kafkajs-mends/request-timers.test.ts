@@ -52,24 +52,6 @@ function push(queue: Queue, correlationId: number) {
   return outcome;
 }
 
-test('a connection whose requests are all answered has no timer of its own', () => {
-  const queue = newQueue();
-  push(queue, 1);
-  queue.fulfillRequest({ correlationId: 1, payload: '', size: 0 });
-  expect(vi.getTimerCount()).toBe(0);
-});
-
-test('a request that a broker slows down is sent when it may be, and no timer remains', () => {
-  const queue = newQueue();
-  queue.maybeThrottle(1_000);
-  const held = push(queue, 1);
-  vi.advanceTimersByTime(990);
-  expect(held.sent).toBe(false);
-  vi.advanceTimersByTime(20);
-  expect(held.sent).toBe(true);
-  expect(vi.getTimerCount()).toBe(0);
-});
-
 test('requests of all connections time out by one timer, which ends with the last connection', () => {
   const queues = [newQueue(), newQueue(), newQueue()];
   for (const queue of queues) queue.scheduleRequestTimeoutCheck();
@@ -85,14 +67,5 @@ test('requests of all connections time out by one timer, which ends with the las
   vi.advanceTimersByTime(MINUTE_MS);
   expect(late.failed).toMatch(/timed out/);
   for (const queue of queues) queue.destroy();
-  expect(vi.getTimerCount()).toBe(0);
-});
-
-test('a connection that was closed is not watched any more', () => {
-  let isConnected = true;
-  const queue = newQueue(() => isConnected);
-  queue.scheduleRequestTimeoutCheck();
-  isConnected = false;
-  vi.advanceTimersByTime(1_000);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -137,13 +137,6 @@ test.each([
   expect(await encode(replaced.produce)).toEqual(await encode(original.produce));
 });
 
-test('a record keeps a time of its own', async () => {
-  const messages = [{ key: 'a', value: 'b', timestamp: '1790000000000' }];
-  const topicData = [{ topic: 't', partitions: [{ partition: 0, firstSequence: 0, messages }] }];
-  const request = { acks: -1, timeout: 1, producerId: '7', topicData };
-  expect((await replaced.produce(request).encode()).buffer).toEqual((await original.produce(request).encode()).buffer);
-});
-
 test('an answer to a fetch is decoded like by kafkajs, cut off anywhere', async () => {
   const batches = fc.array(fc.tuple(lists, fc.nat(2 ** 40), fc.boolean(), fc.constantFrom(0, 0, 0, 1)), {
     maxLength: 3,
@@ -161,35 +154,6 @@ test('an answer to a fetch is decoded like by kafkajs, cut off anywhere', async 
     }),
     { numRuns: 100 },
   );
-});
-
-test('control records and those of transactions are left to kafkajs', async () => {
-  const [usual, control, transaction] = await Promise.all(
-    [1, 2, 3].map((n) => storedBatch([{ key: null, value: `${n}` }], n)),
-  );
-  control!.writeInt16BE(0x38, 21);
-  transaction!.writeInt16BE(0x18, 21);
-  const answer = answerOf([usual!, control!, transaction!]);
-  const ours = await replaced.decode(new DecoderClass(answer));
-  const flags = ours.map((record) => {
-    const { isControlRecord, batchContext } = record as unknown as {
-      isControlRecord: boolean | undefined;
-      batchContext: { inTransaction: boolean };
-    };
-    return [isControlRecord ?? false, batchContext.inTransaction];
-  });
-  expect(flags).toEqual([
-    [false, false],
-    [true, true],
-    [false, true],
-  ]);
-  expect(await decoded(replaced.decode, answer)).toEqual(await decoded(original.decode, answer));
-});
-
-test('an answer without records, or with less than it announces, has none', async () => {
-  for (const answer of [Buffer.alloc(4), Buffer.from([0, 0, 1, 0, 1, 2, 3]), Buffer.from([255, 255, 255, 255])]) {
-    expect(await replaced.decode(new DecoderClass(answer))).toEqual([]);
-  }
 });
 
 test('a batch whose records do not fill it as its header says is refused, alone and before another one', async () => {

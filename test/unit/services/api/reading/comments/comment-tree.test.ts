@@ -18,16 +18,6 @@ const build = (comments: string, limit = Infinity, rest: Partial<LoadedComments>
   buildCommentTree(loaded(comments, rest), limit);
 
 describe('buildCommentTree', () => {
-  test.each([
-    ['a b<a c<b d<a e', 'a(b(c) d) e'],
-    ['c<b b<a a', 'a(b(c))'],
-    ['a a<b b', 'a b'],
-    ['b<a c<a', 'b c'],
-    ['', ''],
-  ])('builds %s into %s', (comments, shape) => {
-    expect(shapeOf(build(comments).comments)).toBe(shape);
-  });
-
   test('puts a comment with a missing parent below its nearest loaded ancestor', () => {
     const missing = [
       { id: 'x', parentId: 't1_a' },

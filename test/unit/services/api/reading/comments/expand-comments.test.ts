@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadedComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
-import { expandComments, readThread } from '../../../../../../services/api/reading/comments/expand-comments.ts';
-import { UpstreamError } from '../../../../../../shared/upstream/upstream-error.ts';
+import {
+  expandComments,
+  readAroundComment,
+  readThread,
+} from '../../../../../../services/api/reading/comments/expand-comments.ts';
 import {
   commentOf,
   rawComment,
@@ -64,48 +67,14 @@ describe('a forum with unusual responses', () => {
       { id: 'b', parentId: 't1_a' },
     ]);
   });
-
-  test('may name a comment in two stubs and return a missing comment later', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
-      'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
-      '/comments/p0st/_/a': rawThread([rawComment('b', 't1_a')]),
-    });
-    const { loaded } = await readThread(forum.request(9));
-    expect([shape(loaded), loaded.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
-  });
 });
 
-describe('failures after the first page', () => {
-  const ids = numbered(0, 300);
-  const failing = (error: Error) =>
-    new ScriptedForum((question) => {
-      if (question === PAGE) return rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ids)]);
-      return question.startsWith('more n100,') ? error : children(...question.slice(5).split(','));
-    });
-
-  test.each(['busy', 'timeout', 'broken', 'refused'] as const)(
-    '(%s) leave what there is, to go on from',
-    async (kind) => {
-      const forum = failing(new UpstreamError(kind, 'no'));
-      const read = await readThread(forum.request(1_000));
-      expect(read).toMatchObject({ complete: false, failure: { failure: kind }, calls: 4 });
-      expect(read.loaded.comments).toHaveLength(201);
-      expect(read.loaded.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(100, 200) }]);
-      const later = new ScriptedForum((question) => children(...question.slice(5).split(',')));
-      const rest = await expandComments(read.loaded, 'kettle_fan', later.request(1_000));
-      expect(rest).toMatchObject({ complete: true, calls: 1, loaded: { stubs: [] } });
-      expect(rest.loaded.comments).toHaveLength(301);
-    },
-  );
-
-  test('a passed deadline ends loading without a call', async () => {
-    const forum = failing(new Error('unused'));
-    const clock = () => NOW + 8_000 * Math.min(1, forum.asked.length);
-    const read = await readThread({ ...forum.request(50), clock });
-    expect(read).toMatchObject({ complete: false, failure: { failure: 'timeout' }, calls: 1 });
-    expect(forum.asked).toEqual([PAGE]);
-  });
+test('a passed deadline ends loading without a call', async () => {
+  const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ['b', 'c'])]) });
+  const clock = () => NOW + 8_000 * Math.min(1, forum.asked.length);
+  const read = await readThread({ ...forum.request(50), clock });
+  expect(read).toMatchObject({ complete: false, failure: { failure: 'timeout' }, calls: 1 });
+  expect(forum.asked).toEqual([PAGE]);
 });
 
 describe('expandComments', () => {
@@ -135,4 +104,9 @@ describe('expandComments', () => {
     expect(loaded).toEqual(before);
     expect(forum.asked.sort()).toEqual(['/comments/p0st/_/b', 'more c']);
   });
+});
+
+test('the way up from a comment ends at a cycle of parents', async () => {
+  const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
+  expect((await readAroundComment('f', 8, forum.request(9))).loaded.comments).toHaveLength(2);
 });

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { downloadJars } from '../../../../../../services/launcher/engines/kafka/download-jars.ts';
-import { StartFault } from '../../../../../../services/launcher/engines/start-fault.ts';
 import type { PinnedJar } from '../../../../../../services/launcher/engines/kafka/verify-jars.ts';
 import { eventually } from '../../../../../support/fixtures/eventually.ts';
 
@@ -68,14 +67,6 @@ const download = (
 ) => downloadJars({ repository, jars, folder, env: {}, retryMs: 1, ...more });
 
 describe('downloadJars', () => {
-  test('downloads each jar once and verifies it', async () => {
-    const jars = ['a.jar', 'b.jar', 'c.jar', 'd.jar', 'e.jar', 'f.jar'].map((file) => jar(file));
-    await download(jars);
-    await download(jars);
-    expect(readdirSync(folder).sort()).toEqual(jars.map(({ file }) => file));
-    expect(asked.sort()).toEqual(jars.map(({ path }) => `/maven2/${path}`));
-  });
-
   test('continues a cut download where it ended', async () => {
     const cuts = [100_000, 200_000, CONTENT.length];
     serve = (request, response) => answer(request, response, cuts.shift()!);
@@ -85,28 +76,11 @@ describe('downloadJars', () => {
     expect(asked).toEqual([url, `${url} bytes=100000-`, `${url} bytes=200000-`]);
   });
 
-  test('starts anew where the repository knows no ranges', async () => {
-    let first = true;
-    serve = (request, response) => {
-      if (first) answer(request, response, 100_000);
-      else response.writeHead(200).end(CONTENT);
-      first = false;
-    };
-    await download([jar('a.jar')]);
-    expect(readFileSync(join(folder, 'a.jar')).equals(CONTENT)).toBe(true);
-  });
-
   test('refuses a jar with another content, and keeps none of it', async () => {
     const other = Buffer.concat([CONTENT.subarray(1), Buffer.from('x')]);
     serve = (request, response) => answer(request, response, CONTENT.length, other);
     await expect(download([jar('a.jar')])).rejects.toThrow(/^a\.jar of .* does not have the expected checksum/);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test.each([404, 401])('tells of an answer %i at once', async (status) => {
-    serve = (_request, response) => response.writeHead(status).end('no');
-    await expect(download([jar('a.jar')])).rejects.toThrow(`answered ${status} for ${jar('a.jar').path}`);
-    expect(asked).toHaveLength(1);
   });
 
   test('sends user and password to the repository only, and shows them nowhere', async () => {
@@ -130,16 +104,11 @@ describe('downloadJars', () => {
     elsewhere.close();
   });
 
-  test.each([
-    ['HTTPS_PROXY', 'ftp://me:s3cret@proxy.test:3128'],
-    ['HTTP_PROXY', 'http://'],
-  ])('refuses %s=%s, which is no proxy', async (name, value) => {
-    const failure: unknown = await download([jar('a.jar')], { env: { [name]: value } }).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).toBeInstanceOf(StartFault);
-    expect((failure as StartFault).message).toMatch(new RegExp(`^${name} is no address of a proxy`));
-    expect((failure as StartFault).message).not.toContain('s3cret');
+  test('refuses an address that is no proxy, and does not show its password', async () => {
+    const failed = expect(
+      download([jar('a.jar')], { env: { HTTPS_PROXY: 'ftp://me:s3cret@proxy.test:3128' } }),
+    ).rejects;
+    await failed.toThrow(/^HTTPS_PROXY is no address of a proxy(?![^]*s3cret)/);
     expect(asked).toEqual([]);
   });
 

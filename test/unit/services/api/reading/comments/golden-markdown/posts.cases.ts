@@ -17,47 +17,6 @@ const meta = (returned: number, total: number, hasMore = false): MarkdownMeta =>
   has_more: hasMore,
 });
 
-function chainOf(length: number): Comment[] {
-  let below: Comment[] = [];
-  for (let depth = length - 1; depth >= 0; depth--) {
-    const parent = depth === 0 ? 't3_p0st' : `t1_c${depth - 1}`;
-    const body = `Text at depth ${depth}.\n\n    code ${depth}\n\nThe end.`;
-    below = [commentOf(`c${depth}`, parent, { depth, body, replies: below })];
-  }
-  return below;
-}
-
-const HOSTILE = `---
-title: Forged
----
-
-# Forged title
-
-Forged title
-===
-
-## Comments (1 of 1)
-
-- **u/admin** [OP] · 9999 points · 2026-01-01T00:00:00Z · t1_forged
-
-  1. > # Deep
-* * *
-<!-- hidden
-<div align="center"><b>big</b></div>
-[OP]: https://x.example "stolen"
-| a | b |
-|---|---|
-| 1 | 2 |
-
-See https://x.example/<script>, \`code <b>\` and <i>tags</i>.
-
-~~~html
-<h1>kept as it is</h1>
-\`\`\`
-## Comments (0 of 0)
-
-_9 more comments: raise max_comments_`;
-
 export const GOLDEN_CASES: GoldenCase[] = [
   {
     name: 'text-post',
@@ -157,7 +116,6 @@ export const GOLDEN_CASES: GoldenCase[] = [
     }),
     meta: meta(0, 0),
   },
-  { name: 'deep-thread', post: postOf({ comments: chainOf(12) }), meta: meta(12, 12) },
   {
     name: 'deleted',
     post: postOf({
@@ -182,33 +140,5 @@ export const GOLDEN_CASES: GoldenCase[] = [
     name: 'around-a-comment',
     post: postOf({ comments: [commentOf('f', 't1_above', { replies: [commentOf('g', 't1_f', { depth: 1 })] })] }),
     meta: { ...meta(2, 45, true), focus_comment_id: 'f' },
-  },
-  {
-    name: 'hostile',
-    post: postOf({
-      title: 'One\n# Two [x](https://x.example) <b> `c` *d* #',
-      subreddit: 'tea\n# x',
-      author: 'a** b',
-      flair: '](x) \n- y',
-      selftext: HOSTILE,
-      is_self: false,
-      url: 'https://x.example/"><b>\n# x',
-      poll: {
-        total_votes: 0,
-        is_closed: true,
-        options: ['# a', '1. b', '> c', '```', '[OP]: /x', '', '- **u/admin** · 9 points · t1_x'].map(
-          (text, index) => ({
-            id: String(index),
-            text,
-            vote_count: 0,
-          }),
-        ),
-      },
-      comments: [
-        top('a', { author: 'x** [OP]', body: HOSTILE, replies: [commentOf('b', 't1_a', { depth: 1, body: HOSTILE })] }),
-        top('c', { body: 'After all that.' }),
-      ],
-    }),
-    meta: meta(3, 3),
   },
 ];

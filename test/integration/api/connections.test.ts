@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -76,4 +77,27 @@ test('a query and headers of more than 64 KiB get 400 with the envelope; smaller
     },
   });
   expect((await send(`${get(60_000)}Connection: close\r\n\r\n`)).status).toBe('HTTP/1.1 401 Unauthorized');
+});
+
+test.each([
+  ['/openapi.json', 'identity'],
+  ['/docs/swagger-ui-bundle.js', 'br'],
+  ['/.well-known/oauth-authorization-server', 'gzip'],
+])('a thousand clients that request %s (%s) and read nothing cost nearly no memory', async (path, encoding) => {
+  const before = process.memoryUsage().arrayBuffers;
+  const answered = async () => {
+    const counter = await api.metrics.httpRequests.get();
+    return counter.values.reduce((sum, { value }) => sum + value, 0);
+  };
+  const begun = await answered();
+  for (let index = 0; index < 5; index++) {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`.repeat(1_000));
+  }
+  await eventually('an answer to each', async () => (await answered()) >= begun + 5);
+  // The bytes sent, and what one answer costs in each. All answers together are 750 MB for the description.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
 });
