@@ -217,4 +217,23 @@ describe('a new secret', () => {
     const secrets = [rotated.body.webhook_secret as string, first];
     for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
   });
+
+  test('after two concurrent rotations one secret is current and the other one is previous', async () => {
+    const { id, secret: first } = await created({ webhook_url: receiver.url });
+    const rotated = await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')]);
+    await post(id, 'test');
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    const signed = (header: string, secret: string) => {
+      try {
+        return Boolean(stripe.webhooks.constructEvent(body, headers[header] as string, secret, 300));
+      } catch {
+        return false;
+      }
+    };
+    const roles = [...rotated.map((reply) => reply.body.webhook_secret as string), first].map((secret) =>
+      ['x-service-signature', 'x-service-signature-previous'].map((header) => signed(header, secret)).join(),
+    );
+    expect(roles.slice(0, 2).toSorted()).toEqual(['false,true', 'true,false']);
+    expect(roles[2]).toBe('false,false');
+  });
 });

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
-import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { candidateOf, insertMonitors, mute } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import '../../support/runner/provided-context.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,24 +20,6 @@ async function newMonitor(): Promise<string> {
   return (await insertMonitors(database.pool, 1, { pack: 79 }))[0]!;
 }
 
-/** Mutes as the API does: under the monitor's lock. Returns the seq of the last match before. */
-async function mute(monitorId: string, kind: 'subreddit' | 'author' | 'thread', value: string): Promise<number> {
-  return inTransaction(database.pool, async (client) => {
-    await lockRecordingMonitors(client, [monitorId]);
-    await client.query('INSERT INTO monitor_mutes (id, monitor_id, kind, value) VALUES ($1, $2, $3, $4)', [
-      `mute_${(things++).toString(36)}`,
-      monitorId,
-      kind,
-      value,
-    ]);
-    const { rows } = await client.query<{ last: number }>(
-      'SELECT last_seq AS last FROM monitor_counters WHERE monitor_id = $1',
-      [monitorId],
-    );
-    return rows[0]!.last;
-  });
-}
-
 /** The candidates that mutes may refuse: [the mute's kind, its value, what is refused]. */
 const KINDS = [
   { kind: 'subreddit', value: 'loud_place', refused: { subreddit: 'Loud_Place' } },
@@ -52,7 +31,7 @@ test.each(KINDS)(
   'a muted $kind is refused, by this monitor only, and is recorded once it is unmuted',
   async (given) => {
     const [monitorId, other] = [await newMonitor(), await newMonitor()];
-    await mute(monitorId, given.kind, given.value);
+    await mute(database.pool, monitorId, given.kind, given.value);
     const three = (id: string) => [
       candidateOf({ monitorId: id, thingId: newThing(), ...given.refused }),
       // The value of another kind.
@@ -70,7 +49,7 @@ test.each(KINDS)(
 
 test('a muted thread includes its post', async () => {
   const monitorId = await newMonitor();
-  await mute(monitorId, 'thread', 't3_post1');
+  await mute(database.pool, monitorId, 'thread', 't3_post1');
   expect((await record([candidateOf({ monitorId, thingId: 't3_post1' })])).outcomes).toEqual({ muted: 1 });
 });
 
@@ -78,7 +57,7 @@ test('what was recorded before the mute is published again as it was', async () 
   const monitorId = await newMonitor();
   const before = Array.from({ length: 3 }, () => candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' }));
   const first = await record(before);
-  await mute(monitorId, 'author', 'a-bot');
+  await mute(database.pool, monitorId, 'author', 'a-bot');
   const again = await record([...before, candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' })]);
   expect(again.outcomes).toEqual({ repeated: 3, muted: 1 });
   expect(again.matches).toEqual(first.matches);

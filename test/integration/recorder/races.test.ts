@@ -213,6 +213,26 @@ test.each(['paused', 'deleted'] as const)(
   },
 );
 
+test('a pair that another recorder stores during the wait is published as stored', async () => {
+  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
+  const thingId = newThing();
+  const { recorded } = await recordDuring(
+    monitorId,
+    async (db) => {
+      await db.query(
+        `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+           suppressed, first_delivery, delivery_status)
+         VALUES ($1, 1, $2, 'comment', now(), now(), now(), '{theirs}', false, 'none', 'none')`,
+        [monitorId, thingId],
+      );
+      await db.query('UPDATE monitor_counters SET last_seq = 1 WHERE monitor_id = $1', [monitorId]);
+    },
+    () => [candidateOf({ monitorId, thingId, terms: ['ours'] })],
+  );
+  expect(recorded.outcomes).toEqual({ repeated: 1 });
+  expect(recorded.matches[0]).toMatchObject({ seq: 1, matched_terms: ['theirs'] });
+});
+
 test('a lost connection in the transaction stores nothing, is retryable, and the retry leaves no hole', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const batch = Array.from({ length: 5 }, () => candidateOf({ monitorId, thingId: newThing() }));

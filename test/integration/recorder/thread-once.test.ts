@@ -121,6 +121,27 @@ test('a repeat publishes the same bytes and changes nothing, also on a later day
   expect([await codesOf(monitorId), (await threadsOf(monitorId)).length]).toEqual(['...tt', 3]);
 });
 
+test('over the ceiling repeats of a thread are only counted, without content, and no new thread is lost', async () => {
+  const monitorId = await newMonitor();
+  const now = Date.now();
+  const at = (ms: number) => new Date(now + ms).toISOString();
+  await record(inThreads(monitorId, 'aaaa'), 3);
+  const repeats = inThreads(monitorId, 'aa', at(1));
+  expect((await record(repeats, 3)).outcomes).toEqual({ not_stored: 2 });
+  const { rows } = await database.pool.query('SELECT FROM matched_items WHERE thing_id = ANY ($1)', [
+    repeats.map(({ item }) => item.thing_id),
+  ]);
+  expect(rows).toHaveLength(0);
+  // It entered before those that were not stored.
+  expect((await record(inThreads(monitorId, 'b', at(-1_000)), 3)).outcomes).toEqual({ recorded: 1 });
+
+  // Read again on the next day, when their thread has no match yet.
+  await database.moveToNoon(1);
+  expect((await record(repeats, 3)).outcomes).toEqual({ not_stored: 2 });
+  expect((await record(inThreads(monitorId, 'a', at(2)), 3)).outcomes).toEqual({ recorded: 1 });
+  expect(await codesOf(monitorId)).toBe('.ttt..');
+});
+
 test('concurrent recorders, in any order and with repeats, send exactly one match of each thread', async () => {
   const plan = fc.array(
     fc.array(fc.array(fc.record({ monitor: fc.nat(3), thing: fc.nat(24) }), { maxLength: 25 }), { maxLength: 5 }),
