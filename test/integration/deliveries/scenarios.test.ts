@@ -1,4 +1,3 @@
-import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
@@ -10,70 +9,57 @@ import { DELIVERY_SCENARIOS, FIRST } from './scenarios.cases.ts';
 let deliveries: DeliveryScenarioRun;
 beforeAll(async () => {
   deliveries = await DeliveryScenarioRun.create();
-}, 240_000);
+});
 afterAll(() => deliveries.drop());
 
-describe.each(DELIVERY_SCENARIOS)('$name', ({ name, ...expected }) => {
-  test('makes each attempt exactly when it is due, with the expected outcome', () => {
-    const made = deliveries.attemptsOf(name);
-    expect(made.map(({ status, error }) => [status, error])).toEqual(expected.attempts);
-    expect(made.map(({ attempt }) => attempt)).toEqual(expected.attempts.map((_, index) => index + 1));
-    let due = deliveries.begun.getTime();
-    for (const [index, { started_at, duration_ms, next_attempt_at, delivery_status }] of made.entries()) {
-      // The clock is frozen during an attempt, so its end equals the time at which it was due.
-      const ended = started_at.getTime() + duration_ms;
-      expect(ended).toBe(due);
-      const wait =
-        expected.waits[index] ?? (index === made.length - 1 && expected.ends === 'skipped' ? FIRST : undefined);
-      expect(next_attempt_at?.getTime()).toBe(wait === undefined ? undefined : ended + wait * 1_000);
-      expect(delivery_status).toBe(wait === undefined ? expected.ends : 'pending');
-      due = next_attempt_at?.getTime() ?? 0;
-    }
-  });
+test.each(DELIVERY_SCENARIOS)('$name', async ({ name, attempts, waits, ends }) => {
+  const { id, endpoint } = deliveries.of(name);
+  // Each attempt was made exactly when it was due, with the expected outcome.
+  const made = deliveries.attemptsOf(name);
+  expect(made.map(({ status, error }) => [status, error])).toEqual(attempts);
+  expect(made.map(({ attempt }) => attempt)).toEqual(attempts.map((_, index) => index + 1));
+  let due = deliveries.begun.getTime();
+  for (const [index, { started_at, duration_ms, next_attempt_at, delivery_status }] of made.entries()) {
+    // The clock is frozen during an attempt, so its end equals the time at which it was due.
+    const ended = started_at.getTime() + duration_ms;
+    expect(ended).toBe(due);
+    const wait = waits[index] ?? (index === made.length - 1 && ends === 'skipped' ? FIRST : undefined);
+    expect(next_attempt_at?.getTime()).toBe(wait === undefined ? undefined : ended + wait * 1_000);
+    expect(delivery_status).toBe(wait === undefined ? ends : 'pending');
+    due = next_attempt_at?.getTime() ?? 0;
+  }
 
-  test('ends with the expected state, and a failure counts once for the endpoint', async () => {
-    const { id } = deliveries.of(name);
-    expect(await deliveries.bench.states(id)).toMatchObject([
-      {
-        delivery_status: expected.ends,
-        attempt: expected.attempts.length,
-        is_leased: false,
-        is_delivered: expected.ends === 'delivered',
-      },
-    ]);
-    const { rows } = await deliveries.bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
-      'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
-      [id],
-    );
-    expect(rows[0]?.failures ?? 0).toBe(expected.ends === 'failed' ? 1 : 0);
-    expect(rows[0]?.webhook_failing ?? false).toBe(false);
-  });
+  // The match is in the expected state, and a failure counts once for the endpoint.
+  const state = { delivery_status: ends, attempt: attempts.length, is_leased: false };
+  expect(await deliveries.bench.states(id)).toMatchObject([{ ...state, is_delivered: ends === 'delivered' }]);
+  const { rows } = await deliveries.bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
+    'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
+    [id],
+  );
+  expect(rows[0]?.failures ?? 0).toBe(ends === 'failed' ? 1 : 0);
+  expect(rows[0]?.webhook_failing ?? false).toBe(false);
 
-  test('the delivery log and monitor.deliveries have the same attempts, each once', async () => {
-    const { id } = deliveries.of(name);
-    const told = deliveries.attemptsOf(name).map(({ monitor_id: _, started_at, next_attempt_at, ...rest }) => ({
-      ...rest,
-      match_id: matchId(id, 1),
-      started_at: started_at.toISOString(),
-      next_attempt_at: next_attempt_at?.toISOString() ?? null,
-    }));
-    const reply = await deliveries.api.call(deliveries.owner.apiKey, 'GET', `/v1/monitors/${id}/deliveries`);
-    if (name === 'the monitor is deleted') expect(reply.status).toBe(404);
-    else expect(reply.body).toEqual({ items: told.toReversed(), after: null });
-    expect(deliveries.publishedOf(name).toSorted((a, b) => a.attempt - b.attempt)).toEqual(
-      told.map(({ response_excerpt: _, ...rest }) => ({ v: 1, monitor_id: id, seq: 1, ...rest })),
-    );
-    for (const { response_excerpt } of told) expect((response_excerpt ?? '').length).toBeLessThanOrEqual(500);
-  });
+  // The delivery log and monitor.deliveries have the same attempts, each once.
+  const told = made.map(({ monitor_id: _, started_at, next_attempt_at, ...rest }) => ({
+    ...rest,
+    match_id: matchId(id, 1),
+    started_at: started_at.toISOString(),
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+  }));
+  const reply = await deliveries.api.call(deliveries.owner.apiKey, 'GET', `/v1/monitors/${id}/deliveries`);
+  if (name === 'the monitor is deleted') expect(reply.status).toBe(404);
+  else expect(reply.body).toEqual({ items: told.toReversed(), after: null });
+  expect(deliveries.publishedOf(name).toSorted((a, b) => a.attempt - b.attempt)).toEqual(
+    told.map(({ response_excerpt: _, ...rest }) => ({ v: 1, monitor_id: id, seq: 1, ...rest })),
+  );
+  for (const { response_excerpt } of told) expect((response_excerpt ?? '').length).toBeLessThanOrEqual(500);
 
-  test('the endpoint received each attempt once, and every generic one with the same id', () => {
-    const { id, endpoint } = deliveries.of(name);
-    const seen = deliveries.requestsOf(name);
-    expect(seen).toHaveLength(endpoint === undefined ? expected.attempts.length : 0);
-    const generic = seen.filter(({ body }) => 'match' in (JSON.parse(body.toString()) as object));
-    for (const { headers } of generic) expect(headers['x-service-delivery']).toBe(matchId(id, 1));
-    expect(deliveries.receivedOf(name)).toHaveLength(generic.length);
-  });
+  // The endpoint received each attempt once, and every generic one with the same id.
+  const seen = deliveries.requestsOf(name);
+  expect(seen).toHaveLength(endpoint === undefined ? attempts.length : 0);
+  const generic = seen.filter(({ body }) => 'match' in (JSON.parse(body.toString()) as object));
+  for (const { headers } of generic) expect(headers['x-service-delivery']).toBe(matchId(id, 1));
+  expect(deliveries.receivedOf(name)).toHaveLength(generic.length);
 });
 
 describe('an attempt uses the present state of its monitor', () => {
@@ -87,29 +73,14 @@ describe('an attempt uses the present state of its monitor', () => {
   });
 
   test('the secret, and the previous secret signs as well', () => {
-    const name = 'the secret is rotated';
-    const { secret: before, answered } = deliveries.of(name);
-    const after = answered.webhook_secret as string;
-    const [first, second] = requestsOf(name) as [EndpointRequest, EndpointRequest];
-    const isSignedWith = (secret: string, { headers, body }: EndpointRequest, name = 'x-service-signature') => {
-      try {
-        new Stripe('unused').webhooks.constructEvent(body, headers[name] as string, secret, 300);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    const whose = [first, second].map((request) => [before, after].map((secret) => isSignedWith(secret, request)));
-    expect(whose).toEqual([
-      [true, false],
-      [false, true],
-    ]);
-    expect(isSignedWith(before, second, 'x-service-signature-previous')).toBe(true);
+    const { secret: before, answered } = deliveries.of('the secret is rotated');
+    const [first, second] = requestsOf('the secret is rotated') as [EndpointRequest, EndpointRequest];
+    const signs = (secret: string, { headers, body }: EndpointRequest, name = 'x-service-signature') =>
+      new Stripe('unused').webhooks.constructEvent(body, headers[name] as string, secret, 300);
+    signs(before, first);
+    signs(answered.webhook_secret as string, second);
+    signs(before, second, 'x-service-signature-previous');
     expect(first.headers).not.toHaveProperty('x-service-signature-previous');
-    const verify = (secret: string, { headers, body }: EndpointRequest) =>
-      new Webhook(secret).verify(body, headers as Record<string, string>);
-    for (const secret of [before, after]) verify(secret, second);
-    expect(() => verify(after, first)).toThrow();
   });
 
   test('the kind', () => {
