@@ -164,13 +164,10 @@ describe('resending', () => {
   test.each([
     [undefined, 'match_ids: give match_ids, or status, or since'],
     [{ match_ids: [] }, 'match_ids: must name at least one match'],
-    [{ match_ids: Array.from({ length: 201 }, () => 'x') }, 'match_ids: must name at most 200'],
     [{ match_ids: ['mat_000000000000_000000000001'] }, 'match_ids[0]: must be the id of a match of this monitor'],
     [{ status: 'pending' }, 'status: '],
     [{ status: 'failed', match_ids: ['x'] }, 'match_ids: cannot be combined'],
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date and time'],
-    [{ status: 'failed', all: true }, 'all: is not known here'],
-    ['[]', 'body: '],
   ])('refuses %j', async (body, message) => {
     const reply = await redeliver(body);
     expect([reply.status, reply.body.error]).toEqual([

@@ -7,7 +7,7 @@ import { findStoredMatches } from '../../../shared/stores/matches/recording-matc
 import { candidateOf, insertMonitors, mute } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { DECISION_CASES } from '../../unit/shared/domain/recording-decision.cases.ts';
+import { DECISION_CASES } from './decisions.cases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -129,14 +129,6 @@ test.each([
   expect(await storedOf(monitorId)).toHaveLength(1);
 });
 
-test('another monitor that matches the thing later gets its content as first matched', async () => {
-  const [a, b] = (await insertMonitors(database.pool, 2)) as [string, string];
-  const thingId = newThing();
-  await record([candidateOf({ monitorId: a, thingId, body: 'first' })]);
-  const { matches } = await record([candidateOf({ monitorId: b, thingId, body: 'edited since' })]);
-  expect(matches[0]!.item.body).toBe('first');
-});
-
 test('suppresses matches over the daily cap until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
@@ -163,28 +155,6 @@ test('suppresses matches over the daily cap until the UTC day changes', async ()
   expect(await daysOf(monitorId)).toMatchObject([{ matches: 200 }, { day: after, matches: 3 }]);
   const times = (await storedOf(monitorId)).map((row) => (row.created_at as Date).getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
-});
-
-test('a pack bought during the day raises the cap at once; a suppressed match without a webhook has no delivery', async () => {
-  const monitorId = await newMonitor();
-  const some = someOf(monitorId);
-  await database.moveToNoon(1);
-  const { matches } = await record(some(201));
-  expect(matches.at(-1)).toMatchObject({ suppressed: true, first_delivery: 'none' });
-  await database.pool.query('UPDATE accounts SET pack = 9 WHERE id = (SELECT account_id FROM monitors WHERE id = $1)', [
-    monitorId,
-  ]);
-  expect((await record(some(801))).outcomes).toEqual({ recorded: 800, suppressed: 1 });
-});
-
-test('records and publishes nothing for a monitor without a counters row', async () => {
-  const monitorId = await newMonitor();
-  const known = candidateOf({ monitorId, thingId: newThing() });
-  await record([known]);
-  await database.pool.query('DELETE FROM monitor_counters WHERE monitor_id = $1', [monitorId]);
-  const { matches, outcomes } = await record([known, candidateOf({ monitorId, thingId: newThing() })]);
-  expect(matches).toEqual([]);
-  expect(outcomes).toEqual({ monitor_gone: 2 });
 });
 
 test('a thing that the forum removed is stored and published blank', async () => {

@@ -45,19 +45,6 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(24);
   });
 
-  test('claims due matches before hints and continues until none is due', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/', range(30));
-    bench.dispatcher.addHint('a', 30);
-    bench.dispatcher.markDue({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
-    await bench.drain();
-    await bench.settle();
-    await bench.drain();
-    expect(new Set(bench.ids()).size).toBe(30);
-    expect(bench.started).toHaveLength(30);
-    expect(bench.ids().indexOf('a/30')).toBeGreaterThan(bench.ids().indexOf('a/4'));
-  });
-
   test('drops hints over the limit and accepts hints again later', async () => {
     const bench = new Bench({ hints: 6 });
     bench.add('a', 'https://one.example/', range(20));
@@ -113,23 +100,6 @@ describe('DeliveryDispatcher', () => {
     bench.admits = () => 'yes';
     await due();
     expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
-  });
-
-  test('continues with new work after an error of the database', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/', [1]);
-    const { urls } = bench;
-    const get = urls.get.bind(urls);
-    urls.get = () => {
-      urls.get = get;
-      throw new Error('away');
-    };
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.errors).toHaveLength(1);
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.ids()).toEqual(['a/1']);
   });
 });
 
