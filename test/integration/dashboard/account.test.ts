@@ -5,6 +5,7 @@ import { findAccount, lockAccount } from '../../../shared/stores/accounts/accoun
 import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor, VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
+import { exportLinesOf, insertDeliveredMatches } from '../../support/dashboard/exported-data.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -181,6 +182,7 @@ describe('keys', () => {
 
     test.each([
       [{ name: '', scopes: ['forum:read'] }, 'name', 'must not be empty'],
+      [{ name: 'x', scopes: [] }, 'scopes', 'choose at least one'],
       [{ name: 'x', scopes: ['forum:read', 'everything'] }, 'scopes', 'scopes[1]'],
     ])('%j is refused beside the field %s: %s', async (fields, _field, problem) => {
       const { person, accountId } = await newPerson();
@@ -324,21 +326,12 @@ describe('the address', () => {
       expect((await findAccount(db.pool, accountId))!.email).toBe(email);
     });
 
-    test.each([['"><script>alert(1)</script>', 'is not a valid e-mail address']])(
-      'to %j is refused beside the field, and nothing is mailed',
-      async (email, problem) => {
-        const { person } = await newPerson();
-        const page = await person.post('/account/address', { email });
-        expect(page.status).toBe(400);
-        expect(page.html).toContain(problem);
-        expect(page.html).not.toContain('<script>alert');
-        expect(mails).toEqual([]);
-      },
-    );
-
-    test('to the same address is refused; to another spelling of the same mailbox it is not', async () => {
+    test('to no address or the same one is refused; to another spelling of the same mailbox it is not', async () => {
       const { person, email, accountId } = await newPerson();
+      const hostile = await person.post('/account/address', { email: '"><script>alert(1)</script>' });
+      expect([hostile.status, hostile.html.includes('<script>alert')]).toEqual([400, false]);
       expect((await person.post('/account/address', { email })).html).toContain('is the address of this account');
+      expect(mails).toEqual([]);
       const spelling = email.replace('@', '+work@');
       await changeTo(person, email, spelling);
       expect(await findAccount(db.pool, accountId)).toMatchObject({ email: spelling, mailbox: email });
@@ -351,20 +344,6 @@ describe('the address', () => {
       expect(taken.html).toContain('Another account has the mailbox of the new address.');
       expect((await findAccount(db.pool, one.accountId))!.email).toBe(one.email);
       expect((await findAccount(db.pool, other.accountId))!.email).toBe(other.email);
-    });
-
-    test('of two accounts to one address at the same time succeeds once', async () => {
-      const people = [await newPerson(), await newPerson()];
-      const next = newEmail();
-      const codes: Record<string, string>[] = [];
-      for (const { person, email } of people) {
-        await person.post('/account/address', { email: next });
-        codes.push({ old_code: codeFor(email), new_code: codeFor(next) });
-      }
-      const pages = await Promise.all(people.map(({ person }, n) => person.post('/account/address/codes', codes[n])));
-      expect(pages.map(({ status }) => status).sort()).toEqual([303, 400]);
-      const { rows } = await db.pool.query('SELECT FROM accounts WHERE mailbox = $1', [next]);
-      expect(rows).toHaveLength(1);
     });
 
     test('is over when one of the mails cannot be sent', async () => {
@@ -446,37 +425,6 @@ describe('the address', () => {
 });
 
 describe('the export', () => {
-  type Line = { type: string } & Record<string, unknown>;
-
-  /** Stores matches with a delivery attempt each. @param bytes of each body */
-  async function insertMatches(monitorId: string, count: number, bytes = 10): Promise<void> {
-    await db.pool.query(
-      `WITH numbers AS (SELECT n, 't1_' || substr(md5($1 || n), 1, 10) AS thing FROM generate_series(1, $2::int) AS n),
-     items AS (
-       INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
-       SELECT thing, 'comment', 't3_x', 'rust', 'ada', 'a title', repeat('x', $3), '/r/rust/x', false, service_now(),
-         service_now() + interval '1 day' FROM numbers
-     ), matches AS (
-       INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-         suppressed, first_delivery, delivery_status)
-       SELECT $1, n, thing, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'pending', 'delivered'
-       FROM numbers
-     )
-     INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
-       delivery_status)
-     SELECT $1, n, 1, service_now(), 5, 'generic', 'hooks.example.net', 200, 'delivered' FROM numbers`,
-      [monitorId, count, bytes],
-    );
-    await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [monitorId, count]);
-  }
-
-  function linesOf(text: string): Line[] {
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
-  }
-
   test('all data of an account comes as lines of JSON, without secrets, and ends with their number', async () => {
     const { accountId, apiKey, email } = await api.account({ credits: 5_000 });
     const stranger = await api.account();
@@ -488,7 +436,7 @@ describe('the export', () => {
     });
     const { monitor, webhook_secret: secret } = created.body as { monitor: { id: string }; webhook_secret: string };
     await api.call(apiKey, 'POST', `/v1/monitors/${monitor.id}/mutes`, { kind: 'author', value: 'u/spammer' });
-    await insertMatches(monitor.id, 250);
+    await insertDeliveredMatches(db.pool, { monitorId: monitor.id, count: 250 });
     const payment = { id: 'pay_1', accountId, pack: 9, amount: 900, currency: 'usd', credits: 5_000 } as const;
     await insertPayment(db.pool, { ...payment, mode: 'live' });
     const person = await visitDashboard(db.pool, api.url, accountId);
@@ -497,7 +445,7 @@ describe('the export', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="forum-monitor-${accountId}.jsonl"`);
-    const lines = linesOf(answer.html);
+    const lines = exportLinesOf(answer.html);
     const ofType = (type: string) => lines.filter((line) => line.type === type);
     expect([...new Set(lines.map(({ type }) => type))]).toEqual([
       'export',

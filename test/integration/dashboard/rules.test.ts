@@ -96,6 +96,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{ terms: 'hir*\nnow hiring' }, /id="terms-problem" role="alert">“now hiring” write OR or AND/],
   [{ terms: 'hi*' }, /id="terms-problem" role="alert">“hi\*” must be one word with at least 3 letters/],
   [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses hold only/],
+  [{ require: 'a1) AND (b1' }, /id="require-problem" role="alert">“a1\) AND \(b1” a line has only terms/],
   [{ languages: 'en xx' }, /id="languages-problem" role="alert">“xx” must be a known ISO 639-1 code/],
   [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem"/],
   [{ webhook_kind: 'slack' }, /id="webhook_kind-problem" role="alert">needs a webhook_url/],

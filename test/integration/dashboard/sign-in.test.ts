@@ -33,6 +33,8 @@ const newEmail = () => `${randomText(12)}@gmail.com`;
 const codeFor = (email: string) =>
   /Your code is (\d{6})/.exec(mails.findLast(({ to, subject }) => to === email && subject.includes('code'))!.text)![1]!;
 const browse = () => new Browser(fetch);
+const newPerson = async () => visitDashboard(db.pool, api.url, (await api.account()).accountId);
+
 /** The page after signing in with the code that was mailed. */
 async function signIn(browser: Browser, email: string, path = '/dashboard/sign-in') {
   await browser.open(api.url + path);
@@ -55,6 +57,7 @@ describe('signing in', () => {
   });
 
   test('leads to the page that was asked for, and never to another site', async () => {
+    expect((await browse().open(api.url)).url.pathname).toBe('/dashboard/sign-in');
     const asked = await browse().open(`${api.url}/dashboard/nothing`);
     expect(asked.url.href).toBe(`${api.url}/dashboard/sign-in?next=%2Fnothing`);
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
@@ -135,8 +138,7 @@ describe('signing in', () => {
 
 describe('a session', () => {
   test('ends when the person signs out, and its cookie opens nothing afterwards', async () => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
+    const person = await newPerson();
     expect((await person.get('')).status).toBe(200);
     const out = await person.post('/sign-out');
     expect(out.html).toContain('You are signed out');
@@ -147,7 +149,9 @@ describe('a session', () => {
   test('is not accepted by the API, and a key is not accepted by the dashboard', async () => {
     const { accountId, apiKey } = await api.account();
     const { cookie } = await visitDashboard(db.pool, api.url, accountId);
-    expect((await api.call(undefined, 'GET', '/v1/account', undefined, { cookie })).status).toBe(401);
+    for (const path of ['/v1/account', '/v1/monitors/mon_0123456789ab/stream']) {
+      expect((await api.call(undefined, 'GET', path, undefined, { cookie })).status).toBe(401);
+    }
     const page = await fetch(`${api.url}/dashboard`, {
       headers: { authorization: `Bearer ${apiKey}` },
       redirect: 'manual',
@@ -157,7 +161,7 @@ describe('a session', () => {
 
   test('is a new one after each sign-in, whatever the browser brought along', async () => {
     const { email, accountId } = await api.account();
-    const planted = await visitDashboard(db.pool, api.url, (await api.account()).accountId);
+    const planted = await newPerson();
     const browser = browse();
     browser.cookies.push({ name: 'dashboard_session', value: planted.token, path: '/dashboard' });
     browser.cookies.push({ name: 'dashboard_visitor', value: 'x', path: '/dashboard' });
@@ -183,8 +187,7 @@ describe('a session', () => {
   });
 
   test('may ask for 60 pages a minute', async () => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
+    const person = await newPerson();
     const statuses = [];
     for (let n = 0; n < 61; n++) statuses.push((await person.get('')).status);
     expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
@@ -204,8 +207,10 @@ describe('a session', () => {
 describe('forms of other sites', () => {
   test('change nothing without the token, or with that of another session', async () => {
     const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
-    const other = await visitDashboard(db.pool, api.url, accountId);
+    const [person, other] = [
+      await visitDashboard(db.pool, api.url, accountId),
+      await visitDashboard(db.pool, api.url, accountId),
+    ];
     for (const form_token of ['', 'x', other.token]) {
       const answer = await fetch(`${api.url}/dashboard/sign-out`, {
         method: 'POST',
@@ -219,19 +224,13 @@ describe('forms of other sites', () => {
 });
 
 test('pages may not be framed, cached, or load anything from elsewhere', async () => {
-  const { accountId } = await api.account();
-  const { headers } = await (await visitDashboard(db.pool, api.url, accountId)).get('');
+  const { headers } = await (await newPerson()).get('');
   const policy = headers.get('content-security-policy')!;
   for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"]) {
     expect(policy).toContain(part);
   }
   expect(policy).not.toContain('unsafe');
   expect(headers.get('cache-control')).toBe('no-store');
-});
-
-test('/ leads to the dashboard', async () => {
-  const answer = await fetch(api.url, { redirect: 'manual' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/dashboard']);
 });
 
 describe('every page', () => {
@@ -258,7 +257,7 @@ describe('every page', () => {
   test.each(ROUTES.filter(({ method }) => method === 'post'))(
     '$path refuses the forms of other sites',
     async ({ path }) => {
-      const person = await visitDashboard(db.pool, api.url, (await api.account()).accountId);
+      const person = await newPerson();
       const headers = { cookie: person.cookie };
       const url = `${api.url}/dashboard${path}`;
       const without = await fetch(url, { method: 'POST', headers, body: new URLSearchParams({ name: 'x' }) });
@@ -281,8 +280,7 @@ describe('hostile requests', () => {
     });
 
   test('a null character in an address is no failure of the server', async () => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
+    const person = await newPerson();
     expect((await person.get('/billing?bought=%00')).status).toBe(200);
     expect((await person.post('/account/sessions/%00/end')).status).toBe(404);
   });
@@ -319,8 +317,7 @@ describe('hostile requests', () => {
   });
 
   test('50,000 lines that cannot be read are refused as one fault', async () => {
-    const { accountId } = await api.account();
-    const person = await visitDashboard(db.pool, api.url, accountId);
+    const person = await newPerson();
     const page = await person.post('/monitors/new', { name: 'x', keywords: 'rust', require: '*\n'.repeat(50_000) });
     expect([page.status, page.html]).toEqual([400, expect.stringMatching(/-problem" role="alert">must have at most/)]);
   });
@@ -342,11 +339,7 @@ describe('hostile requests', () => {
     await db.pool.query(`UPDATE dashboard_sessions SET last_seen_at = last_seen_at - interval '1 hour' WHERE id = $1`, [
       people[3]!.sessionId,
     ]);
-    const browser = new Browser(fetch);
-    await browser.open(`${api.url}/dashboard/sign-in`);
-    await browser.submit('sign-in', { email });
-    const [, code] = /Your code is (\d{6})/.exec(mails.findLast(({ to }) => to === email)!.text)!;
-    expect((await browser.submit('sign-in/code', { code: code! })).html).toContain('<h1>Overview</h1>');
+    expect((await signIn(browse(), email)).html).toContain('<h1>Overview</h1>');
     const statuses = await Promise.all(people.map(async (person) => (await person.get('')).status));
     expect(statuses).toEqual([200, 200, 200, 303, 200, 200, 200, 200, 200, 200]);
   });

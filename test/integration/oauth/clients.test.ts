@@ -3,7 +3,7 @@ import { randomText } from '../../../shared/domain/identifiers.ts';
 import { createFindDocument } from '../../../services/api/oauth/client-documents.ts';
 import type { FindDocument } from '../../../services/api/oauth/client-documents.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import { Browser } from '../../support/clients/oauth-browser.ts';
+import { Browser, problemOn } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
   newEmail,
@@ -11,6 +11,8 @@ import {
   post,
   publish,
   REDIRECT,
+  refreshTokens,
+  register,
   startOAuthInstallation,
   tokensFor,
   allow,
@@ -27,8 +29,8 @@ afterAll(() => at.stop());
 beforeEach(() => at.reset());
 /** Status and problem of the page that answers a client's authorization request. */
 async function openFor(clientId: string, changes: Record<string, string> = {}): Promise<[number, string | undefined]> {
-  const { status, html } = await new Browser(at.fetch).open(authorizationUrl(at, clientId, newPkce(), changes));
-  return [status, /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1]];
+  const page = await new Browser(at.fetch).open(authorizationUrl(at, clientId, newPkce(), changes));
+  return [page.status, problemOn(page)];
 }
 
 describe('clients with a metadata document', () => {
@@ -62,6 +64,7 @@ describe('clients with a metadata document', () => {
     ['has a secret', { client_secret: 'secret' }, 'client_secret'],
     ['requires a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'token_endpoint_auth_method'],
     ['requires other grants', { grant_types: ['client_credentials'] }, 'grant_types'],
+    ['requires other response types', { response_types: ['token'] }, 'response_types'],
   ])('refuses a document that %s, and says so', async (_what, changes, named) => {
     const [status, problem] = await openFor(publish(at, changes));
     expect(status).toBe(400);
@@ -70,6 +73,7 @@ describe('clients with a metadata document', () => {
 
   test.each<[string, Site]>([
     ['invalid JSON', () => ({ body: '<html>' })],
+    ['a list', () => ({ body: '[]' })],
     ['a redirect to another site', () => ({ status: 302, body: '', headers: { location: 'https://a.example.test/' } })],
     ['404', () => ({ status: 404, body: '{}' })],
     ['trouble', () => ({ status: 500, body: '{}' })],
@@ -109,8 +113,6 @@ describe('clients with a metadata document', () => {
     let status = 200;
     const id = siteOf((url) => ({ status, body: document(url.href) }));
     const [first, other] = [await tokensFor(at, id, newEmail()), await tokensFor(at, id, newEmail())];
-    const refresh = (token: string) =>
-      post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: id, refresh_token: token });
     // A fetch in the meantime does not shorten its retention.
     await at.db.setShift('2 hours');
     expect((await openFor(id))[0]).toBe(200);
@@ -118,7 +120,7 @@ describe('clients with a metadata document', () => {
     status = 503;
     at.asked.clear();
     // One by each process.
-    for (const token of [first.refresh, other.refresh]) expect((await refresh(token)).status).toBe(200);
+    for (const token of [first.refresh, other.refresh]) expect((await refreshTokens(at, id, token)).status).toBe(200);
     expect(at.asked.get(id)).toBe(2);
   });
 
@@ -160,12 +162,7 @@ describe('clients with a metadata document', () => {
     const { refresh } = await tokensFor(at, id, newEmail());
     await at.db.setShift('2 hours');
     status = 410;
-    const reply = await post(at, '/oauth/token', {
-      grant_type: 'refresh_token',
-      client_id: id,
-      refresh_token: refresh,
-    });
-    expect(reply.body).toMatchObject({ error: 'invalid_client' });
+    expect((await refreshTokens(at, id, refresh)).body).toMatchObject({ error: 'invalid_client' });
   });
 
   test('a failure is not retried at once', async () => {
@@ -177,33 +174,9 @@ describe('clients with a metadata document', () => {
 });
 
 describe('registration', () => {
-  /** The status of the page that answers a client's authorization request. */
-  async function openFor(clientId: string, changes: Record<string, string> = {}): Promise<number> {
-    return (await new Browser(at.fetch).open(authorizationUrl(at, clientId, newPkce(), changes))).status;
-  }
-
-  interface Registered {
-    status: number;
-    body: Record<string, unknown>;
-    headers: Headers;
-  }
-
-  async function register(body: unknown, headers: Record<string, string> = {}): Promise<Registered> {
-    const response = await at.fetch(`${at.baseUrl}/oauth/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return {
-      status: response.status,
-      body: (await response.json()) as Record<string, unknown>,
-      headers: response.headers,
-    };
-  }
-
   describe('clients that register', () => {
     test('get an id, and a secret on request, which they must then present', async () => {
-      const { status, body, headers } = await register({ client_name: 'Old client', redirect_uris: [REDIRECT] });
+      const { status, body, headers } = await register(at, { client_name: 'Old client', redirect_uris: [REDIRECT] });
       expect(status).toBe(201);
       expect(headers.get('cache-control')).toBe('no-store');
       expect(body).toEqual({
@@ -236,6 +209,8 @@ describe('registration', () => {
       ['a redirect over plain http', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
       ['a redirect that runs a script', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
       ['broken JSON', '{', 'invalid_client_metadata'],
+      ['a list', [], 'invalid_client_metadata'],
+      ['another grant', { redirect_uris: [REDIRECT], grant_types: ['implicit'] }, 'invalid_client_metadata'],
       [
         'a key of its own',
         { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'private_key_jwt' },
@@ -247,7 +222,7 @@ describe('registration', () => {
         'invalid_client_metadata',
       ],
     ])('refuses a registration with %s', async (_what, body, error) => {
-      const reply = await register(body);
+      const reply = await register(at, body);
       expect(reply.status).toBeGreaterThanOrEqual(400);
       expect(reply.status).toBeLessThan(500);
       expect(reply.body).toEqual({ error, error_description: expect.any(String) as string });
@@ -255,30 +230,26 @@ describe('registration', () => {
     });
 
     test('a network can register 60 clients an hour', async () => {
-      for (let count = 0; count < 60; count++) expect((await register({ redirect_uris: [REDIRECT] })).status).toBe(201);
-      const refused = await register({ redirect_uris: [REDIRECT] });
+      for (let count = 0; count < 60; count++)
+        expect((await register(at, { redirect_uris: [REDIRECT] })).status).toBe(201);
+      const refused = await register(at, { redirect_uris: [REDIRECT] });
       expect(refused.status).toBe(429);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_500);
       expect(refused.body).toMatchObject({ error: 'temporarily_unavailable' });
       await at.db.setShift('1 hour');
-      expect((await register({ redirect_uris: [REDIRECT] })).status).toBe(201);
+      expect((await register(at, { redirect_uris: [REDIRECT] })).status).toBe(201);
     });
 
     test('a client that nobody authorised is deleted after a day; one in use stays', async () => {
       const idOf = async () =>
-        String((await register({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' })).body.client_id);
+        String((await register(at, { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' })).body.client_id);
       const [unused, used] = [await idOf(), await idOf()];
       const { refresh } = await tokensFor(at, used, newEmail());
       await at.db.setShift('25 hours');
       expect(await deleteExpiredOAuthRecords(at.db.pool, 1_000)).toBeGreaterThan(0);
-      expect(await openFor(unused)).toBe(400);
-      expect(await openFor(used)).toBe(200);
-      const renewed = await post(at, '/oauth/token', {
-        grant_type: 'refresh_token',
-        client_id: used,
-        refresh_token: refresh,
-      });
-      expect(renewed.status).toBe(200);
+      expect((await openFor(unused))[0]).toBe(400);
+      expect((await openFor(used))[0]).toBe(200);
+      expect((await refreshTokens(at, used, refresh)).status).toBe(200);
     });
   });
 
@@ -296,7 +267,7 @@ describe('registration', () => {
       ['https://client.example.test/callback', 'https://client.example.test:8443/callback', 400],
     ])('of a client with %s, %s is answered with %i', async (registered, asked, status) => {
       const id = publish(at, { redirect_uris: [registered] });
-      expect(await openFor(id, { redirect_uri: asked })).toBe(status);
+      expect((await openFor(id, { redirect_uri: asked }))[0]).toBe(status);
     });
   });
 });

@@ -3,7 +3,7 @@ import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { changeAddress } from '../../../shared/stores/accounts/change-address.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
-import { Browser } from '../../support/clients/oauth-browser.ts';
+import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
@@ -25,8 +25,6 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
 
-const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
-const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
 const wrong = (code: string, by: number) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
 
 /** A browser on the first page of a sign-in. */

@@ -10,6 +10,7 @@ import {
   post,
   publish,
   REDIRECT,
+  register,
   signIn,
   startOAuthInstallation,
   tokensFor,
@@ -28,14 +29,8 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
 /** A client that has just registered. */
-async function registered(): Promise<string> {
-  const response = await at.fetch(`${at.baseUrl}/oauth/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' }),
-  });
-  return String(((await response.json()) as Record<string, unknown>).client_id);
-}
+const registered = async () =>
+  String((await register(at, { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' })).body.client_id);
 
 /** The first answer to the browser, before any person is asked. */
 async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {
@@ -122,10 +117,9 @@ describe('the discovery documents', () => {
     return { status: response.status, body: await response.json() };
   };
 
-  test.each(['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'])(
-    '%s',
-    async (path) => {
-      expect(await read(path)).toEqual({
+  test('name the tool server, the sign-in and what it supports', async () => {
+    for (const path of ['', '/mcp']) {
+      expect(await read(`/.well-known/oauth-protected-resource${path}`)).toEqual({
         status: 200,
         body: {
           resource: at.resource,
@@ -136,10 +130,7 @@ describe('the discovery documents', () => {
           resource_documentation: `${at.baseUrl}/docs`,
         },
       });
-    },
-  );
-
-  test('/.well-known/oauth-authorization-server', async () => {
+    }
     const methods = ['none', 'client_secret_basic', 'client_secret_post'];
     expect(await read('/.well-known/oauth-authorization-server')).toEqual({
       status: 200,
@@ -217,10 +208,6 @@ describe('the endpoints', () => {
 });
 
 describe('limits', () => {
-  beforeAll(async () => {
-    at = await startOAuthInstallation();
-  });
-
   /** The state after `most` uses just now. */
   async function useUp(name: string, most: number): Promise<void> {
     await at.db.pool.query(
@@ -292,15 +279,7 @@ describe('limits', () => {
 
 describe('arbitrary requests', () => {
   const pkce = newPkce();
-
-  beforeAll(async () => {
-    at = await startOAuthInstallation();
-    client = publish(at);
-  });
-
-  async function forgetLimits(): Promise<void> {
-    await at.db.pool.query('DELETE FROM recent_uses');
-  }
+  const forgetLimits = () => at.db.pool.query('DELETE FROM recent_uses');
 
   /** Parameter names of the protocols, with valid, meaningless and harmful values. */
   const name = fc.constantFrom(
@@ -361,14 +340,10 @@ describe('arbitrary requests', () => {
     );
     let registered = 0;
     const ask = async (body: object, hasRedirect: boolean) => {
-      const response = await at.fetch(`${at.baseUrl}/oauth/register`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(hasRedirect ? { ...body, redirect_uris: [REDIRECT] } : body),
-      });
-      const answer = (await response.json()) as { client_id: string; redirect_uris: string[] };
-      expect([201, 400]).toContain(response.status);
-      if (response.status === 201) {
+      const reply = await register(at, hasRedirect ? { ...body, redirect_uris: [REDIRECT] } : body);
+      const answer = reply.body as { client_id: string; redirect_uris: string[] };
+      expect([201, 400]).toContain(reply.status);
+      if (reply.status === 201) {
         registered++;
         const url = authorizationUrl(at, answer.client_id, pkce, { redirect_uri: answer.redirect_uris[0]! });
         const opened = await at.fetch(url, { redirect: 'manual' });

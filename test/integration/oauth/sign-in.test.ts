@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
-import { Browser } from '../../support/clients/oauth-browser.ts';
+import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
@@ -33,9 +33,6 @@ async function begin(clientId = client, changes: Record<string, string> = {}): P
   return [browser, await browser.open(authorizationUrl(at, clientId, newPkce(), changes))];
 }
 
-/** The problem that the page shows. */
-const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
-const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
 /** The rules for every page: nothing from elsewhere, no scripts, usable by keyboard and on a phone. */
 function expectPlain(page: SeenPage): void {
   const { html, headers } = page;
@@ -244,101 +241,87 @@ describe('problems', () => {
 });
 
 describe('other sites', () => {
-  /** A browser on the first page of a sign-in. */
-  async function begin(): Promise<[Browser, SeenPage]> {
-    const browser = new Browser(at.fetch);
-    return [browser, await browser.open(authorizationUrl(at, client, newPkce()))];
-  }
+  test.each([
+    ['from another origin', { origin: 'https://attacker.example.test' }],
+    ['from nowhere', { origin: 'null' }],
+    ['that the browser calls foreign', { 'sec-fetch-site': 'cross-site' }],
+  ])('a form %s authorises nothing, even with the cookie', async (_what, headers) => {
+    const [browser] = await begin();
+    await signIn(at, browser, newEmail());
+    const page = await browser.submit('/decision', { decision: 'allow' }, headers);
+    expect([page.status, page.leftTo]).toEqual([400, undefined]);
+  });
 
-  describe('other sites', () => {
-    test.each([
-      ['from another origin', { origin: 'https://attacker.example.test' }],
-      ['from nowhere', { origin: 'null' }],
-      ['that the browser calls foreign', { 'sec-fetch-site': 'cross-site' }],
-    ])('a form %s authorises nothing, even with the cookie', async (_what, headers) => {
-      const [browser] = await begin();
-      await signIn(at, browser, newEmail());
-      const page = await browser.submit('/decision', { decision: 'allow' }, headers);
-      expect([page.status, page.leftTo]).toEqual([400, undefined]);
+  test('the window that a client opened keeps its opener at every step', async () => {
+    const responses: Response[] = [];
+    const browser = new Browser(async (url, init) => {
+      const response = await at.fetch(url, init);
+      responses.push(response);
+      return response;
     });
+    await browser.open(authorizationUrl(at, client, newPkce()));
+    await signIn(at, browser, newEmail());
+    await browser.submit('/decision', { decision: 'allow' });
+    expect(responses.length).toBeGreaterThan(6);
+    for (const { headers } of responses) expect(headers.get('cross-origin-opener-policy')).toBeNull();
+    expect((await at.fetch(`${at.baseUrl}/healthz`)).headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  });
 
-    test('the window that a client opened keeps its opener at every step', async () => {
-      const responses: Response[] = [];
-      const browser = new Browser(async (url, init) => {
-        const response = await at.fetch(url, init);
-        responses.push(response);
-        return response;
+  test('without the cookie of the sign-in, its forms have no effect', async () => {
+    const [browser] = await begin();
+    await signIn(at, browser, newEmail());
+    browser.cookies = [];
+    const page = await browser.submit('/decision', { decision: 'allow' });
+    expect([page.status, page.leftTo]).toEqual([400, undefined]);
+  });
+
+  test('the cookie of one sign-in opens no other, and a forged one opens none', async () => {
+    const [browser, page] = await begin();
+    const [other] = await begin();
+    const foreign = other.cookies.filter(({ name }) => name.startsWith('oauth_interaction'));
+    browser.cookies = foreign.map((cookie) => ({ ...cookie, path: page.url.pathname }));
+    expect((await browser.open(page.url)).status).toBe(400);
+    const uid = page.url.pathname.split('/').at(-1)!;
+    browser.cookies = [{ name: 'oauth_interaction', value: uid, path: '/' }];
+    expect((await browser.open(page.url)).status).toBe(400);
+  });
+
+  test('behind https, cookies are secure and all addresses are the public ones', async () => {
+    const secure = await startTestApi(at.db.pool, {
+      baseUrl: 'https://forum.example.test/base',
+      egress: { send: () => Promise.reject(new Error('no way out')), close: () => Promise.resolve() },
+    });
+    try {
+      const path = authorizationUrl(at, client, newPkce(), {
+        resource: 'https://forum.example.test/base/mcp',
+      }).search;
+      const response = await fetch(`${secure.url}/oauth/authorize${path}`, {
+        redirect: 'manual',
+        headers: { 'x-forwarded-host': 'attacker.example.test', 'x-forwarded-proto': 'http' },
       });
-      await browser.open(authorizationUrl(at, client, newPkce()));
-      await signIn(at, browser, newEmail());
-      await browser.submit('/decision', { decision: 'allow' });
-      expect(responses.length).toBeGreaterThan(6);
-      for (const { headers } of responses) expect(headers.get('cross-origin-opener-policy')).toBeNull();
-      expect((await at.fetch(`${at.baseUrl}/healthz`)).headers.get('cross-origin-opener-policy')).toBe('same-origin');
-    });
+      expect(response.headers.get('location')).toMatch(/^\/base\/oauth\/interaction\/[\w-]+$/);
+      const cookies = response.headers.getSetCookie();
+      expect(cookies.length).toBeGreaterThan(1);
+      for (const cookie of cookies) expect(cookie).toMatch(/; ?path=\/base\/oauth\/.*; ?secure/i);
+      expect(cookies.join()).not.toContain('attacker');
+    } finally {
+      await secure.stop();
+    }
+  });
 
-    test('without the cookie of the sign-in, its forms have no effect', async () => {
-      const [browser] = await begin();
-      await signIn(at, browser, newEmail());
-      browser.cookies = [];
-      const page = await browser.submit('/decision', { decision: 'allow' });
-      expect([page.status, page.leftTo]).toEqual([400, undefined]);
-    });
-
-    test('the cookie of one sign-in opens no other, and a forged one opens none', async () => {
-      const [browser, page] = await begin();
-      const [other] = await begin();
-      const foreign = other.cookies.filter(({ name }) => name.startsWith('oauth_interaction'));
-      browser.cookies = foreign.map((cookie) => ({ ...cookie, path: page.url.pathname }));
-      expect((await browser.open(page.url)).status).toBe(400);
-      const uid = page.url.pathname.split('/').at(-1)!;
-      browser.cookies = [{ name: 'oauth_interaction', value: uid, path: '/' }];
-      expect((await browser.open(page.url)).status).toBe(400);
-    });
-
-    test('behind https, cookies are secure and all addresses are the public ones', async () => {
-      const secure = await startTestApi(at.db.pool, {
-        baseUrl: 'https://forum.example.test/base',
-        egress: { send: () => Promise.reject(new Error('no way out')), close: () => Promise.resolve() },
-      });
-      try {
-        const path = authorizationUrl(at, client, newPkce(), {
-          resource: 'https://forum.example.test/base/mcp',
-        }).search;
-        const response = await fetch(`${secure.url}/oauth/authorize${path}`, {
-          redirect: 'manual',
-          headers: { 'x-forwarded-host': 'attacker.example.test', 'x-forwarded-proto': 'http' },
-        });
-        expect(response.headers.get('location')).toMatch(/^\/base\/oauth\/interaction\/[\w-]+$/);
-        const cookies = response.headers.getSetCookie();
-        expect(cookies.length).toBeGreaterThan(1);
-        for (const cookie of cookies) expect(cookie).toMatch(/; ?path=\/base\/oauth\/.*; ?secure/i);
-        expect(cookies.join()).not.toContain('attacker');
-      } finally {
-        await secure.stop();
-      }
-    });
-
-    test('are not readable by scripts and not sent by other sites', async () => {
-      const [browser] = await begin();
-      expect(browser.setCookies.length).toBeGreaterThan(1);
-      for (const cookie of browser.setCookies) {
-        expect(cookie).toMatch(/; ?httponly/i);
-        expect(cookie).toMatch(/; ?samesite=lax/i);
-        expect(cookie).toMatch(/; ?path=\/oauth/i);
-      }
-    });
+  test('are not readable by scripts and not sent by other sites', async () => {
+    const [browser] = await begin();
+    expect(browser.setCookies.length).toBeGreaterThan(1);
+    for (const cookie of browser.setCookies) {
+      expect(cookie).toMatch(/; ?httponly/i);
+      expect(cookie).toMatch(/; ?samesite=lax/i);
+      expect(cookie).toMatch(/; ?path=\/oauth/i);
+    }
   });
 });
 
 describe('an address changed during the sign-in', () => {
   const over = ['Sign in', 'The code is not valid any more. Ask for another one.'];
-
-  async function begin(): Promise<Browser> {
-    const browser = new Browser(at.fetch);
-    await browser.open(authorizationUrl(at, client, newPkce()));
-    return browser;
-  }
 
   /** Changes the address as its owner does. */
   async function move({ id, email }: StoredAccount): Promise<string> {
@@ -357,7 +340,7 @@ describe('an address changed during the sign-in', () => {
 
   test('a sign-in by the earlier address authorises nothing, and does not show the new one', async () => {
     const email = newEmail();
-    const [deciding, reading] = [await begin(), await begin()];
+    const [[deciding], [reading]] = [await begin(), await begin()];
     await signIn(at, deciding, email);
     const { url } = await signIn(at, reading, email);
     const account = (await findAccount(at.db.pool, email))!;
@@ -373,7 +356,7 @@ describe('an address changed during the sign-in', () => {
 
   test('a change of the address while the grant is stored leaves no grant', async () => {
     const email = newEmail();
-    const browser = await begin();
+    const [browser] = await begin();
     await signIn(at, browser, email);
     const account = (await findAccount(at.db.pool, email))!;
     await at.db.pool.query(

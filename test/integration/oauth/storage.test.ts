@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { deleteExpiredOAuthRecords } from '../../../shared/stores/accounts/oauth-records.ts';
@@ -19,6 +21,8 @@ import {
   post,
   publish,
   REDIRECT,
+  refreshTokens,
+  register,
   signIn,
   startOAuthInstallation,
   tokensFor,
@@ -44,12 +48,8 @@ async function dump(): Promise<string> {
 const inHex = (text: string) => Buffer.from(text).toString('hex');
 
 test('the database has no token, code or secret in any form; neither has a log', async () => {
-  const registered = await at.fetch(`${at.baseUrl}/oauth/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ redirect_uris: [REDIRECT] }),
-  });
-  const { client_id: id, client_secret: secret } = (await registered.json()) as Record<string, string>;
+  const registered = await register(at, { redirect_uris: [REDIRECT] });
+  const { client_id: id, client_secret: secret } = registered.body as Record<string, string>;
   const pkce = newPkce();
   const browser = new Browser(at.fetch);
   const first = await browser.open(authorizationUrl(at, id!, pkce));
@@ -77,12 +77,7 @@ test('tokens and clients survive a restart of the processes', async () => {
   const { access, refresh } = await tokensFor(at, client, newEmail());
   await at.restart();
   expect((await askMcp(at, access)).status).toBe(200);
-  const renewed = await post(at, '/oauth/token', {
-    grant_type: 'refresh_token',
-    client_id: client,
-    refresh_token: refresh,
-  });
-  expect(renewed.status).toBe(200);
+  expect((await refreshTokens(at, client, refresh)).status).toBe(200);
 });
 
 test('expired records are deleted, valid ones stay', async () => {
@@ -91,11 +86,7 @@ test('expired records are deleted, valid ones stay', async () => {
   await at.db.setShift('20 days');
   const young = await tokensFor(at, client, newEmail());
   await at.db.setShift('31 days');
-  const renewed = await post(at, '/oauth/token', {
-    grant_type: 'refresh_token',
-    client_id: client,
-    refresh_token: young.refresh,
-  });
+  const renewed = await refreshTokens(at, client, young.refresh);
   const before = await count();
   expect(await deleteExpiredOAuthRecords(at.db.pool, 2)).toBe(2);
   expect(await count()).toBe(before - 2);
@@ -109,13 +100,14 @@ test('expired records are deleted, valid ones stay', async () => {
   expect(await count()).toBeLessThan(before - 4);
   expect(await deleteExpiredOAuthRecords(at.db.pool, 1)).toBe(0);
   expect((await askMcp(at, String(renewed.body.access_token))).status).toBe(200);
-  const gone = await post(at, '/oauth/token', {
-    grant_type: 'refresh_token',
-    client_id: client,
-    refresh_token: old.refresh,
-  });
-  expect(gone.body).toMatchObject({ error: 'invalid_grant' });
+  expect((await refreshTokens(at, client, old.refresh)).body).toMatchObject({ error: 'invalid_grant' });
   await at.db.setShift('0');
+});
+
+test('what was sealed with another secret key is not found', async () => {
+  const other = new SealedRecords(at.db.pool, createSecretBox('another secret key'));
+  await other.put({ model: 'Client', id: 'ocl_other', payload: {}, validSeconds: 60 });
+  expect(await new SealedRecords(at.db.pool, at.apis[0].secretBox).find('Client', 'ocl_other')).toBeUndefined();
 });
 
 test('keys and tokens of an account share its limits, in one statement', async () => {

@@ -13,10 +13,12 @@ import {
   post,
   publish,
   REDIRECT,
+  refreshTokens,
   startOAuthInstallation,
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Pkce, TokenReply, Tokens } from '../../support/fixtures/oauth-installation.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 
 let at: OAuthInstallation;
@@ -26,11 +28,7 @@ beforeAll(async () => {
   client = publish(at);
 });
 afterAll(() => at.stop());
-beforeEach(async () => {
-  await at.db.setShift('0');
-  // High enough that the requests of other tests meet no limit.
-  await at.db.pool.query('DELETE FROM recent_uses');
-});
+beforeEach(() => at.reset());
 
 async function codeFor(changes: Record<string, string | undefined> = {}): Promise<{ pkce: Pkce; callback: URL }> {
   const pkce = newPkce();
@@ -38,7 +36,7 @@ async function codeFor(changes: Record<string, string | undefined> = {}): Promis
 }
 
 const refresh = (token: string, clientId = client, more: Record<string, string> = {}) =>
-  post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
+  refreshTokens(at, clientId, token, more);
 function isInvalidGrant({ status, body }: TokenReply): void {
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
 }
@@ -222,11 +220,6 @@ describe('accounts', () => {
 });
 
 describe('renewal', () => {
-  beforeEach(() => at.reset());
-
-  const refresh = (token: string) =>
-    post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: client, refresh_token: token });
-
   async function refreshed(token: string): Promise<Tokens> {
     const { status, body } = await refresh(token);
     expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
@@ -304,6 +297,20 @@ describe('renewal', () => {
     expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
     const second = await refreshed(first.refresh);
     expect(await statusOf(await refreshed(second.refresh))).toBe(200);
+  });
+
+  test('a request that was overtaken does not replace what the other got', async () => {
+    const records = new SealedRecords(at.db.pool, at.apis[0].secretBox);
+    const put = (id: string) =>
+      records.put({ model: 'RefreshToken', id, payload: { grantId: 'a grant' }, validSeconds: 60 });
+    const find = async (id: string) => (await records.find('RefreshToken', id))!;
+    await put('ort_1');
+    expect(await records.consumeRefreshToken('ort_1', null)).toBe(true);
+    await put('ort_2');
+    expect(await records.consumeRefreshToken('ort_1', null)).toBe(false);
+    expect([(await find('ort_1')).consumed, (await find('ort_2')).consumed]).toEqual([false, false]);
+    expect(await records.consumeRefreshToken('ort_1', (await find('ort_1')).consumedAt)).toBe(true);
+    expect([(await find('ort_1')).consumed, (await find('ort_2')).consumed]).toEqual([false, true]);
   });
 });
 

@@ -6,12 +6,13 @@ import { createMailDomainCheck } from '../../../shared/mail/mail-domain.ts';
 import type { MailResolver } from '../../../shared/mail/mail-domain.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { newEmail, startSignupApp } from '../../support/fixtures/signup-app.ts';
+import { SignupBench } from '../../support/fixtures/signup-bench.ts';
 import type { SignupReply } from '../../support/fixtures/signup-app.ts';
 
 const SIGNUP = '/api/agent/signup';
 const VERIFY = '/api/agent/verify';
+const RECOVER = '/api/agent/recover/verify';
 const TOKEN = `sgn_${'0'.repeat(32)}`;
-import { SignupBench } from '../../support/fixtures/signup-bench.ts';
 
 let bench: SignupBench;
 beforeAll(async () => {
@@ -57,6 +58,8 @@ describe('refused before any work is done', () => {
     [VERIFY, { signup_token: TOKEN, code: '١٢٣٤٥٦' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
     [VERIFY, { signup_token: '\0\ud800', code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
+    [RECOVER, {}, 400, 'invalid_request', 'recovery_token: is required; code: is required'],
+    [RECOVER, { recovery_token: 'x', code: '123456' }, 400, 'invalid_recovery_token', 'recovery_token: '],
     [VERIFY, 'x'.repeat(5_000), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
   ])('%s %j: %i %s', async (path, body, status, code, message) => {
     const before = await traces();

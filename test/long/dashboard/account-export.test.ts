@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import { exportLinesOf, insertDeliveredMatches } from '../../support/dashboard/exported-data.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -18,42 +19,11 @@ afterAll(async () => {
   await db.drop();
 });
 
-type Line = { type: string } & Record<string, unknown>;
-
-/** Stores matches with a delivery attempt each. @param bytes of each body */
-async function insertMatches(monitorId: string, count: number, bytes = 10): Promise<void> {
-  await db.pool.query(
-    `WITH numbers AS (SELECT n, 't1_' || substr(md5($1 || n), 1, 10) AS thing FROM generate_series(1, $2::int) AS n),
-     items AS (
-       INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
-       SELECT thing, 'comment', 't3_x', 'rust', 'ada', 'a title', repeat('x', $3), '/r/rust/x', false, service_now(),
-         service_now() + interval '1 day' FROM numbers
-     ), matches AS (
-       INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-         suppressed, first_delivery, delivery_status)
-       SELECT $1, n, thing, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'pending', 'delivered'
-       FROM numbers
-     )
-     INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
-       delivery_status)
-     SELECT $1, n, 1, service_now(), 5, 'generic', 'hooks.example.net', 200, 'delivered' FROM numbers`,
-    [monitorId, count, bytes],
-  );
-  await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [monitorId, count]);
-}
-
-function linesOf(text: string): Line[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
-}
-
 test('a client that stops reading holds no memory and no transaction, and one that goes ends the work', async () => {
   const { accountId, apiKey } = await api.account({ credits: 5_000 });
   const { id } = await api.monitor(apiKey);
   // 40 MB, more than all buffers in between.
-  await insertMatches(id, 4_000, 10_000);
+  await insertDeliveredMatches(db.pool, { monitorId: id, count: 4_000, bytes: 10_000 });
   const person = await visitDashboard(db.pool, api.url, accountId);
   await untilStill();
   const before = await statements('delivery_attempts');
@@ -72,7 +42,7 @@ test('a client that stops reading holds no memory and no transaction, and one th
   await untilStill();
   expect(await statements('delivery_attempts')).toBe(before);
   const whole = await person.get('/account/export');
-  expect(linesOf(whole.html).at(-1)).toMatchObject({ type: 'end' });
+  expect(exportLinesOf(whole.html).at(-1)).toMatchObject({ type: 'end' });
   await untilStill();
   expect(await statements('delivery_attempts')).toBeGreaterThan(before);
 });
@@ -80,7 +50,7 @@ test('a client that stops reading holds no memory and no transaction, and one th
 test('a download stops when its session is ended, as by the owner of a stolen cookie', async () => {
   const { accountId, apiKey } = await api.account({ credits: 5_000 });
   const { id } = await api.monitor(apiKey);
-  await insertMatches(id, 2_000, 10_000);
+  await insertDeliveredMatches(db.pool, { monitorId: id, count: 2_000, bytes: 10_000 });
   const [thief, owner] = [
     await visitDashboard(db.pool, api.url, accountId),
     await visitDashboard(db.pool, api.url, accountId),

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { Installation } from '../../support/children/installation.ts';
-import { openPage, startBrowser } from '../../support/dashboard/browser.ts';
+import { accessibilityProblems, openPage, startBrowser } from '../../support/dashboard/browser.ts';
 import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -41,7 +41,12 @@ function mailWith(pattern: RegExp): Promise<string> {
   });
 }
 
-const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+/** Waits for a page, which anybody can use. */
+async function heading(name: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+  expect(await accessibilityProblems(page), name).toEqual([]);
+}
+
 const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
 const open = (name: string) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
 const statusWith = async (key: string) =>
@@ -89,10 +94,9 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   await page.getByText('Trial without money').waitFor();
   await press(/^Pay 9\.00 USD/);
   await heading('Billing');
-  await eventually('the credits of the pack', async () => {
-    await page.reload();
-    return (await page.locator('header .balance').innerText()) === '5,190 credits';
-  });
+  // The page updates by itself.
+  await page.getByText('5,000 credits were added.').waitFor();
+  await page.getByRole('banner').getByText('5,190 credits').waitFor();
   await open('Overview');
   await page.getByText('1 of 10').waitFor();
 

@@ -99,3 +99,9 @@ export class Browser {
     if (value !== '' && !/expires=Thu, 01 Jan 1970/.test(text)) this.cookies.push({ name, value, path });
   }
 }
+
+export const titleOf = ({ html }: SeenPage): string | undefined => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+
+/** The problem that a page shows. */
+export const problemOn = ({ html }: SeenPage): string | undefined =>
+  /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
