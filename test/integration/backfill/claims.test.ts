@@ -110,27 +110,6 @@ test('a run that was claimed while the clock was ahead is claimed again a whole 
   expect((await claimed()).accountId).toBe('acc_a');
 });
 
-test('progress is read back as it was saved, and a released run is not taken before its time', async () => {
-  await add('a1', 'acc_a');
-  const run = await claimed();
-  const progress = {
-    position: { firstSeenAt: '2026-03-04T05:06:07.089Z', thingId: 't1_abc' },
-    matches: 250,
-    delivered: 3,
-    alreadyKnown: 7,
-    credits: 3,
-    firstSeq: 4,
-    lastSeq: 253,
-    publishedSeq: 153,
-  };
-  await saveBackfillProgress(db.pool, run, progress);
-  await releaseBackfill(db.pool, run, 5);
-  await db.freeze('4 seconds');
-  expect(await claim()).toBeUndefined();
-  await db.freeze('2 seconds');
-  expect(await claimed()).toMatchObject({ ...progress, id: 'a1', request: { requestId: 'r', route: 'POST /x' } });
-});
-
 test('a cancelled run is claimed first, also while its account has another one under way, but by one process', async () => {
   for (const id of ['a1', 'a2']) await add(id, 'acc_a');
   await add('b1', 'acc_b');

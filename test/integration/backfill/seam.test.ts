@@ -7,7 +7,6 @@ import {
   newestRun,
   publishItems,
   seenItem,
-  untilArchived,
 } from '../../support/fixtures/backfill/backfill-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
@@ -61,37 +60,4 @@ test('a monitor that is created with backfill_hours under traffic has no hole be
   const live = published.slice(after + 1).map(({ thing_id }) => thing_id);
   expect(live.filter((thing) => backfilled.has(thing))).toEqual([]);
   expect(published.slice(0, 150).filter(({ thing_id }) => !backfilled.has(thing_id))).toEqual([]);
-});
-
-test('a run ends at its to, and what was seen later stays for another one', async () => {
-  const { api } = pipeline;
-  const { apiKey } = await api.account();
-  const { id } = await api.monitor(apiKey, { keywords: ['yttrium'] });
-  const at = Date.now() - 3_600_000;
-  const items = [0, 1, 2].map((number) => {
-    const first_seen_at = new Date(at + number).toISOString();
-    return seenItem(`t1_yttrium${number}`, 3_600_000, { body: 'yttrium', first_seen_at });
-  });
-  await publishItems(pipeline, items);
-  const { clickhouse } = pipeline;
-  await eventually('they are archived', async () => {
-    const query = `SELECT count() AS n FROM items WHERE body = 'yttrium'`;
-    return Number((await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0]!.n) === 3;
-  });
-  const run = (from: number, to: number) =>
-    api.call(apiKey, 'POST', `/v1/monitors/${id}/backfill`, {
-      from: new Date(from).toISOString(),
-      to: new Date(to).toISOString(),
-    });
-  await run(at, at + 2);
-  expect(await endedRun(pipeline, apiKey, id)).toMatchObject({
-    matches: 2,
-    scanned_to: new Date(at + 2).toISOString(),
-  });
-  await run(at + 2, at + 3);
-  expect(await endedRun(pipeline, apiKey, id)).toMatchObject({ matches: 1, already_known: 0 });
-  expect((await allMatches(pipeline, apiKey, id)).map(({ thing_id }) => thing_id)).toEqual(
-    items.map(({ thing_id }) => thing_id),
-  );
-  await untilArchived(pipeline, 3);
 });

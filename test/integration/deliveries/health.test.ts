@@ -1,176 +1,196 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import { passDeliveryTime } from '../../support/fixtures/deliveries/delivery-clock.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { MonitorDelivery } from '../../../schemas/api/monitor.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
+import type { TestReceiver } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { startScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
-import type { ScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
-import type { Answer } from './scenarios.cases.ts';
 
 let bench: DeliveryBench;
 let api: TestApi;
 let owner: TestAccount;
-let endpoint: ScriptedEndpoint;
-let answer: Answer;
+let receiver: TestReceiver;
+let answer: number;
 let id: string;
-/** Number of matches that the monitor has so far. */
-let matches: number;
 
 beforeAll(async () => {
   bench = await DeliveryBench.create();
-  api = await startTestApi(bench.db.pool, { allowPrivate: true, lookup: () => Promise.resolve(['127.0.0.1']) });
+  api = await startTestApi(bench.db.pool, { allowPrivate: true });
 });
 beforeEach(async () => {
+  answer = 204;
   owner = await api.account();
-  endpoint = await startScriptedEndpoint(() => answer);
-  id = (await api.monitor(owner.apiKey, { webhook_url: `${endpoint.url}/hook` })).id;
-  matches = 0;
+  receiver = await bench.startReceiver((_, response) => response.writeHead(answer).end());
+  id = (await api.monitor(owner.apiKey, { webhook_url: receiver.url })).id;
 });
-afterEach(async () => {
-  await bench.reset();
-  await endpoint.stop();
-});
+afterEach(() => bench.reset());
 afterAll(async () => {
   await api.stop();
   await bench.db.drop();
 });
 
-const startDeliverer = (random = () => 0) => bench.startDeliverer({ secretBox: api.secretBox, random });
+const startDeliverer = () => bench.startDeliverer({ secretBox: api.secretBox, random: () => 0 });
 const owned = (method: string, path = '', body?: object): Promise<Reply> =>
   api.call(owner.apiKey, method, `/v1/monitors/${id}${path}`, body);
 
-/** Adds matches that the endpoint answers with `status`, and waits until they are settled. */
-async function settled(count: number, status: Answer): Promise<void> {
-  answer = status;
-  await addMatches(count);
-  await bench.settled(id);
+async function shown(): Promise<{ delivery: MonitorDelivery; failures: number }> {
+  const { body } = await owned('GET');
+  const { delivery_failures_24h: failures } = body.stats as { delivery_failures_24h: number };
+  return { delivery: body.delivery as MonitorDelivery, failures };
 }
 
-async function addMatches(count: number): Promise<void> {
-  await bench.db.pool.query(
-    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-       suppressed, first_delivery, delivery_status, next_attempt_at)
-     SELECT $1, seq, 't3_' || seq, 'post', wall_now(), wall_now(), service_now(), '{rust}', false, 'pending', 'pending',
-       service_now()
-     FROM generate_series($2::int + 1, $2::int + $3::int) AS seq`,
-    [id, matches, count],
+/** Waits until the monitor's first match was attempted that often; returns what the monitor then shows. */
+async function afterAttempts(attempts: number) {
+  await bench.firstState(id, ({ attempt, is_leased }) => attempt === attempts && !is_leased);
+  return shown();
+}
+
+const setHealth = (failures: number, isFailing: boolean) =>
+  bench.db.pool.query(
+    `INSERT INTO monitor_health (monitor_id, failures, webhook_failing) VALUES ($1, $2, $3)
+     ON CONFLICT (monitor_id) DO UPDATE SET failures = $2, webhook_failing = $3`,
+    [id, failures, isFailing],
   );
-  matches += count;
-}
-
-async function health(): Promise<{ failures: number; failing: boolean }> {
+async function health(): Promise<[failures: number, isFailing: boolean]> {
   const { rows } = await bench.db.pool.query<{ failures: number }>(
     'SELECT failures FROM monitor_health WHERE monitor_id = $1',
     [id],
   );
   const { monitor } = (await owned('GET')).body as { monitor: { webhook_failing: boolean } };
-  return { failures: rows[0]?.failures ?? 0, failing: monitor.webhook_failing };
+  return [rows[0]?.failures ?? 0, monitor.webhook_failing];
 }
 
-test.each([
-  [0, [30, 120, 600, 1_800, 7_200]],
-  [1 - 2 ** -53, [33, 132, 660, 1_980, 7_920]],
-])('the waits of the retry schedule with %d of the jitter', async (random, waits) => {
-  answer = 503;
+test('a monitor without a webhook, and one without a match, have nothing to show', async () => {
+  const nothing = {
+    pending: 0,
+    oldest_pending_at: null,
+    last_status: null,
+    last_error: null,
+    last_attempt_at: null,
+    last_delivered_at: null,
+    attempt_failures_24h: 0,
+  };
+  expect((await shown()).delivery).toEqual({ state: 'ok', ...nothing });
+  await owned('PATCH', '', { webhook_url: null });
+  expect((await shown()).delivery).toEqual({ state: 'none', ...nothing });
+});
+
+test('a dead endpoint is retrying after its first failure, failing after ten minutes, and ok after a success', async () => {
+  await owned('PATCH', '', { webhook_url: `http://127.0.0.1:${await freePort()}/` });
   await bench.db.freeze();
-  await addMatches(1);
-  await startDeliverer(() => random);
-  await passDeliveryTime(bench.db.pool, () => Promise.resolve());
-  const { rows } = await bench.db.pool.query<{ wait: number | null; delivery_status: string }>(
-    `SELECT extract(epoch FROM next_attempt_at - started_at - duration_ms * interval '1 millisecond')::float8 AS wait,
-       delivery_status
-     FROM delivery_attempts WHERE monitor_id = $1 ORDER BY attempt`,
-    [id],
-  );
-  expect(rows.map(({ wait }) => wait)).toEqual([...waits, null]);
-  expect(rows.map(({ delivery_status }) => delivery_status)).toEqual([...waits.map(() => 'pending'), 'failed']);
-});
-
-test('a claim of due matches does not include waiting ones of the same monitor', async () => {
+  await bench.addMatches(id, 1);
+  const { rows } = await bench.db.pool.query<{ now: Date }>('SELECT service_now() AS now');
   await startDeliverer();
-  answer = 503;
-  await addMatches(1);
-  await bench.firstState(id, ({ attempt }) => attempt === 1);
-  answer = 204;
-  await addMatches(20);
-  await eventually('the others are delivered', async () =>
-    (await bench.states(id)).slice(1).every(({ delivery_status }) => delivery_status === 'delivered'),
-  );
-  expect((await bench.states(id))[0]).toMatchObject({ delivery_status: 'pending', attempt: 1, is_leased: false });
-  expect(endpoint.received).toHaveLength(21);
+  const first = await afterAttempts(1);
+  expect(first).toMatchObject({ failures: 0 });
+  expect(first.delivery).toMatchObject({
+    state: 'retrying',
+    pending: 1,
+    oldest_pending_at: rows[0]!.now.toISOString(),
+    last_status: 0,
+    last_error: 'connect',
+    last_delivered_at: null,
+    attempt_failures_24h: 1,
+  });
+  for (const [step, wait] of ['30 s', '2 min'].entries()) {
+    await bench.db.freeze(wait);
+    expect((await afterAttempts(step + 2)).delivery).toMatchObject({ state: 'retrying' });
+  }
+  // Waits since 12.5 minutes; the daily count of permanent failures still says nothing.
+  await bench.db.freeze('10 min');
+  expect(await afterAttempts(4)).toMatchObject({
+    failures: 0,
+    delivery: { state: 'failing', attempt_failures_24h: 4 },
+  });
+
+  await owned('PATCH', '', { webhook_url: receiver.url });
+  await bench.db.freeze('30 min');
+  const { delivery: mended } = await afterAttempts(5);
+  expect(mended).toMatchObject({
+    state: 'ok',
+    pending: 0,
+    oldest_pending_at: null,
+    last_status: 204,
+    last_error: null,
+    attempt_failures_24h: 4,
+  });
+  expect(Date.parse(mended.last_delivered_at!)).toBeGreaterThanOrEqual(Date.parse(mended.last_attempt_at!));
+  await bench.db.freeze('24 h');
+  expect((await shown()).delivery).toMatchObject({ state: 'ok', attempt_failures_24h: 0, last_status: 204 });
 });
 
-describe('webhook_failing', () => {
-  test('is set with the 50th consecutive failed match, by any number of deliverers, and the monitor continues', async () => {
-    await Promise.all([startDeliverer(), startDeliverer()]);
-    await settled(49, 404);
-    expect(await health()).toEqual({ failures: 49, failing: false });
-    await settled(1, 302);
-    expect(await health()).toEqual({ failures: 50, failing: true });
-    await settled(3, 410);
-    expect(endpoint.received).toHaveLength(53);
-    const { monitor, stats } = (await owned('GET')).body;
-    expect([monitor, stats]).toMatchObject([
-      { status: 'active', webhook_failing: true },
-      { delivery_failures_24h: 53 },
-    ]);
-  });
-
-  test('is not affected by failed resends; a delivered resend resets the count', async () => {
-    await startDeliverer();
-    await settled(49, 404);
-    const ids = Array.from({ length: 20 }, (_, at) => matchId(id, at + 1));
-    expect((await owned('POST', '/redeliver', { match_ids: ids })).body.queued).toBe(20);
-    await bench.settled(id);
-    expect(endpoint.received).toHaveLength(69);
-    expect(await health()).toEqual({ failures: 49, failing: false });
-    answer = 200;
-    await owned('POST', '/redeliver', { match_ids: [matchId(id, 1)] });
-    await bench.settled(id);
-    expect(await health()).toEqual({ failures: 0, failing: false });
+test('a resent match waits since it was resent, and its failure shows', async () => {
+  answer = 500;
+  await bench.addMatches(id, 2);
+  await bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
+  await bench.db.freeze('20 days');
+  await owned('POST', '/redeliver', { status: 'failed' });
+  const { delivery } = await shown();
+  expect(delivery).toMatchObject({ state: 'ok', pending: 2 });
+  await bench.db.freeze('1 s');
+  await startDeliverer();
+  const attempted = async () => {
+    const { delivery: after } = await shown();
+    return after.attempt_failures_24h === 2 && after;
+  };
+  expect(await eventually('both were attempted', attempted)).toMatchObject({
+    state: 'retrying',
+    oldest_pending_at: delivery.oldest_pending_at,
+    last_status: 500,
+    last_error: 'http_status',
   });
 });
 
-describe('a webhook that is failing', () => {
-  beforeEach(async () => {
-    await bench.db.pool.query(
-      'INSERT INTO monitor_health (monitor_id, failures, webhook_failing) VALUES ($1, 50, true)',
-      [id],
-    );
-  });
+test('webhook_failing is set with the 50th consecutive failed match, and the monitor continues', async () => {
+  answer = 404;
+  await setHealth(48, false);
+  await startDeliverer();
+  const settled = async (first: number, count: number) => {
+    await bench.addMatches(id, count, '0 s', first);
+    await bench.publishHints(id, [first]);
+    await bench.settled(id);
+    return health();
+  };
+  expect(await settled(1, 1)).toEqual([49, false]);
+  answer = 302;
+  expect(await settled(2, 1)).toEqual([50, true]);
+  await settled(3, 3);
+  expect(receiver.received).toHaveLength(5);
+  const { monitor, stats } = (await owned('GET')).body;
+  expect([monitor, stats]).toMatchObject([{ status: 'active', webhook_failing: true }, { delivery_failures_24h: 5 }]);
+});
 
-  type Step = [name: string, act: () => Promise<unknown>];
+type Step = [name: string, act: () => Promise<unknown>];
+const answered = (status: number) => async () => {
+  answer = status;
+  expect((await owned('POST', '/test')).body.status).toBe(status);
+};
+
+test('a failing webhook stays failing whatever happens but a successful test or another URL', async () => {
   const still: Step[] = [
-    ['a delivered match', async () => (await startDeliverer(), settled(1, 200))],
-    ['a test that is answered 500', () => testAnswered(500)],
-    ['a test that is redirected', () => testAnswered(307)],
-    ['a test without an answer', async () => (await endpoint.stop(), owned('POST', '/test'))],
+    ['a test that is answered 500', answered(500)],
+    ['a test that is redirected', answered(307)],
     ['a new rule', () => owned('PATCH', '', { keywords: ['tin'], exclude: ['can'], nsfw: true })],
-    ['the same URL again', () => owned('PATCH', '', { webhook_url: `${endpoint.url}/hook` })],
+    ['the same URL again', () => owned('PATCH', '', { webhook_url: receiver.url })],
     ['another kind', () => owned('PATCH', '', { webhook_kind: 'discord' })],
     ['a new secret', () => owned('POST', '/rotate-secret')],
-    ['a pause and a resume', async () => (await owned('POST', '/pause'), owned('POST', '/resume'))],
+    ['a pause', () => owned('POST', '/pause')],
+    ['a resume', () => owned('POST', '/resume')],
   ];
-  test.each(still)('stays failing after %s', async (_, act) => {
+  await setHealth(50, true);
+  for (const [name, act] of still) {
     await act();
-    expect((await health()).failing).toBe(true);
-  });
-
+    expect([name, await health()]).toEqual([name, [50, true]]);
+  }
   const cleared: Step[] = [
-    ['a test that is answered 200', () => testAnswered(200)],
-    ['another path', () => owned('PATCH', '', { webhook_url: `${endpoint.url}/other` })],
+    ['a test that is answered 200', answered(200)],
+    ['another path', () => owned('PATCH', '', { webhook_url: `${receiver.url}/other` })],
     ['a removal with null', () => owned('PATCH', '', { webhook_url: null })],
   ];
-  test.each(cleared)('is cleared after %s, and 50 matches must fail again', async (_, act) => {
+  for (const [name, act] of cleared) {
+    await setHealth(50, true);
     await act();
-    expect(await health()).toEqual({ failures: 0, failing: false });
-  });
-
-  async function testAnswered(status: number): Promise<void> {
-    answer = status;
-    const reply = await owned('POST', '/test');
-    expect(reply.body.status).toBe(status);
+    expect([name, await health()]).toEqual([name, [0, false]]);
   }
 });

@@ -47,6 +47,8 @@ const failures = async () => {
 };
 const startDeliverer = () => bench.startDeliverer({ secretBox: api.secretBox });
 
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
 describe('resending', () => {
   test('delivers failed matches under the same ids, and the log has every attempt', async () => {
     answer = 404;
@@ -118,55 +120,54 @@ describe('resending', () => {
        WHERE monitor_id = $1`,
       [id],
     );
+    const before = await statuses();
     const queued = async (body: object) => {
       const reply = await redeliver(body);
-      const pending = (await bench.states(id)).flatMap(({ seq, delivery_status }) =>
-        delivery_status === 'pending' && seq !== 7 ? [seq] : [],
-      );
-      await settle(
-        'failed',
-        pending.filter((seq) => [1, 2, 8].includes(seq)),
-      );
-      await settle(
-        'delivered',
-        pending.filter((seq) => seq === 3),
-      );
-      await settle(
-        'skipped',
-        pending.filter((seq) => seq === 4),
-      );
-      expect(reply.body).toEqual({ queued: pending.length, more: false });
-      return pending;
+      const after = await statuses();
+      const changed = after.flatMap((status, at) => (status === before[at] ? [] : [at + 1]));
+      expect(changed.filter((seq) => after[seq - 1] !== 'pending')).toEqual([]);
+      for (const seq of changed) await settle(before[seq - 1]!, [seq]);
+      expect(reply.body).toEqual({ queued: changed.length, more: false });
+      return changed;
     };
-    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
     expect(await queued({ match_ids: [1, 3, 5, 6, 7, 999].map((seq) => matchId(id, seq)) })).toEqual([1, 3]);
     expect(await queued({ status: 'failed' })).toEqual([1, 2, 8]);
     expect(await queued({ status: 'skipped' })).toEqual([4]);
     expect(await queued({ since: hoursAgo(8.5) })).toEqual([2, 3, 4, 8]);
     expect(await queued({ since: hoursAgo(8.5), status: 'failed' })).toEqual([2, 8]);
     expect(await queued({ since: hoursAgo(-1) })).toEqual([]);
-    expect(await statuses()).toEqual([
-      'failed',
-      'failed',
-      'delivered',
-      'skipped',
-      'skipped',
-      'none',
-      'pending',
-      'failed',
-    ]);
+  });
+
+  test('an account can resend 1,000 matches per UTC day and is then asked to wait until the day ends', async () => {
+    const noon = Date.UTC(2026, 2, 1, 12);
+    await bench.db.setShift(`${(noon - Date.now()) / 1_000} seconds`);
+    owner = await api.account({ pack: 0 });
+    id = (await api.monitor(owner.apiKey, { webhook_url: receiver.url })).id;
+    await bench.addMatches(id, 600);
+    const settleAll = () =>
+      bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
+    const queued = async () => (await settleAll(), await redeliver({ status: 'failed' }));
+    expect((await queued()).body).toEqual({ queued: 600, more: false });
+    // The remaining part of the day.
+    expect((await queued()).body).toEqual({ queued: 400, more: true });
+    const refused = await queued();
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limited', retryable: true } });
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(11 * 3_600);
+    expect(wait).toBeLessThanOrEqual(12 * 3_600);
+    expect(await statuses()).not.toContain('pending');
+    await bench.db.setShift(`${(noon - Date.now()) / 1_000 + 86_400} seconds`);
+    expect((await queued()).body).toEqual({ queued: 600, more: false });
   });
 
   test.each([
     [undefined, 'match_ids: give match_ids, or status, or since'],
     [{ match_ids: [] }, 'match_ids: must name at least one match'],
-    [{ match_ids: Array.from({ length: 201 }, () => 'x') }, 'match_ids: must name at most 200'],
     [{ match_ids: ['mat_000000000000_000000000001'] }, 'match_ids[0]: must be the id of a match of this monitor'],
     [{ status: 'pending' }, 'status: '],
     [{ status: 'failed', match_ids: ['x'] }, 'match_ids: cannot be combined'],
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date and time'],
-    [{ status: 'failed', all: true }, 'all: is not known here'],
-    ['[]', 'body: '],
   ])('refuses %j', async (body, message) => {
     const reply = await redeliver(body);
     expect([reply.status, reply.body.error]).toEqual([
@@ -194,28 +195,63 @@ describe('resending', () => {
 });
 
 describe('the log', () => {
-  test('pages have every attempt once, newest match first; `match` selects one match', async () => {
-    await bench.db.pool.query(
-      `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
-       SELECT $1, seq, attempt, service_now(), 1, 'generic', 'h', 503, 'pending'
-       FROM generate_series(1, 7) AS seq, generate_series(1, 3) AS attempt`,
-      [id],
+  /** Attempt 1 fails, every other attempt 2 delivers; a tenth of the matches was resent a minute ago. */
+  const addAttempts = (seqs: number) =>
+    bench.db.pool.query(
+      `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
+       delivery_status)
+     SELECT $1, seq, attempt,
+       service_now() - CASE WHEN attempt = 3 THEN interval '1 min' ELSE ($2::int - seq + 1) * interval '1 h' END,
+       1, 'generic', 'h', 204,
+       CASE WHEN attempt = 1 THEN 'pending' WHEN attempt = 2 AND seq % 2 = 0 THEN 'failed' ELSE 'delivered' END
+     FROM generate_series(1, $2::int) AS seq, generate_series(1, 3) AS attempt
+     WHERE attempt < 3 OR seq % 10 = 0`,
+      [id, seqs],
     );
-    const seen: string[] = [];
-    let after: string | null = '';
-    while (after !== null) {
-      const { body } = await logOf(`?limit=4${after === '' ? '' : `&after=${after}`}`);
-      seen.push(
-        ...(body.items as { match_id: string; attempt: number }[]).map((entry) => `${entry.match_id}.${entry.attempt}`),
-      );
-      after = body.after as string | null;
+  const allPages = async (query: string) => {
+    const pages: { items: { match_id: string; attempt: number }[]; after: string | null }[] = [];
+    for (let after: string | null = ''; after !== null; after = pages.at(-1)!.after) {
+      pages.push((await logOf(`?${query}${after === '' ? '' : `&after=${after}`}`)).body as never);
     }
-    const all = [7, 6, 5, 4, 3, 2, 1].flatMap((seq) => [3, 2, 1].map((attempt) => `${matchId(id, seq)}.${attempt}`));
-    expect(seen).toEqual(all);
-    const one = await logOf(`?match=${matchId(id, 5)}&limit=2`);
-    expect(one.body.items).toMatchObject([{ attempt: 3 }, { attempt: 2 }]);
-    const rest = await logOf(`?match=${matchId(id, 5)}&limit=2&after=${one.body.after as string}`);
-    expect([rest.body.items, rest.body.after]).toMatchObject([[{ attempt: 1 }], null]);
+    return pages;
+  };
+  const named = (entries: readonly (readonly [number, number])[]) =>
+    entries.map(([seq, attempt]) => `${matchId(id, seq)}.${attempt}`);
+  const found = (pages: Awaited<ReturnType<typeof allPages>>) =>
+    pages.flatMap(({ items }) => items.map((entry) => `${entry.match_id}.${entry.attempt}`));
+
+  test('pages have each attempt that passes once, newest match first, resent ones of old matches too', async () => {
+    await addAttempts(20);
+    const all = Array.from({ length: 20 }, (_, at) => 20 - at).flatMap((seq) =>
+      [3, 2, 1].filter((attempt) => attempt < 3 || seq % 10 === 0).map((attempt) => [seq, attempt] as const),
+    );
+    const isResend = ([, attempt]: readonly [number, number]) => attempt === 3;
+    const isFailure = ([seq, attempt]: readonly [number, number]) => attempt === 2 && seq % 2 === 0;
+    const isRecent = ([seq]: readonly [number, number]) => seq > 15;
+    const cases: [string, (entry: readonly [number, number]) => boolean][] = [
+      [`match=${matchId(id, 10)}`, ([seq]) => seq === 10],
+      ['status=failed', isFailure],
+      ['status=pending', ([, attempt]) => attempt === 1],
+      ['status=delivered', (entry) => entry[1] > 1 && !isFailure(entry)],
+      [`since=${hoursAgo(5.5)}`, (entry) => isRecent(entry) || isResend(entry)],
+      [
+        `since=${hoursAgo(5.5)}&status=delivered`,
+        (entry) => isResend(entry) || (isRecent(entry) && entry[1] === 2 && !isFailure(entry)),
+      ],
+      [`since=${hoursAgo(5.5)}&status=failed`, (entry) => isRecent(entry) && isFailure(entry)],
+      [`since=${hoursAgo(-1)}`, () => false],
+      [`since=${hoursAgo(100)}`, () => true],
+      [`since=${hoursAgo(100)}&match=${matchId(id, 10)}`, ([seq]) => seq === 10],
+      [`status=delivered&match=${matchId(id, 10)}`, ([seq, attempt]) => seq === 10 && attempt === 3],
+    ];
+    for (const [query, passes] of cases) {
+      const expected = named(all.filter(passes));
+      for (const limit of [3, 100]) {
+        const pages = await allPages(`${query}&limit=${limit}`);
+        expect([query, found(pages)]).toEqual([query, expected]);
+        expect(pages).toHaveLength(Math.max(1, Math.ceil(expected.length / limit)));
+      }
+    }
   });
 
   test.each([

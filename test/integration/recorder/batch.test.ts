@@ -3,9 +3,11 @@ import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { findStoredMatches } from '../../../shared/stores/matches/recording-matches.ts';
+import { candidateOf, insertMonitors, mute } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { DECISION_CASES } from './decisions.cases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -127,14 +129,6 @@ test.each([
   expect(await storedOf(monitorId)).toHaveLength(1);
 });
 
-test('another monitor that matches the thing later gets its content as first matched', async () => {
-  const [a, b] = (await insertMonitors(database.pool, 2)) as [string, string];
-  const thingId = newThing();
-  await record([candidateOf({ monitorId: a, thingId, body: 'first' })]);
-  const { matches } = await record([candidateOf({ monitorId: b, thingId, body: 'edited since' })]);
-  expect(matches[0]!.item.body).toBe('first');
-});
-
 test('suppresses matches over the daily cap until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
@@ -161,28 +155,6 @@ test('suppresses matches over the daily cap until the UTC day changes', async ()
   expect(await daysOf(monitorId)).toMatchObject([{ matches: 200 }, { day: after, matches: 3 }]);
   const times = (await storedOf(monitorId)).map((row) => (row.created_at as Date).getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
-});
-
-test('a pack bought during the day raises the cap at once; a suppressed match without a webhook has no delivery', async () => {
-  const monitorId = await newMonitor();
-  const some = someOf(monitorId);
-  await database.moveToNoon(1);
-  const { matches } = await record(some(201));
-  expect(matches.at(-1)).toMatchObject({ suppressed: true, first_delivery: 'none' });
-  await database.pool.query('UPDATE accounts SET pack = 9 WHERE id = (SELECT account_id FROM monitors WHERE id = $1)', [
-    monitorId,
-  ]);
-  expect((await record(some(801))).outcomes).toEqual({ recorded: 800, suppressed: 1 });
-});
-
-test('records and publishes nothing for a monitor without a counters row', async () => {
-  const monitorId = await newMonitor();
-  const known = candidateOf({ monitorId, thingId: newThing() });
-  await record([known]);
-  await database.pool.query('DELETE FROM monitor_counters WHERE monitor_id = $1', [monitorId]);
-  const { matches, outcomes } = await record([known, candidateOf({ monitorId, thingId: newThing() })]);
-  expect(matches).toEqual([]);
-  expect(outcomes).toEqual({ monitor_gone: 2 });
 });
 
 test('a thing that the forum removed is stored and published blank', async () => {
@@ -219,4 +191,102 @@ test('text that Postgres cannot store does not stop the recorder and is publishe
   const { matches } = await record([candidate]);
   expect(matches[0]!.item.body).toBe('nul \ufffd, half \ufffd');
   expect((await record([candidate])).matches).toEqual(matches);
+});
+
+// The decision does not depend on the time of day, so the cases may have any time.
+const ACTIVE_SINCE = Date.parse('2026-01-01T12:00:00.000Z');
+const at = (offset: number) => new Date(ACTIVE_SINCE + offset).toISOString();
+
+test.each(DECISION_CASES)('state at entering: $name (tolerance $tolerance): $expected', async (given) => {
+  const { status = 'active', version = 1, tolerance = 0 } = given;
+  const storedStatus = status === 'gone' ? 'active' : status;
+  const monitorId = await newMonitor({ status: storedStatus, version, activeSince: at(0) });
+  if (status === 'gone') await database.pool.query('DELETE FROM monitor_counters WHERE monitor_id = $1', [monitorId]);
+  await database.pool.query('DELETE FROM monitor_versions WHERE monitor_id = $1', [monitorId]);
+  if (given.muted) {
+    await mute(database.pool, monitorId, 'subreddit', 'metals');
+  }
+  for (const [begun, offset] of Object.entries(given.starts ?? {})) {
+    await database.pool.query('INSERT INTO monitor_versions VALUES ($1, $2, $3)', [monitorId, begun, at(offset)]);
+  }
+  const candidate = candidateOf({
+    monitorId,
+    thingId: newThing(),
+    version: given.candidateVersion ?? 1,
+    enteredAt: at(given.entered),
+    createdUtc: at(given.created ?? given.entered),
+    replay: given.replay ?? false,
+  });
+  const { matches, outcomes } = await record([candidate], tolerance);
+  expect(outcomes).toEqual({ [given.expected ?? 'recorded']: 1 });
+  expect(matches).toHaveLength(given.expected ? 0 : 1);
+});
+
+/** The candidates that mutes may refuse: [the mute's kind, its value, what is refused]. */
+const KINDS = [
+  { kind: 'subreddit', value: 'loud_place', refused: { subreddit: 'Loud_Place' } },
+  { kind: 'author', value: 'a-bot', refused: { author: 'A-Bot' } },
+  { kind: 'thread', value: 't3_abc', refused: { postId: 'abc' } },
+] as const;
+
+test.each(KINDS)(
+  'a muted $kind is refused, by this monitor only, and is recorded once it is unmuted',
+  async (given) => {
+    const [monitorId, other] = [await newMonitor({ pack: 79 }), await newMonitor({ pack: 79 })];
+    await mute(database.pool, monitorId, given.kind, given.value);
+    const three = (id: string) => [
+      candidateOf({ monitorId: id, thingId: newThing(), ...given.refused }),
+      // The value of another kind.
+      candidateOf({ monitorId: id, thingId: newThing(), subreddit: 'abc', author: 'loud_place', postId: 'a-bot' }),
+      candidateOf({ monitorId: id, thingId: newThing() }),
+    ];
+    const { matches, outcomes } = await record([...three(monitorId), ...three(other)]);
+    expect(outcomes).toEqual({ muted: 1, recorded: 5 });
+    expect(matches.filter(({ monitor_id }) => monitor_id === monitorId)).toHaveLength(2);
+
+    await database.pool.query('DELETE FROM monitor_mutes WHERE monitor_id = $1', [monitorId]);
+    expect((await record(three(monitorId))).outcomes).toEqual({ recorded: 3 });
+  },
+);
+
+test('a muted thread includes its post', async () => {
+  const monitorId = await newMonitor({ pack: 79 });
+  await mute(database.pool, monitorId, 'thread', 't3_post1');
+  expect((await record([candidateOf({ monitorId, thingId: 't3_post1' })])).outcomes).toEqual({ muted: 1 });
+});
+
+test('what was recorded before the mute is published again as it was', async () => {
+  const monitorId = await newMonitor({ pack: 79 });
+  const before = Array.from({ length: 3 }, () => candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' }));
+  const first = await record(before);
+  await mute(database.pool, monitorId, 'author', 'a-bot');
+  const again = await record([...before, candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' })]);
+  expect(again.outcomes).toEqual({ repeated: 3, muted: 1 });
+  expect(again.matches).toEqual(first.matches);
+});
+
+test('the lookup that was planned while there were no matches does not read all of them later', async () => {
+  const db = await database.pool.connect();
+  try {
+    const monitorId = await newMonitor();
+    const pairs = Array.from({ length: 500 }, (_, number) => ({ monitorId, thingId: `t1_plan${number}` }));
+    // Postgres keeps a plan after five executions.
+    for (let execution = 0; execution < 6; execution++) expect(await findStoredMatches(db, pairs)).toEqual([]);
+    await db.query(
+      `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+         suppressed, first_delivery, delivery_status)
+       SELECT $1, number, 't1_plan' || number, 'comment', now(), now(), now(), '{rust}', false, 'none', 'none'
+       FROM generate_series(1, 2000) AS number`,
+      [monitorId],
+    );
+    const { rows } = await db.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN EXECUTE "recording-find-stored-matches" (ARRAY['${monitorId}'], ARRAY['t1_plan1'])`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toContain('Seq Scan');
+    expect(plan).toContain('matches_monitor_id_thing_id_key');
+    expect(await findStoredMatches(db, pairs)).toHaveLength(499);
+  } finally {
+    db.release();
+  }
 });

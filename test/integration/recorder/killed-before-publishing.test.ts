@@ -45,14 +45,14 @@ test('a match stored by a recorder that was killed before publishing is publishe
   const candidate = candidateOf({ monitorId: id, thingId: 't1_abc', terms: ['rust'], body: 'rust, as first seen' });
   await kafka.publisher.publish(MONITOR_CANDIDATES.name, [{ key: id, value: JSON.stringify(candidate) }]);
 
-  await runKilledRecorder();
+  await Promise.all([runKilledRecorder(), pipeline.start('archiver', 'deliverer')]);
   const stored = await pipeline.db.pool.query('SELECT seq, thing_id FROM matches WHERE monitor_id = $1', [id]);
   expect(stored.rows).toEqual([{ seq: 1, thing_id: 't1_abc' }]);
   expect(await publishedMatches()).toBe(0);
 
   await api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, { keywords: ['nothing-like-it'] });
   await api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
-  await pipeline.start('archiver', 'deliverer', 'recorder');
+  await pipeline.start('recorder');
 
   const webhook = await eventually('the webhook', () => receiver.received[0]);
   expect(JSON.parse(webhook.body)).toMatchObject({ match: { thing_id: 't1_abc', body: 'rust, as first seen' } });

@@ -65,29 +65,37 @@ async function expectNumbered(monitorId: string, matches: number): Promise<void>
   expect(tally.counted + tally.suppressed).toBe(matches);
 }
 
-test('concurrent recorders with the same monitors and things in any order leave no hole, duplicate or deadlock', async () => {
+test('concurrent recorders, in any order and with repeats, leave no hole, duplicate or deadlock, and send one match of a thread where that is asked for', async () => {
   const batches = fc.array(fc.array(fc.record({ monitor: fc.nat(4), thing: fc.nat(30) }), { maxLength: 25 }), {
     maxLength: 5,
   });
   await fc.assert(
     fc.asyncProperty(fc.array(batches, { minLength: 2, maxLength: 4 }), async (plan) => {
-      const monitors = await insertMonitors(database.pool, 5);
+      const once = await insertMonitors(database.pool, 2, { threadOnce: true });
+      const monitors = [...once, ...(await insertMonitors(database.pool, 3))];
       const offset = things;
       things += 31;
       const recorders = plan.map((ofRecorder) =>
         ofRecorder.map((batch) =>
           batch.map(({ monitor, thing }) =>
-            candidateOf({ monitorId: monitors[monitor]!, thingId: `t1_c${(offset + thing).toString(36)}` }),
+            candidateOf({
+              monitorId: monitors[monitor]!,
+              thingId: `t1_c${(offset + thing).toString(36)}`,
+              postId: `p${thing % 6}`,
+            }),
           ),
         ),
       );
       await recordAll(recorders);
-      const pairs = new Set(recorders.flat(2).map((c) => `${c.monitor_id} ${c.item.thing_id}`));
       for (const monitorId of monitors) {
-        await expectNumbered(monitorId, [...pairs].filter((pair) => pair.startsWith(monitorId)).length);
+        const items = recorders.flat(2).flatMap(({ monitor_id, item }) => (monitor_id === monitorId ? [item] : []));
+        const pairs = new Set(items.map(({ thing_id }) => thing_id)).size;
+        await expectNumbered(monitorId, pairs);
+        const threads = new Set(items.map(({ post_id }) => post_id)).size;
+        expect((await tallyOf(monitorId)).counted).toBe(once.includes(monitorId) ? threads : pairs);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   );
 });
 
@@ -104,7 +112,7 @@ test('the daily cap is exact while several recorders reach it together', async (
 });
 
 test('recorders that store a thing at the same time publish the same content', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const monitors = await insertMonitors(database.pool, 4);
     const thingId = newThing();
     const recorded = await Promise.all(
@@ -212,6 +220,26 @@ test.each(['paused', 'deleted'] as const)(
     expect(recorded).toEqual({ matches: [], outcomes: { monitor_inactive: 1 } });
   },
 );
+
+test('a pair that another recorder stores during the wait is published as stored', async () => {
+  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
+  const thingId = newThing();
+  const { recorded } = await recordDuring(
+    monitorId,
+    async (db) => {
+      await db.query(
+        `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+           suppressed, first_delivery, delivery_status)
+         VALUES ($1, 1, $2, 'comment', now(), now(), now(), '{theirs}', false, 'none', 'none')`,
+        [monitorId, thingId],
+      );
+      await db.query('UPDATE monitor_counters SET last_seq = 1 WHERE monitor_id = $1', [monitorId]);
+    },
+    () => [candidateOf({ monitorId, thingId, terms: ['ours'] })],
+  );
+  expect(recorded.outcomes).toEqual({ repeated: 1 });
+  expect(recorded.matches[0]).toMatchObject({ seq: 1, matched_terms: ['theirs'] });
+});
 
 test('a lost connection in the transaction stores nothing, is retryable, and the retry leaves no hole', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { BackfillDeps, ReadArchive } from '../../../services/recorder/backfill/backfill-deps.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ReadArchive } from '../../../services/recorder/backfill/backfill-deps.ts';
 import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
 import { LiveLoad } from '../../../services/recorder/live-load.ts';
@@ -7,8 +7,10 @@ import { markEngine } from '../../../shared/outages/engine.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import {
   allMatches,
+  backfill,
   endedRun,
   newestRun,
+  publishedMatches,
   publishItems,
   seenItem,
   untilArchived,
@@ -18,58 +20,71 @@ import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
 let pipeline: Pipeline;
+let read: ReadArchive;
 let backfills: Running | undefined;
-let reads = 0;
-let warnings = 0;
+let archived = 0;
+let warnings: number;
 
-beforeEach(async () => {
+beforeAll(async () => {
   pipeline = await Pipeline.create();
-  reads = 0;
-  warnings = 0;
+  read = createReadArchive(pipeline.clickhouse);
   await pipeline.start('archiver', 'matcher', 'recorder');
+});
+beforeEach(() => {
+  warnings = 0;
 });
 afterEach(async () => {
   await backfills?.stop();
   backfills = undefined;
-  await pipeline.drop();
 });
+afterAll(() => pipeline.drop());
 
-/** Backfills whose reads of the archive fail while `error` returns one. */
-function start(error: (monitorWord: string) => Error | undefined): void {
+function start(readArchive: ReadArchive): void {
   const { kafka, publisher, prefix, metrics } = pipeline.kafka;
-  const read = createReadArchive(pipeline.clickhouse);
-  const readArchive: ReadArchive = (range, signal) => {
-    reads += 1;
-    const failure = error(range.rule.keywords[0] ?? '');
-    return failure ? Promise.reject(failure) : read(range, signal);
-  };
   const logger = silentLogger();
   const warn = () => {
     warnings += 1;
   };
   const counting = Object.assign(Object.create(logger) as typeof logger, { warn, child: () => counting });
-  const deps: BackfillDeps = {
+  backfills = startBackfills({
     ...{ kafka, publisher, prefix, metrics, readArchive, logger: counting },
     ...{ pool: pipeline.db.pool, archiveReady: Promise.resolve(true), toleranceMs: 0, liveLoad: new LiveLoad() },
-  };
-  backfills = startBackfills(deps);
+  });
 }
 
-async function monitorWithRun(word: string): Promise<{ apiKey: string; id: string }> {
-  const { apiKey } = await pipeline.api.account();
+/** Archives comments with this word. */
+async function archive(word: string, count = 1): Promise<void> {
+  const items = Array.from({ length: count }, (_, at) =>
+    seenItem(`t1_${word}${at}`, 3_600_000 + at, { body: `some ${word}` }),
+  );
+  await publishItems(pipeline, items);
+  await untilArchived(pipeline, (archived += count));
+}
+
+async function monitorWithRun(word: string): Promise<{ apiKey: string; accountId: string; id: string; run: string }> {
+  const { apiKey, accountId } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: [word] });
   const from = new Date(Date.now() - 86_400_000).toISOString();
-  await pipeline.api.call(apiKey, 'POST', `/v1/monitors/${id}/backfill`, { from });
-  return { apiKey, id };
+  const { body } = await pipeline.api.call(apiKey, 'POST', `/v1/monitors/${id}/backfill`, { from });
+  return { apiKey, accountId, id, run: (body.backfill as { id: string }).id };
 }
 
-const away = () => markEngine(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }), 'clickhouse');
+async function numberOf(statement: string, value: string): Promise<number> {
+  const { rows } = await pipeline.db.pool.query<{ n: number }>(statement, [value]);
+  return rows[0]!.n;
+}
+const recordedOf = (id: string) =>
+  numberOf('SELECT last_seq::int AS n FROM monitor_counters WHERE monitor_id = $1', id);
 
 test('while ClickHouse is away a run waits with back-off, says so once, and goes on', async () => {
-  await publishItems(pipeline, [seenItem('t1_a', 3_600_000, { body: 'some hafnium' })]);
-  await untilArchived(pipeline, 1);
+  await archive('hafnium');
+  let reads = 0;
   let isAway = true;
-  start(() => (isAway ? away() : undefined));
+  const away = markEngine(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'clickhouse');
+  start((...range) => {
+    reads += 1;
+    return isAway ? Promise.reject(away) : read(...range);
+  });
   const { apiKey, id } = await monitorWithRun('hafnium');
   await eventually('several tries', () => reads >= 3);
   expect(await newestRun(pipeline, apiKey, id)).toMatchObject({ state: 'running', matches: 0 });
@@ -79,18 +94,15 @@ test('while ClickHouse is away a run waits with back-off, says so once, and goes
 });
 
 test('an error of ours fails its run after three tries; the runs of others go on', async () => {
-  await publishItems(pipeline, [
-    seenItem('t1_a', 3_600_000, { body: 'some hafnium' }),
-    seenItem('t1_b', 3_600_000, { body: 'some lutetium' }),
-  ]);
-  await untilArchived(pipeline, 2);
-  start((word) => (word === 'hafnium' ? new TypeError('a fault') : undefined));
-  const broken = await monitorWithRun('hafnium');
+  await archive('rhodium');
+  await archive('lutetium');
+  start((range, signal) =>
+    range.rule.keywords[0] === 'rhodium' ? Promise.reject(new TypeError('a fault')) : read(range, signal),
+  );
+  const broken = await monitorWithRun('rhodium');
   for (let fault = 1; fault < 3; fault++) {
-    await eventually('a fault is counted', async () => {
-      const { rows } = await pipeline.db.pool.query<{ faults: number }>('SELECT faults FROM backfills');
-      return rows[0]!.faults === fault;
-    });
+    const faults = () => numberOf('SELECT faults AS n FROM backfills WHERE monitor_id = $1', broken.id);
+    await eventually('a fault is counted', async () => (await faults()) === fault);
     await pipeline.db.setShift(`${fault * 11} seconds`);
   }
   expect(await endedRun(pipeline, broken.apiKey, broken.id)).toMatchObject({ state: 'failed', matches: 0, credits: 0 });
@@ -100,24 +112,48 @@ test('an error of ours fails its run after three tries; the runs of others go on
 });
 
 test.each([
-  ['the monitor is deleted', `UPDATE monitors SET status = 'deleted' WHERE account_id = $1`],
-  ['the account is frozen', `UPDATE accounts SET status = 'frozen' WHERE id = $1`],
-  ['the account is deleted', `UPDATE accounts SET status = 'deleted' WHERE id = $1`],
-])('a run is cancelled, records nothing and costs nothing when %s', async (_name, change) => {
-  await publishItems(pipeline, [seenItem('t1_a', 3_600_000, { body: 'some osmium' })]);
-  await untilArchived(pipeline, 1);
-  const { id } = await monitorWithRun('osmium');
+  ['the monitor is deleted', 'osmium', `UPDATE monitors SET status = 'deleted' WHERE account_id = $1`],
+  ['the account is frozen', 'iridium', `UPDATE accounts SET status = 'frozen' WHERE id = $1`],
+  ['the account is deleted', 'radium', `UPDATE accounts SET status = 'deleted' WHERE id = $1`],
+])('a run is cancelled, records nothing and costs nothing when %s', async (_, word, change) => {
+  await archive(word);
+  const { accountId, id } = await monitorWithRun(word);
   const { pool } = pipeline.db;
-  const { rows } = await pool.query<{ account: string }>('SELECT account_id AS account FROM monitors WHERE id = $1', [
-    id,
-  ]);
-  await pool.query(change, [rows[0]!.account]);
-  start(() => undefined);
-  const state = await eventually('the run ends', async () => {
-    const ended = await pool.query<{ state: string }>(`SELECT state FROM backfills WHERE state <> 'running'`);
-    return ended.rows[0]?.state;
+  await pool.query(change, [accountId]);
+  start(read);
+  await eventually('the run ends', async () => {
+    const { rows } = await pool.query<{ state: string }>('SELECT state FROM backfills WHERE monitor_id = $1', [id]);
+    return rows[0]!.state === 'cancelled';
   });
-  expect(state).toBe('cancelled');
-  expect((await pool.query('SELECT FROM matches')).rowCount).toBe(0);
-  expect((await pool.query(`SELECT FROM ledger_entries WHERE kind = 'backfill'`)).rowCount).toBe(0);
+  expect(await recordedOf(id)).toBe(0);
+  const charges = `SELECT count(*)::int AS n FROM ledger_entries WHERE kind = 'backfill' AND account_id = $1`;
+  expect(await numberOf(charges, accountId)).toBe(0);
+});
+
+test('after the answer to a cancellation nothing is recorded or charged; another run finds the rest', async () => {
+  // More than two parts of the archive, of 1,000 each.
+  await archive('tantalum', 2_600);
+  const mayGoOn = Promise.withResolvers<undefined>();
+  let parts = 0;
+  start(async (range, signal) => {
+    parts += 1;
+    const part = await read(range, signal);
+    // The second part waits, until the run is cancelled.
+    if (parts === 2) await mayGoOn.promise;
+    return part;
+  });
+  const { apiKey, id, run } = await monitorWithRun('tantalum');
+  await eventually('the first part is recorded', async () => (await recordedOf(id)) === 1_000);
+  const answer = await pipeline.api.call(apiKey, 'DELETE', `/v1/monitors/${id}/backfill/${run}`);
+  expect([answer.status, answer.body]).toMatchObject([200, { backfill: { state: 'cancelling', matches: 1_000 } }]);
+  mayGoOn.resolve(undefined);
+  const ended = await endedRun(pipeline, apiKey, id);
+  expect(ended).toMatchObject({ id: run, state: 'cancelled', matches: 1_000, credits: 10 });
+  expect(await recordedOf(id)).toBe(1_000);
+  const published = await publishedMatches(pipeline);
+  expect(published.filter(({ monitor_id }) => monitor_id === id)).toHaveLength(1_000);
+
+  expect(await backfill(pipeline, apiKey, id)).toMatchObject({ state: 'done', matches: 1_600, already_known: 1_000 });
+  const matches = await allMatches(pipeline, apiKey, id);
+  expect(new Set(matches.map(({ thing_id }) => thing_id)).size).toBe(2_600);
 });

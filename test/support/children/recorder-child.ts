@@ -35,11 +35,15 @@ if (killedAfter !== undefined) killAtCommit(pool, { commit: killedAfter, moment:
 if (killedBefore !== undefined) killAtCommit(pool, { commit: killedBefore, moment: 'before' });
 
 const kafka = createKafka({ brokers: brokers.split(','), clientId: 'recorder-child', logger });
+// The shortest session that the broker takes, so that the group soon notices a kill -9.
+const { client } = kafka;
+const consumer = client.consumer.bind(client);
+client.consumer = (config) => consumer({ ...config, sessionTimeout: 6_000 });
 const metrics = createMetrics();
 const publisher = await createPublisher({ kafka, prefix, metrics, logger });
 const liveLoad = new LiveLoad();
 const deps = { liveLoad, kafka, prefix, publisher, pool, toleranceMs: 0, metrics, logger };
-// First: after a kill -9 a recorder waits for up to 10 s until the group has noticed it; backfills need not.
+// First: after a kill -9 a recorder waits for up to 6 s until the group has noticed it; backfills need not.
 if (options.backfills) {
   const { clickhouseUrl, leaseSeconds } = options.backfills;
   const readArchive = createReadArchive(createClickhouse(clickhouseUrl, 'recorder-child'));

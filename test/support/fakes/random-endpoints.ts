@@ -14,7 +14,7 @@ const SHARES: [number, number | 'reset' | 'hang'][] = [
   [0.99, 'reset'],
   [1, 'hang'],
 ];
-const LONGEST_ANSWER_MS = 400;
+const LONGEST_ANSWER_MS = 300;
 
 /** Endpoints that fail at random. The answer to a match's n-th request depends only on (seed, match, n). */
 export class RandomEndpoints {

@@ -62,15 +62,10 @@ export function wordsIn(thing: Thing, words: ReadonlyMap<string, RegExp>): strin
 }
 
 const IN_WORD = String.raw`[\p{L}\p{N}\p{M}]`;
-const WORD_BEGINS = String.raw`(?<!${IN_WORD})(?<!${IN_WORD}_+)(?<!${IN_WORD}')`;
+const BEFORE = String.raw`(?<!${IN_WORD})(?<!${IN_WORD}_+)(?<!${IN_WORD}')`;
 
 /** One regular expression per word. */
 export function wordPattern(word: string): RegExp {
   const after = String.raw`(?!${IN_WORD})(?!_+${IN_WORD})(?!'(?!s(?![\p{L}\p{N}\p{M}_']))${IN_WORD})`;
-  return new RegExp(WORD_BEGINS + word + after, 'u');
-}
-
-/** Words that begin so. */
-export function prefixPattern(prefix: string): RegExp {
-  return new RegExp(WORD_BEGINS + prefix, 'u');
+  return new RegExp(BEFORE + word + after, 'u');
 }

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { AttemptResult } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/deliveries/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
@@ -42,19 +43,6 @@ describe('DeliveryDispatcher', () => {
     }
     await bench.settle();
     expect(bench.started).toHaveLength(24);
-  });
-
-  test('claims due matches before hints and continues until none is due', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/', range(30));
-    bench.dispatcher.addHint('a', 30);
-    bench.dispatcher.markDue({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
-    await bench.drain();
-    await bench.settle();
-    await bench.drain();
-    expect(new Set(bench.ids()).size).toBe(30);
-    expect(bench.started).toHaveLength(30);
-    expect(bench.ids().indexOf('a/30')).toBeGreaterThan(bench.ids().indexOf('a/4'));
   });
 
   test('drops hints over the limit and accepts hints again later', async () => {
@@ -113,37 +101,131 @@ describe('DeliveryDispatcher', () => {
     await due();
     expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
   });
+});
 
-  test('claims nothing after stop and waits for attempts in flight', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/', range(10));
-    bench.hintAll('a');
-    await bench.settle();
-    let stopped = false;
-    const stopping = bench.dispatcher.stop().then(() => (stopped = true));
-    bench.dispatcher.addHint('a', 9);
-    for (const attempt of bench.started.slice(0, 3)) attempt.end();
-    await bench.settle();
-    expect([bench.started.length, stopped]).toEqual([4, false]);
-    bench.started[3]!.end();
-    await stopping;
-    expect(bench.started).toHaveLength(4);
+describe('the limit of concurrent attempts', () => {
+  afterEach(() => {
+    vi.useRealTimers();
   });
 
-  test('continues with new work after an error of the database', async () => {
+  const addSilent = (bench: Bench, count: number, seqs = range(4)) => {
+    for (const n of range(count)) bench.add(`silent${n}`, `https://silent${n}.example/`, seqs);
+    for (const n of range(count)) {
+      const [monitorId, webhookUrl] = [`silent${n}`, `https://silent${n}.example/`];
+      bench.dispatcher.markDue({ monitorId, webhookUrl, isAnswering: null });
+    }
+  };
+
+  test('2,000 due monitors with silent receivers never have more attempts in flight than permits', async () => {
+    const bench = new Bench({ total: 200 });
+    addSilent(bench, 2_000);
+    await bench.settle();
+    expect(bench.started).toHaveLength(150);
+    let most = 0;
+    for (let ended = 0; ended < 500; ended++) {
+      bench.started[ended]!.end({ kind: 'unanswered' });
+      if (ended % 50 === 0) await bench.settle();
+      most = Math.max(most, bench.started.length - ended - 1);
+    }
+    expect(most).toBeLessThanOrEqual(150);
+  });
+
+  test('an endpoint that answers is served at once while silent ones wait', async () => {
+    const bench = new Bench({ total: 200 });
+    bench.add('healthy', 'https://healthy.example/', [1]);
+    bench.hintAll('healthy');
+    await bench.settle();
+    bench.started[0]!.end();
+    addSilent(bench, 1_000);
+    await bench.settle();
+    bench.add('healthy', 'https://healthy.example/', [2, 3]);
+    bench.hintAll('healthy');
+    await bench.settle();
+    expect(bench.ids().slice(-2)).toEqual(['healthy/2', 'healthy/3']);
+  });
+
+  test('a new process reads from the database which endpoints answered, and serves them first', async () => {
+    const bench = new Bench({ total: 200 });
+    addSilent(bench, 1_000);
+    await bench.settle();
+    bench.add('healthy', 'https://healthy.example/', [1]);
+    bench.dispatcher.markDue({ monitorId: 'healthy', webhookUrl: 'https://healthy.example/', isAnswering: true });
+    bench.add('new', 'https://new.example/', [1]);
+    bench.dispatcher.markDue({ monitorId: 'new', webhookUrl: 'https://new.example/', isAnswering: null });
+    await bench.settle();
+    expect(bench.ids().at(-1)).toBe('healthy/1');
+    expect(bench.ids()).not.toContain('new/1');
+  });
+
+  test('an attempt without an answer after a second counts as silent, so another endpoint may start', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bench = new Bench({ total: 16 });
+    for (const n of range(14)) bench.dispatcher.markDue(healthy(bench, n));
+    await bench.settle();
+    expect(bench.started).toHaveLength(14);
+    bench.dispatcher.markDue(healthy(bench, 15));
+    await bench.settle();
+    expect(bench.started).toHaveLength(14);
+    vi.advanceTimersByTime(1_000);
+    await bench.settle();
+    expect(bench.ids().at(-1)).toBe('healthy15/1');
+  });
+
+  test.each([
+    { afterMs: 50, free: 1, what: 'an outcome that is stored slowly does not make its receiver silent' },
+    { afterMs: 3_000, free: 0, what: 'an answer that takes more than a second does' },
+  ])('$what', async ({ afterMs, free }) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bench = new Bench({ total: 16 });
+    bench.dispatcher.markDue(healthy(bench, 1));
+    await bench.settle();
+    vi.advanceTimersByTime(1_000);
+    bench.started[0]!.end({ kind: 'answered', afterMs, status: 204 });
+    await bench.settle();
+    addSilent(bench, 100);
+    await bench.settle();
+    const before = bench.started.length;
+    bench.dispatcher.markDue(healthy(bench, 1));
+    await bench.settle();
+    expect(bench.started.length - before).toBe(free);
+  });
+
+  const healthy = (bench: Bench, n: number) => {
+    const [monitorId, webhookUrl] = [`healthy${n}`, `https://healthy${n}.example/`];
+    bench.add(monitorId, webhookUrl, [1]);
+    return { monitorId, webhookUrl, isAnswering: true };
+  };
+});
+
+describe('local faults', () => {
+  test('pause all claims, then one probe is sent, and after it succeeds all others', async () => {
     const bench = new Bench();
-    bench.add('a', 'https://one.example/', [1]);
-    const { urls } = bench;
-    const get = urls.get.bind(urls);
-    urls.get = () => {
-      urls.get = get;
-      throw new Error('away');
+    for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
+    const dueAll = async () => {
+      for (const n of range(20)) {
+        bench.dispatcher.markDue({ monitorId: `m${n}`, webhookUrl: `https://host${n}.example/`, isAnswering: null });
+      }
+      await bench.settle();
     };
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.errors).toHaveLength(1);
-    bench.hintAll('a');
-    await bench.settle();
-    expect(bench.ids()).toEqual(['a/1']);
+    const endAll = async (how: AttemptResult) => {
+      for (const { id, end } of bench.started.splice(0)) {
+        if (how.kind === 'local fault') bench.rows.get(id.split('/')[0]!)!.add(1);
+        end(how);
+      }
+      await bench.settle();
+    };
+    await dueAll();
+    expect(bench.started).toHaveLength(20);
+    await endAll({ kind: 'local fault', code: 'EMFILE' });
+    const claims = bench.claims;
+    await dueAll();
+    expect([bench.started.length, bench.claims]).toEqual([0, claims]);
+    bench.now += 1_000;
+    await dueAll();
+    expect(bench.started).toHaveLength(1);
+    await endAll({ kind: 'unanswered' });
+    await dueAll();
+    expect(bench.started).toHaveLength(19);
+    expect(bench.outages).toEqual([true, false]);
   });
 });

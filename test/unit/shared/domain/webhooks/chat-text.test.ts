@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headOf, isVisible, linkTarget, plainLine, tailOf } from '../../../../../shared/domain/webhooks/chat-text.ts';
+import { headOf, plainLine, tailOf } from '../../../../../shared/domain/webhooks/chat-text.ts';
 
 const length = (text: string) => text.length;
 
@@ -38,26 +38,4 @@ test.each([
   ['\ud83d!', '\ufffd!'],
 ])('plainLine turns %j into %j', (text, line) => {
   expect(plainLine(text)).toBe(line);
-});
-
-test.each([
-  ['a', true],
-  ['🦀', true],
-  ['', false],
-  [' \n', false],
-  ['\u200b\u2060\u2800\ufe0f', false],
-])('isVisible of %j is %s', (text, visible) => {
-  expect(isVisible(text)).toBe(visible);
-});
-
-test.each([
-  ['https://forum.example/r/a/?x=1', 'https://forum.example/r/a/?x=1'],
-  ['http://forum.example/a|b', 'http://forum.example/a%7Cb'],
-  [`https://forum.example/${'x'.repeat(978)}`, `https://forum.example/${'x'.repeat(978)}`],
-  [`https://forum.example/${'x'.repeat(979)}`, undefined],
-  ['javascript:alert(1)', undefined],
-  ['/r/a/', undefined],
-  ['', undefined],
-])('linkTarget of %j is %j', (permalink, target) => {
-  expect(linkTarget(permalink, length)).toBe(target);
 });

@@ -1,4 +1,4 @@
-import type { RejectionReason } from '../../../../shared/domain/recording-decision.ts';
+import type { RejectionReason } from '../../../shared/domain/recording-decision.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
