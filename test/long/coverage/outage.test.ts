@@ -11,9 +11,9 @@ import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { Installation } from '../../support/children/installation.ts';
 
-/** At this rate an outage of five seconds hides more than the thousand comments that the listing shows after it. */
-const PER_SECOND = 600;
-const OUTAGE_SECONDS = 5;
+/** At this rate an outage of six seconds hides more than the thousand comments that the listing shows after it. */
+const PER_SECOND = 400;
+const OUTAGE_SECONDS = 6;
 
 let installation: Installation;
 let log: string;
