@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -9,36 +9,25 @@ import { CallBudget } from '../../../shared/upstream/budget/call-budget.ts';
 import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
-let proxy: TcpProxy;
-let stops: (() => Promise<unknown>)[];
+const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  proxy = await TcpProxy.start(db.url);
-});
-
-beforeEach(async () => {
-  await db.pool.query('DELETE FROM budget_reports');
-  stops = [];
-  return async () => {
-    for (const stop of stops.reverse()) await stop();
-  };
 });
 
 afterAll(async () => {
-  await proxy.stop();
+  for (const stop of stops.reverse()) await stop();
   await db.drop();
 });
 
 /** The budget of one process, exchanged over its own connection. */
-async function startProcess(url = db.url): Promise<{ budget: CallBudget; exchange: Running }> {
+async function startProcess(): Promise<{ budget: CallBudget; exchange: Running }> {
   const budget = new CallBudget(['client'], DEFAULT_SHARES);
-  const pool: Pool = createPool({ url, name: 'test-budget', logger: silentLogger(), max: 1 });
+  const pool: Pool = createPool({ url: db.url, name: 'test-budget', logger: silentLogger(), max: 1 });
   const exchange = await startBudgetExchange({
     budget,
     exchange: (own) => exchangeReports(pool, own),
@@ -53,7 +42,7 @@ async function startProcess(url = db.url): Promise<{ budget: CallBudget; exchang
 }
 
 /** Makes one call; the response states the rest of the window. */
-function call(budget: CallBudget, lane: 'live' | 'reading', remaining: string): void {
+function call(budget: CallBudget, lane: 'live', remaining: string): void {
   const taken = budget.take({ lane }, Date.now());
   if (taken.client === undefined) throw new Error('the call was refused');
   budget.settle(taken.client, { lane }, { remaining, used: '0', reset: '600' }, Date.now());
@@ -88,22 +77,5 @@ describe('the budget exchange of two processes', () => {
     const rows = async () => (await db.pool.query('SELECT 1 FROM budget_reports')).rowCount;
     await eventually('the row is deleted', async () => (await rows()) === 1);
     await db.setShift('0');
-  });
-
-  test('keeps the last shares while the database does not answer, and delays no call', async () => {
-    const crawler = await startProcess();
-    const api = await startProcess(proxy.url);
-    call(crawler.budget, 'live', '6000');
-    crawl(crawler.budget);
-    await eventually('readers have only their share', () => reading(api.budget) < 2.5);
-    proxy.freeze();
-    // Longer than the deadline of the exchange, so that one exchange has timed out.
-    const until = Date.now() + 5_500;
-    await eventually('an exchange has failed', () => Date.now() > until);
-    expect(reading(api.budget)).toBeLessThan(2.5);
-    call(api.budget, 'reading', '5000');
-    proxy.thaw();
-    await crawler.exchange.stop();
-    await eventually('they exchange again', () => reading(api.budget) > 5);
   });
 });

@@ -76,10 +76,6 @@ test('puts each community into one slice, and tells the part of a slice in all c
   }
 });
 
-test('gives each slice an equal part before anything was counted', async () => {
-  expect(await readCommunityRates(database.pool, { slice: 1, slices: 4 })).toEqual({ communities: [], share: 0.25 });
-});
-
 test('keeps the most active communities', async () => {
   await addCommunityCounts(
     database.pool,

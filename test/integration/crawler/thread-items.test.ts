@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import {
   countArchivedComments,
   countThingsSeenAfter,
@@ -166,20 +164,4 @@ test('counts what was found of a gap after it opened', async () => {
     await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen })]);
   }
   expect(await lastSightOfPosts(clickhouse, gap)).toBe(NOW - 2_000);
-});
-
-test('the migrations fill the table with what was archived before, and may run twice', async () => {
-  await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: NOW - HOUR, seen: NOW - HOUR })]);
-  await clickhouse.command({ query: 'DROP TABLE thread_items_of_items' });
-  await clickhouse.command({ query: 'DROP TABLE thread_items' });
-  for (const name of ['0004_thread_items', '0004_thread_items', '0006_thread_communities', '0006_thread_communities']) {
-    const file = new URL(`../../../schemas/clickhouse/${name}.sql`, import.meta.url);
-    for (const query of statementsOf(readFileSync(file, 'utf8'))) await clickhouse.command({ query });
-  }
-  expect(await readArchivedComments(clickhouse, 'a')).toEqual(
-    new Map([['t1_1', { seenAt: NOW - HOUR, createdAt: NOW - HOUR, source: 'listings' }]]),
-  );
-  await insertItems(database.pool, clickhouse, [thing('t1_2', { post: 'a', created: NOW, seen: NOW })]);
-  const range = { from: NOW - 2 * HOUR, to: NOW + HOUR, limit: 10 };
-  expect(await readCommentActivity(clickhouse, range)).toMatchObject([{ comments: 2, subreddit: 'metals' }]);
 });

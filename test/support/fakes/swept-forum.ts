@@ -14,22 +14,18 @@ interface Post {
 /** A forum and an archive in virtual time: every second the sweep gets `callsPerSecond` calls. */
 export class SweptForum {
   readonly posts = new Map<string, Post>();
-  readonly sweep: ThreadSweep;
+  readonly sweep = new ThreadSweep();
   /** By post, when it was checked. */
   readonly checks = new Map<string, number[]>();
   readonly readings: { postId: string; at: number; deficit: number }[] = [];
-  /** Checks of a post that asked the archive, and all that saw comments. */
-  questions = 0;
-  checked = 0;
   /** How long missing comments waited for a reading. */
   readonly waits: number[] = [];
   private readonly callsPerSecond: number;
   private credit = 0;
   private pending: { at: number; posts: { postId: string; comments: number; archived: number }[] }[] = [];
 
-  constructor(callsPerSecond: number, capacity?: number) {
+  constructor(callsPerSecond: number) {
     this.callsPerSecond = callsPerSecond;
-    this.sweep = new ThreadSweep(capacity === undefined ? {} : { capacity });
   }
 
   add(postId: string, createdAt: number, comments = 0): void {
@@ -73,8 +69,6 @@ export class SweptForum {
   /** What the archive answers if it is asked. What it held at the check counts: comments have no times here. */
   private answerOf({ postId, comments, archived }: { postId: string; comments: number; archived: number }, at: number) {
     const known = this.sweep.archivedOf(postId, comments, at);
-    this.checked += comments > 0 ? 1 : 0;
-    this.questions += known === undefined ? 1 : 0;
     return known === undefined ? archived : undefined;
   }
 

@@ -113,25 +113,6 @@ describe('CallLoop', () => {
     expect(loop.isFailing).toBe(false);
   });
 
-  test('a clock that is set back at most doubles the back-off and the wait for our own budget', async () => {
-    const source = new ScriptedSource(1);
-    const { pass, setBack, loop } = start(source);
-    await pass(1_000_000);
-    source.open[0]?.fail(new UpstreamError('broken', 'no answer'));
-    await pass(0);
-    setBack(600_000);
-    for (let step = 0; step < 4; step++) await pass(250);
-    expect(source.started).toBe(2);
-    source.open[1]?.succeed();
-    await pass(0);
-    expect([source.started, loop.isFailing]).toEqual([3, false]);
-    source.open[2]?.fail(new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 10_000 }));
-    await pass(0);
-    setBack(600_000);
-    for (let step = 0; step < 41; step++) await pass(500);
-    expect(source.started).toBe(4);
-  });
-
   test('waits as long as our own budget says, which is no failure, and reports it after 30 s', async () => {
     const source = new ScriptedSource(1);
     const { pass, loop, short } = start(source);
@@ -153,30 +134,6 @@ describe('CallLoop', () => {
     source.open[4]?.succeed();
     await pass(0);
     expect(short).toEqual([true, false]);
-  });
-
-  test('does not take an answer of our own engines for one of the forum', async () => {
-    const source = new ScriptedSource(1);
-    const { pass, loop, short } = start(source);
-    await pass(0);
-    source.open[0]?.fail(new UpstreamError('broken', 'no answer'));
-    await pass(0);
-    await pass(250);
-    source.open[1]?.succeed({ isLocal: true });
-    await pass(0);
-    expect(loop.isFailing).toBe(true);
-    source.open[2]?.succeed();
-    await pass(0);
-    expect(loop.isFailing).toBe(false);
-    const refusal = new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 10_000 });
-    for (const index of [3, 5, 7, 9]) {
-      source.open[index]?.fail(refusal);
-      await pass(0);
-      await pass(10_000);
-      source.open[index + 1]?.succeed({ isLocal: true });
-      await pass(0);
-    }
-    expect(short).toEqual([true]);
   });
 
   test('a patient source makes one call at a time after a refusal by our budget, and more after successes', async () => {

@@ -8,7 +8,6 @@ let lines: [string, Record<string, unknown>][] = [];
 let log: FailureLog;
 
 const blocked = () => new UpstreamError('refused', 'the forum answered 403', { status: 403, reason: 'blocked' });
-const cut = () => new UpstreamError('broken', 'cut', { status: 200, reason: 'broken_json' });
 const texts = () => lines.map(([text]) => text);
 
 beforeEach(() => {
@@ -38,21 +37,4 @@ test('an outage that many sources meet has one line, one a minute, and one at it
   expect(texts()).toHaveLength(5);
   log.succeeded('c');
   expect(lines.slice(5)).toEqual([['ends', { sources: ['a', 'b', 'c'], seconds: 299 }]]);
-});
-
-test('failures with successes in between are one phase until none has failed for ten seconds', () => {
-  for (let second = 0; second < 50; second++) {
-    log.failed('a', cut());
-    log.succeeded('a');
-    now += 1_000;
-  }
-  expect(texts()).toEqual(['begins']);
-  now += 8_000;
-  log.succeeded('a');
-  expect(texts()).toEqual(['begins']);
-  now += 2_000;
-  log.succeeded('a');
-  expect(texts()).toEqual(['begins', 'ends']);
-  log.failed('a', cut());
-  expect(texts()).toEqual(['begins', 'ends', 'begins']);
 });

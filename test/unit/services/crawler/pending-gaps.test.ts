@@ -45,18 +45,6 @@ const HOUR = 3_600_000;
 
 test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>, Partial<CrawlGap>]>([
   [
-    'that lies within the last one changes nothing',
-    {},
-    { afterThing: 't3_2000', afterAt: 20_000, beforeThing: 't3_3000', beforeAt: 30_000 },
-    { afterThing: 't3_1000', afterAt: 10_000, beforeThing: 't3_5000', beforeAt: 50_000 },
-  ],
-  [
-    'that begins earlier and ends earlier moves the begin',
-    {},
-    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_3000', beforeAt: 30_000 },
-    { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_5000', beforeAt: 50_000 },
-  ],
-  [
     'around the last one replaces both bounds',
     {},
     { afterThing: 't3_zzz', afterAt: 5_000, beforeThing: 't3_10000', beforeAt: 55_000 },
@@ -73,12 +61,6 @@ test.each<[string, Partial<CrawlGap>, Partial<CrawlGap>, Partial<CrawlGap>]>([
     {},
     { afterThing: 't3_zzz', afterAt: undefined, beforeThing: 't3_3000', beforeAt: undefined },
     { afterThing: 't3_zzz', afterAt: 70_000 - HOUR, beforeThing: 't3_5000', beforeAt: 70_000 },
-  ],
-  [
-    'after one without times counts from where that one does',
-    { afterAt: undefined, beforeAt: undefined },
-    { afterThing: 't3_5000', afterAt: 50_000, beforeThing: 't3_6000', beforeAt: 55_000 },
-    { afterThing: 't3_1000', afterAt: 60_000 - HOUR, beforeThing: 't3_6000', beforeAt: 60_000 },
   ],
   [
     'with an unknown thing leaves it unknown',

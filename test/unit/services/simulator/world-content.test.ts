@@ -46,21 +46,17 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true });
 });
 
-describe.each([1, 20260105])('simulator content, seed %i', (seed) => {
-  const world = worldOf(seed);
-  const { posts, comments } = texts(world);
-
-  test.each(WATCHED_WORDS)('has %s as a whole word in over 1 % of posts and of comments', (word) => {
+test('simulated texts have every watched word in over 1 % of posts and of comments, and some of other scripts', () => {
+  const { posts, comments } = texts(worldOf(1));
+  for (const word of WATCHED_WORDS) {
     // Stricter than any matcher: underscores and letters on either side do not count.
     const whole = new RegExp(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, 'iu');
-    expect(share(posts, whole)).toBeGreaterThan(0.01);
-    expect(share(comments, whole)).toBeGreaterThan(0.01);
-  });
-
-  test.each(['咖啡', 'コーヒー', '커피'])('has %s in over 0.5 % of posts and of comments', (word) => {
-    expect(share(posts, new RegExp(word))).toBeGreaterThan(0.005);
-    expect(share(comments, new RegExp(word))).toBeGreaterThan(0.005);
-  });
+    expect(Math.min(share(posts, whole), share(comments, whole)), word).toBeGreaterThan(0.01);
+  }
+  for (const word of ['咖啡', 'コーヒー', '커피']) {
+    const any = new RegExp(word);
+    expect(Math.min(share(posts, any), share(comments, any)), word).toBeGreaterThan(0.005);
+  }
 });
 
 describe('simulator content', () => {
@@ -108,13 +104,5 @@ describe('simulator threads', () => {
     const replies = new Map<number, number>();
     for (const k of comments) replies.set(k, (replies.get(threads.parentOf(k)) ?? 0) + 1);
     expect(Math.max(...replies.values())).toBeGreaterThan(12);
-  });
-
-  test('are recomputed by a scan after they leave the memory', () => {
-    // With so many later slots, the threads of the first posts are no longer in memory.
-    const later = worldOf(1, 120_000);
-    for (const number of [0, 1, 2, 3, 64, 65, 128, 700, 2048]) {
-      expect(later.threads.commentsOf(number).filter((k) => k < 40_000)).toEqual(threads.commentsOf(number));
-    }
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { forumItem } from '../../../../schemas/messages/forum-item.ts';
 import {
   identifyThing,
   postIdOfUnreadable,
@@ -58,28 +57,6 @@ describe('the letter of an unreadable thing', () => {
       'dead-letter-reason': 'data.body: expected string',
     });
     expect(letterOf({ kind: 't3', data: {} })).toMatchObject({ topic: 'forum.posts', key: 't3_' });
-  });
-
-  test('becomes, once it can be parsed, the item as it would have been when it was first seen', () => {
-    const { link_title: _title, over_18: _nsfw, ...inThread } = COMMENT;
-    const read = readThingLetter(letterOf({ kind: 't1', data: inThread }), SITE);
-    const item = read.outcome === 'item' ? forumItem.parse(read.item) : undefined;
-    expect(item).toMatchObject({
-      thing_id: 't1_zzzzzzzzzzzz9',
-      body: COMMENT.body,
-      title: 'Which kettle',
-      nsfw: true,
-      source: 'threads',
-      replay: false,
-      first_seen_at: '2026-01-01T00:01:01.000Z',
-      permalink: SITE + COMMENT.permalink,
-    });
-  });
-
-  test('stays unreadable, with the present reason, while the code does not know its shape', () => {
-    const read = readThingLetter(letterOf({ kind: 't1', data: { ...COMMENT, body: 7 } }), SITE);
-    expect(read).toMatchObject({ outcome: 'unreadable' });
-    expect(read.outcome === 'unreadable' && read.reason).toMatch(/^data\.body: /);
   });
 
   test('keeps only the beginning of a huge thing, which no replay can read', () => {

@@ -52,17 +52,4 @@ describe('formGroups', () => {
     expect(namesOf(groups).every((name) => name.startsWith('unlisted'))).toBe(true);
     expect(leftOut).toBe(0);
   });
-
-  test('takes posts as evidence of comments that were never seen', () => {
-    const { groups } = formGroups([rate('silent', 0, { posts: 0.01 })], { perSecond: 1, loss: 0.1 });
-    expect(groups).toMatchObject([{ members: [{ name: 'silent', perSecond: 0.04, gain: 0.02 }] }]);
-  });
-
-  test('reads quiet communities in slow groups, with a small part of the budget', () => {
-    const { groups, quiet, mostPages } = formGroups(site(100_000), { perSecond: 5, loss: 0.1 });
-    const grouped = new Set(namesOf(groups));
-    expect(quiet.length + grouped.size).toBe(100_000);
-    expect(quiet.some(({ name }) => grouped.has(name))).toBe(false);
-    expect(callsOf(formSlowGroups(quiet, mostPages))).toBeLessThan(0.15 * 5);
-  });
 });

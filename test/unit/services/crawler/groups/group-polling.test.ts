@@ -43,61 +43,6 @@ describe('GroupPolling', () => {
     expect(unaccountedFor(crawl).unaccounted).toEqual([]);
   });
 
-  describe('when a deeper page fails again and again', () => {
-    /** Two groups of one busy community each; `answersNewest` says whether newest pages are answered. */
-    function failDeeper(answersNewest: (community: string, now: number) => boolean) {
-      const polling = new GroupPolling();
-      polling.form([rateOf('a', 30), rateOf('b', 30)], 10, 0);
-      const asked: { name: string; after: string | undefined; now: number }[] = [];
-      for (let now = 0; now < 60_000; now += 100) {
-        const request = polling.next(now, 10);
-        if ('waitMs' in request) continue;
-        const name = request.group.names[0]!;
-        asked.push({ name, after: request.after, now });
-        // Each page of "a" shows only new comments, so that a deeper one is needed; "b" has 25 a second.
-        const items = Array.from({ length: 100 }, (_, index) => ({
-          name: name === 'a' ? `t1_${now}_${index}` : `t1_b${Math.floor(now / 40) - index}`,
-          createdAt: now - index * 10,
-          subreddit: name,
-          postId: 'p',
-        }));
-        if (request.after === undefined && answersNewest(name, now)) polling.learn(request, { items, after: 'x' }, now);
-        else polling.failed(request, now);
-      }
-      return { asked, gaps: polling.takeGaps() };
-    }
-
-    test('its group continues with the newest page and records a gap', () => {
-      const { asked, gaps } = failDeeper(() => true);
-      const newest = asked.filter(({ name, after }) => name === 'a' && after === undefined);
-      expect(newest.length).toBeGreaterThan(5);
-      expect(newest.at(-1)!.now).toBeGreaterThan(50_000);
-      expect(gaps.length).toBeGreaterThan(2);
-      expect(gaps[0]).toMatchObject({ communities: ['a'] });
-      // From what was read before to the last comment of the page that was read.
-      expect(gaps[0]!.afterAt!).toBeLessThan(gaps[0]!.beforeAt!);
-    });
-  });
-
-  test('tries again later when the forum refuses everything', () => {
-    const polling = new GroupPolling();
-    polling.form([rateOf('a', 1), rateOf('b', 1), rateOf('c', 1), rateOf('d', 1), rateOf('e', 1)], 5, 0);
-    const leftOut = new Set<string>();
-    for (let now = 0; now < 50_000; now += 100) {
-      const request = polling.next(now, 5);
-      if ('waitMs' in request) continue;
-      const name = polling.refused(request, now);
-      if (name !== undefined) leftOut.add(name);
-    }
-    expect(leftOut.size).toBe(3);
-    polling.form(
-      [...leftOut].map((name) => rateOf(name, 1)),
-      5,
-      60_000,
-    );
-    expect(polling.groupCount).toBe(1);
-  });
-
   test('sees each comment or records it in a gap, whatever happens', () => {
     const times = fc.integer({ min: 30_000, max: 200_000 });
     const part = (max: number) => fc.double({ min: 0, max, noNaN: true });

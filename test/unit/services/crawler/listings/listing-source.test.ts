@@ -106,25 +106,4 @@ describe('ListingSource', () => {
     await read(listing(numbers(1070), 971));
     expect(source.position()).toMatchObject({ newestAt: START + 1_070_000 });
   });
-
-  test('a deeper page that fails for good holds up no newest page, and becomes a gap', async () => {
-    const { source, forum, calls, gaps, read } = start();
-    await source.begin(undefined);
-    await read(listing(numbers(1000), 901));
-    let newest = 5000;
-    forum.answer = () => {
-      if (calls.at(-1)?.params['after'] === undefined) return listing(numbers(newest), newest - 99);
-      throw new UpstreamError('broken', 'no answer', { status: 503 });
-    };
-    for (; gaps.length === 0 && newest < 6000; newest += 10) {
-      forum.now += 400;
-      for (let step = source.next(forum.now); !('waitMs' in step); step = source.next(forum.now)) {
-        // It does not reject: a failure would make the source back off.
-        const { acknowledged } = await step.fetch(signal);
-        acknowledged();
-      }
-    }
-    expect(gaps).toMatchObject([{ afterThing: 't1_1000', beforeThing: 't1_4901' }]);
-    expect(calls.filter(({ params }) => params['after'] === 't1_4904').length).toBeGreaterThan(5);
-  });
 });

@@ -66,14 +66,6 @@ function readerAfterOne(): Reader {
 }
 
 describe('ListingTimeline', () => {
-  test('is complete after the first page of a source without history', () => {
-    const reader = new Reader();
-    expect(reader.head(items(5000))).toEqual({ fresh: 100, outcome: 'first' });
-    expect(reader.ask()).toBeUndefined();
-    expect(reader.head(items(5060))).toEqual({ fresh: 60, outcome: 'joined' });
-    expect(reader.head(items(5060))).toEqual({ fresh: 0, outcome: 'joined' });
-  });
-
   test('reads a hole page by page, each page showing some of the one above', () => {
     const reader = new Reader();
     reader.head(items(5000));
@@ -109,30 +101,6 @@ describe('ListingTimeline', () => {
     expect(restarted.timeline.takeGaps()).toMatchObject([{ afterThing: undefined, beforeThing: 't1_4701' }]);
   });
 
-  test('merges answers that arrive in any order', () => {
-    const reader = new Reader();
-    reader.head(items(5000), 'more', 1);
-    reader.head(items(5250), 'more', 4);
-    expect(reader.timeline.openHoles).toBe(1);
-    reader.head(items(5170), 'more', 3);
-    expect(reader.timeline.openHoles).toBe(1);
-    reader.head(items(5080), 'more', 2);
-    expect(reader.timeline.openHoles).toBe(0);
-    expect(reader.timeline.takeGaps()).toEqual([]);
-    expect(reader.timeline.position()?.newestAt).toBe(5_250_000);
-  });
-
-  test('does not count a page of an unfinished hole as history', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    reader.head(items(5350));
-    const restarted = new Reader(new ListingTimeline(reader.timeline.position()));
-    expect(restarted.head(items(5350)).outcome).toBe('overflow');
-    restarted.readHoles();
-    expect(restarted.timeline.takeGaps()).toEqual([]);
-    expect(restarted.timeline.openHoles).toBe(0);
-  });
-
   test('tries two earlier cursors when the item of a cursor was deleted, and then reports a gap', () => {
     const reader = readerAfterOne();
     reader.head(items(5000));
@@ -143,15 +111,6 @@ describe('ListingTimeline', () => {
     }
     expect(cursors).toEqual(['t1_4904', 't1_4921', 't1_4941']);
     expect(reader.timeline.takeGaps()).toHaveLength(1);
-  });
-
-  test('does not join a page that begins at the top because the item of its cursor was deleted', () => {
-    const reader = readerAfterOne();
-    reader.head(items(5000));
-    const request = reader.ask();
-    if (request) reader.answer(request, items(5200));
-    expect(reader.timeline.openHoles).toBe(1);
-    expect(reader.ask()?.after).toBe('t1_4921');
   });
 
   test.each([
@@ -167,16 +126,6 @@ describe('ListingTimeline', () => {
     }
     expect(calls).toBeLessThanOrEqual(4);
     expect(reader.timeline.takeGaps()).toHaveLength(1);
-  });
-
-  test('ignores outdated pages from a cache', () => {
-    const reader = new Reader();
-    for (let newest = 5000; newest <= 9000; newest += 50) reader.head(items(newest));
-    expect(reader.head(items(5500))).toEqual({ fresh: 0, outcome: 'ignored' });
-    expect(reader.head(items(3000))).toEqual({ fresh: 100, outcome: 'ignored' });
-    expect(reader.timeline.openHoles).toBe(0);
-    expect(reader.timeline.position()).toMatchObject({ newestAt: 9_000_000 });
-    expect(reader.head(items(9050)).outcome).toBe('joined');
   });
 
   test('follows a listing that went back for good after a minute, with a gap', () => {
@@ -207,14 +156,5 @@ describe('ListingTimeline', () => {
     reader.timeline.expire(reader.now);
     expect(reader.timeline.takeGaps()).toMatchObject([{ afterThing: 't1_1', beforeThing: 't1_4901' }]);
     expect(reader.timeline.openHoles).toBe(0);
-  });
-
-  test('keeps at most 50 holes and gives up the oldest', () => {
-    const reader = readerAfterOne();
-    for (let n = 1; n <= 60; n++) reader.head(items(1000 * n));
-    expect(reader.timeline.openHoles).toBe(50);
-    expect(reader.timeline.takeGaps().map(({ beforeThing }) => beforeThing)).toEqual(
-      Array.from({ length: 10 }, (_, index) => `t1_${1000 * (index + 1) - 99}`),
-    );
   });
 });

@@ -54,12 +54,6 @@ function post(postId: string, createdAt: number): unknown {
   return { kind: 't3', data: { ...data, permalink: '/r/tea', created_utc: createdAt / 1_000 } };
 }
 
-test('a post of unknown shape in the listing that tells the newest id is kept for a dead letter', async () => {
-  const odd = { kind: 't3', data: { id: 'odd', name: 't3_odd', created_utc: 'yesterday' } };
-  const { call } = start({ now: 1_000, newest: () => [odd], byId: () => [] });
-  expect((await call()).unreadable).toMatchObject([{ name: 't3_odd', raw: odd }]);
-});
-
 test('what is given up after a stop that is too long to catch up with is dated like the stop', async () => {
   const HEAD = 3_000_000;
   const newestAt = START - 40 * HOUR;

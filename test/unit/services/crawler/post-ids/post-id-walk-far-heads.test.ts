@@ -55,27 +55,6 @@ describe('a single post with an id far above all others', () => {
     expect(forum.missed(49_950)).toEqual([]);
     expect(walk.position().stretches).toEqual([]);
   });
-
-  test('in a saved position makes the walk return to the newest posts without losing any in between', () => {
-    const forum = new Forum(60_000);
-    const far = idToNumber(FAR_OFF);
-    const walk = new PostIdWalk({
-      next: numberToId(far + 1n),
-      stretches: [[id(50_000), numberToId(far - 99n)]],
-      missing: [[numberToId(far - 50n), 0, 0]],
-    });
-    let returnedTo: string | undefined;
-    for (let turn = 0; turn < 600 && forum.missed(50_000).length > 120; turn++) {
-      forum.turn(walk, { readListing: turn % 5 === 0, growth: 5 });
-      const events = walk.takeEvents();
-      returnedTo ??= events.returnedTo;
-      expect(events.givenUp).toEqual([]);
-    }
-    expect(returnedTo).toBeDefined();
-    for (let turn = 0; turn < 4; turn++) forum.turn(walk, { growth: 0 });
-    expect(forum.missed(50_000)).toEqual([]);
-    expect(walk.position().missing).toEqual([]);
-  });
 });
 
 describe('a far head with neighbours', () => {

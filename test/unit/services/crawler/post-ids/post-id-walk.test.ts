@@ -29,20 +29,6 @@ class Forum {
 const id = (n: number) => numberToId(BigInt(n));
 
 describe('PostIdWalk', () => {
-  test('follows the head and does not request a found post again', () => {
-    const forum = new Forum();
-    forum.add(1000, 1099);
-    const walk = new PostIdWalk({ head: id(1099), margin: 50 });
-    forum.call(walk);
-    expect(forum.found.size).toBe(50);
-    forum.add(1100, 1110);
-    forum.call(walk);
-    expect(forum.found.has(id(1110))).toBe(true);
-    expect(walk.nextId).toBe(id(1111));
-    expect(forum.asked[1]?.[0]).toBe(id(1100));
-    expect(forum.asked[1]?.length).toBe(100);
-  });
-
   test('requests a missing id again after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it as absent', () => {
     const forum = new Forum();
     forum.add(1000, 1010, [1005]);
@@ -69,36 +55,6 @@ describe('PostIdWalk', () => {
     expect(forum.found.has(id(5000))).toBe(false);
     while (walk.hasStretches) forum.call(walk);
     expect(forum.found.size).toBe(forum.posts.size);
-  });
-
-  test('resumes from its saved position with stretches and missing ids', () => {
-    const forum = new Forum();
-    forum.add(1000, 4000, [1005, 3990]);
-    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
-    forum.call(walk);
-    walk.learnNewest([id(4000)]);
-    forum.call(walk, false);
-    const saved = JSON.parse(JSON.stringify(walk.position())) as ReturnType<PostIdWalk['position']>;
-    const restored = new PostIdWalk(saved);
-    expect(restored.position()).toEqual(walk.position());
-    forum.posts.add(id(1005));
-    forum.now = HOUR;
-    while (restored.hasStretches) forum.call(restored);
-    forum.call(restored);
-    expect(forum.found.size).toBe(forum.posts.size);
-  });
-
-  test('requests new ids in every call, however many rechecks are due', () => {
-    const forum = new Forum();
-    forum.posts.add(id(1400));
-    const walk = new PostIdWalk({ head: id(1400), margin: 401 });
-    for (let call = 0; call < 5; call++) forum.call(walk);
-    expect(walk.position().missing.length).toBe(400);
-    forum.now = 5 * SECOND;
-    forum.posts.add(id(1401));
-    forum.call(walk);
-    expect(forum.asked.at(-1)).toContain(id(1401));
-    expect(forum.asked.at(-1)).toContain(id(1000));
   });
 
   test('reports the oldest of more than 20,000 missing ids as given up', () => {

@@ -1,6 +1,5 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ReplayThrottle } from '../../../../../services/crawler/replay/replay-throttle.ts';
-import { eventually } from '../../../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 /** A replay that waits before each round, a matcher whose lag the test sets, and a clock that advances at each read. */
@@ -23,6 +22,13 @@ function replay() {
   return { state, round, stop: () => stopping.abort() };
 }
 
+beforeAll(() => {
+  vi.useFakeTimers();
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
 test('lets a replay continue while the matcher keeps up, and reads the lag at most once a second', async () => {
   const { state, round } = replay();
   state.lag = 1_000;
@@ -31,19 +37,18 @@ test('lets a replay continue while the matcher keeps up, and reads the lag at mo
   expect(state.lagReads).toBe(5);
 });
 
-test.each([
-  ['the matcher is behind', { lag: 1_001 }],
-  ['the lag cannot be read', { fails: true }],
-])('pauses a replay while %s, and resumes it at half of the maximum lag', async (_, trouble) => {
+test('pauses a replay while the matcher is behind or its lag is not known, until half of the maximum lag', async () => {
   const { state, round } = replay();
-  Object.assign(state, trouble);
+  state.fails = true;
   const waiting = round();
-  await eventually('the lag is read', () => state.lagReads > 0);
-  Object.assign(state, { fails: false, lag: 700 });
-  const lagReads = state.lagReads;
-  await eventually('the lag is read again', () => state.lagReads > lagReads);
-  expect(state.rounds).toBe(0);
+  await vi.advanceTimersByTimeAsync(2_000);
+  for (const lag of [1_001, 700]) {
+    Object.assign(state, { fails: false, lag });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(state.rounds).toBe(0);
+  }
   state.lag = 500;
+  await vi.advanceTimersByTimeAsync(2_000);
   await waiting;
   expect(state.rounds).toBe(1);
 });
@@ -52,7 +57,7 @@ test('ends the wait of a paused replay at stop', async () => {
   const { state, round, stop } = replay();
   state.lag = 5_000;
   const waiting = round();
-  await eventually('the lag is read', () => state.lagReads > 0);
+  await vi.advanceTimersByTimeAsync(2_000);
   stop();
   await waiting;
   expect(state.rounds).toBe(0);

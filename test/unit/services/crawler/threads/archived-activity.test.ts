@@ -64,17 +64,6 @@ class Loading {
 }
 
 describe('what is archived', () => {
-  test('is told by ever longer times, and counts as loaded once the comments are told', async () => {
-    const loading = new Loading({ ageMs: 72 * HOUR });
-    while (loading.asked.comments.length === 0) await loading.step();
-    expect(loading.asked.posts.slice(0, 6)).toEqual([20, 40, 80, 160, 320, 320]);
-    expect(loading.posts).toBeGreaterThanOrEqual(72 * 60);
-    expect(loading.archived.isLoaded).toBe(false);
-    await loading.run();
-    expect(loading.comments).toBeGreaterThanOrEqual(72 * 60);
-    expect([loading.asked.posts.length, loading.asked.comments.length]).toEqual([17, 17]);
-  });
-
   test('is told whole where a time turns out to be busy', async () => {
     const busyUntil = START - 10 * HOUR;
     const loading = new Loading({ ageMs: 12 * HOUR, postsAt: (minute) => (minute < busyUntil ? 1_500 : 1) });

@@ -108,34 +108,6 @@ describe('simulator position', () => {
     run(second, 1);
     expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
   });
-
-  test('shows late items late and adds them to listings when they become visible', () => {
-    const world = open({ late: 0.3, rate: 30 });
-    run(world, 2);
-    const waiting = logged().filter((line) => line.visible_at > clock);
-    expect(waiting.length).toBeGreaterThan(10);
-    for (const { name, k } of waiting) {
-      expect(world.timeline.find(name, clock)).toBeUndefined();
-      expect(world.index.newest(world.timeline.item(k).kind, 'all')).not.toContain(k);
-    }
-    run(world, 21);
-    for (const { name, k } of waiting) {
-      expect(world.timeline.find(name, clock)).toBe(k);
-      expect(world.index.newest(world.timeline.item(k).kind, 'all', 1000)).toContain(k);
-    }
-  });
-
-  test('switches from sequential to random ids and still finds items of both schemes', () => {
-    const first = open();
-    run(first, 1);
-    const second = open({ ids: 'random' });
-    run(second, 1);
-    const names = logged().map((line) => line.name);
-    for (const { name, k } of logged().filter((line) => line.visible_at <= clock)) {
-      expect(second.timeline.find(name, clock)).toBe(k);
-    }
-    expect(names.some((name) => name.startsWith('t1_') && name.length > 14)).toBe(true);
-  });
 });
 
 describe('simulator injection', () => {

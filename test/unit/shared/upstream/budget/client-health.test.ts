@@ -17,12 +17,6 @@ test('doubles the back-off from 30 s to 10 min while a client fails, and begins 
   expect([health.failed(now), health.waitMs(now)]).toEqual([true, 30_000]);
 });
 
-test('counts calls that fail together once', () => {
-  const health = new ClientHealth();
-  expect(Array.from({ length: 50 }, (_, call) => health.failed(NOW + call)).filter(Boolean)).toHaveLength(1);
-  expect(health.waitMs(NOW + 100)).toBe(29_900);
-});
-
 test('a clock that is set back does not prolong the back-off', () => {
   const health = new ClientHealth();
   health.failed(NOW);
