@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase alone|waiting|hanging|silent]
- * [--profile FILE]`: the deliverer in a separate process, with real Kafka and Postgres, and 200 endpoints on 20 servers
- * in another.
+ * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N]
+ * [--phase alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200
+ * endpoints on 20 servers in another.
  *
  * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller), and
  *   the processor time of each process for a webhook, in microseconds.
@@ -11,14 +11,11 @@
  * endpoints that hang with 1,000 due matches each, or 10,000 silent endpoints, each a separate origin with 4 due
  * matches. Also reports the deliverer's memory and its concurrent attempts. Baselines in the same run: bare requests
  * through the same egress client to the same servers, and claims and outcomes alone.
- *
- * `--profile`: what the deliverer does while it delivers all at once, by part and by function, and its profile in this
- * file.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -40,8 +37,6 @@ import { bareRequests, claimsAndOutcomes } from './baselines.ts';
 import type { DelivererJob, DelivererState } from './delivery-child.ts';
 import { insertMatches, insertMonitors, publishHints } from './matches.ts';
 import type { ReceivedSince, ReceiverPorts } from './receivers.ts';
-import { sharesByFunction, sharesByPart, startProfile } from '../shared/cpu-profile.ts';
-import type { CpuProfile } from '../shared/cpu-profile.ts';
 import { percentiles } from '../shared/percentiles.ts';
 import { Resources } from '../shared/resources.ts';
 
@@ -51,7 +46,6 @@ const RATE = 200;
 const WAITING_MONITORS = 1_000;
 const HANGING_ENDPOINTS = 100;
 const SILENT_ORIGINS = 10_000;
-const FUNCTIONS_SHOWN = 40;
 const SECRET_KEY = 'a secret key of the benchmark, long enough';
 
 /** State shared by the phases. */
@@ -71,7 +65,6 @@ export default async function bench(report: Report, args: string[]): Promise<voi
       seconds: { type: 'string', default: '15' },
       'at-once': { type: 'string', default: String(MAX_CONCURRENT_ATTEMPTS) },
       phase: { type: 'string' },
-      profile: { type: 'string' },
     },
   });
   const perMonitor = Math.ceil(Number(values.matches) / ENDPOINTS);
@@ -105,9 +98,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     const seqs = numbering();
     const measure = async (beside: string) => {
       await deliverAll(deps, seqs(10));
-      const profiling = values.profile === undefined ? undefined : await startProfile(child.pid!);
       report({ case: 'all at once', beside, ...(await deliverAll({ ...deps, deliverer: child }, seqs(perMonitor))) });
-      if (profiling) reportProfile(report, await profiling.stop(), values.profile!);
       report({ case: 'at an even rate', beside, ...(await deliverEvenly(deps, seqs, Number(values.seconds))) });
       report({ case: 'deliverer', beside, at_once: job.atOnce, ...(await stateOf(child)) });
     };
@@ -225,14 +216,6 @@ async function untilPublished(pool: Pool, monitorIds: readonly string[]): Promis
     );
     if (rows.length === 0) return;
     await wait(20);
-  }
-}
-
-function reportProfile(report: Report, profile: CpuProfile, file: string): void {
-  writeFileSync(file, JSON.stringify(profile));
-  for (const { name, percent } of sharesByPart(profile)) report({ part: name, percent });
-  for (const { name, percent } of sharesByFunction(profile).slice(0, FUNCTIONS_SHOWN)) {
-    report({ function: name, percent });
   }
 }
 

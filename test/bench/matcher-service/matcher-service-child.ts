@@ -1,4 +1,5 @@
-/** The matcher as the service runs it, in a separate process that measures the stalls of its event loop. */
+/** The matcher as the service runs it, in a separate process that measures the delay of its event loop. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
 import { WHOLE } from '../../../shared/domain/monitor-shard.ts';
 import type { MonitorShard } from '../../../shared/domain/monitor-shard.ts';
@@ -7,8 +8,6 @@ import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { StallProbe } from './stalls.ts';
-import type { Stalls } from './stalls.ts';
 
 export interface MatcherChildJob {
   brokers: string[];
@@ -27,7 +26,7 @@ export type MatcherChildMessage =
   | { event: 'compared'; ms: number; monitors: number }
   | { event: 'ready' }
   | { event: 'failed'; reason: string }
-  | ({ event: 'measured'; rssMb: number } & Stalls);
+  | { event: 'measured'; rss_mb: number; thread_cpu_ms: number; longest_stall_ms: number };
 
 /** The log messages of the service that end a phase. */
 const EVENTS: Record<string, 'loaded' | 'compared'> = {
@@ -53,10 +52,19 @@ async function run({ brokers, prefix, postgresUrl, shard = WHOLE }: MatcherChild
   const pool = createPool({ url: postgresUrl, name: 'bench-matcher', logger });
   await pool.query('SELECT 1');
   const fatal = (error: Error) => tell({ event: 'failed', reason: error.message });
-  const probe = new StallProbe();
-  const measure = async () => {
-    const stalls = await probe.take();
-    tell({ event: 'measured', rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20), ...stalls });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  let usage = process.threadCpuUsage();
+  const measure = () => {
+    const { user, system } = process.threadCpuUsage(usage);
+    tell({
+      event: 'measured',
+      rss_mb: Math.round(process.memoryUsage.rss() / 2 ** 20),
+      thread_cpu_ms: Math.round((user + system) / 1000),
+      longest_stall_ms: Math.round(delay.max / 1e6),
+    });
+    delay.reset();
+    usage = process.threadCpuUsage();
   };
   const starting = startMatcher({
     kafka,
@@ -71,7 +79,7 @@ async function run({ brokers, prefix, postgresUrl, shard = WHOLE }: MatcherChild
     fatal,
   });
   process.on('message', (order: MatcherChildOrder) => {
-    if (order === 'measure') void measure();
+    if (order === 'measure') measure();
     else void starting.then((matcher) => matcher.stop()).finally(() => process.disconnect());
   });
   const matcher = await starting;

@@ -47,20 +47,11 @@ export class MatcherProcess {
     }
   }
 
-  /** The stalls of the event loop since the last call. */
-  async measured() {
+  /** The memory now, and the processor time and the longest delay of the event loop since the last call. */
+  async measured(): Promise<object> {
     this.order('measure');
-    const { rssMb, longestMs, longestWithoutGcMs, longestCpuMs, over10Ms, longestGcMs, cpuMs } =
-      await this.next('measured');
-    return {
-      rss_mb: rssMb,
-      thread_cpu_ms: cpuMs,
-      longest_stall_ms: longestMs,
-      longest_stall_without_gc_ms: longestWithoutGcMs,
-      longest_stall_cpu_ms: longestCpuMs,
-      longest_gc_ms: longestGcMs,
-      stalls_over_10_ms: over10Ms,
-    };
+    const { event: _, ...measured } = await this.next('measured');
+    return measured;
   }
 
   /** Stops it so that it can leave its consumer group. */

@@ -4,14 +4,14 @@ import { TermIndex } from '../../../shared/matching/terms/term-index.ts';
 import { commentOf } from '../shared/matcher-items.ts';
 import { unfilteredRule } from '../shared/matcher-monitors.ts';
 
-export type EngineName = 'ours' | 'ahocorasick' | 'regexp';
+export type EngineName = 'ours' | 'ahocorasick';
 
 /** An engine that finds terms in texts. */
 export interface Engine {
   /** Finds the terms that are whole words of each text, each once per text; returns their number. */
   scan: () => number;
   /** A search with more or less detail. Returns the number of results, so that nothing can be optimized away. */
-  other?: () => number;
+  other: () => number;
   /** The bytes of the tables, if the engine knows them. */
   bytes?: number;
 }
@@ -21,7 +21,6 @@ const TERMS_PER_MONITOR = 20;
 export const BUILD: Record<EngineName, (terms: readonly string[], texts: readonly string[]) => Engine> = {
   ours: buildOurs,
   ahocorasick: buildAhoCorasick,
-  regexp: buildRegExps,
 };
 
 /**
@@ -85,15 +84,4 @@ const IS_WORD_CHARACTER = Array.from({ length: 128 }, (_, code) => /[a-z0-9]/.te
 /** Beyond the ends of the text there is no code unit. */
 function isWholeWord(text: string, start: number, end: number): boolean {
   return !IS_WORD_CHARACTER[text.charCodeAt(start - 1)] && !IS_WORD_CHARACTER[text.charCodeAt(end)];
-}
-
-/** One regular expression per term. Plain texts have no underscores, so \b is the edge of a word. */
-function buildRegExps(terms: readonly string[], texts: readonly string[]): Engine {
-  const patterns = terms.map((term) => new RegExp(`\\b${term}\\b`));
-  const scan = () => {
-    let hits = 0;
-    for (const text of texts) for (const pattern of patterns) if (pattern.test(text)) hits++;
-    return hits;
-  };
-  return { scan };
 }

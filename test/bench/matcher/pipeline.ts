@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { Report } from '../main.ts';
 import type { Corpus } from '../shared/corpus.ts';
-import { runBounded } from './bounded-child.ts';
+import { measure } from './measure.ts';
 import { cutItems } from '../shared/matcher-items.ts';
 import { sparseMonitors } from '../shared/matcher-monitors.ts';
 import { naivePairs } from './naive-pairs.ts';
@@ -15,7 +15,6 @@ const ITEMS = 100_000;
 /** Matches per item before filters and excluded terms, which remove some. */
 const MAX_PER_ITEM = 0.1;
 const SAMPLE_EVERY = 10;
-const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
 
 /** Monitors of 20 keywords and 2 excluded terms, and items that contain almost no keyword, as in production. */
 export async function benchPipeline(
@@ -33,7 +32,7 @@ export async function benchPipeline(
     itemsFile: await linesFile(folder, 'items', items),
     sampleEvery: SAMPLE_EVERY,
   };
-  const { pairs, pairsAfterUpdates, ...figures } = await runBounded('pipeline-child.ts', job, BOUNDS);
+  const { pairs, pairsAfterUpdates, ...figures } = await measure('pipeline-child.ts', job);
   const density = figures.matches / figures.items;
   const rounded = Object.entries(figures).map(([name, value]) => [name, value && Number(value.toFixed(1))]);
   report({

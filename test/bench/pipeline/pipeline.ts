@@ -3,8 +3,8 @@
  * dump of N items (375,528) goes through a whole installation as fast as it can: crawl, match against N monitors
  * (1,000) of 20 keywords, record, archive. Reported: items per second, and the processor time of each kind of process
  * for an item. `--partitions`: of both topics of items. `--processes`: how many run the pipeline's services.
- * `--profile`: what the main process of the services does meanwhile, by part and by function, and its profile in this
- * file, which Chrome's developer tools and speedscope show as a flame graph. Every item must be archived once.
+ * `--profile`: the file for a profile of the services' main process, which Chrome's developer tools and speedscope show
+ * as a flame graph. Every item must be archived once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { Report } from '../main.ts';
 import { readCorpus } from '../shared/corpus.ts';
 import type { CorpusItem } from '../shared/corpus.ts';
-import { sharesByFunction, sharesByPart, startProfile } from '../shared/cpu-profile.ts';
+import { startProfile } from '../shared/cpu-profile.ts';
 import { sparseMonitors } from '../shared/matcher-monitors.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
 import { Resources } from '../shared/resources.ts';
@@ -36,7 +36,6 @@ const POLL_MS = 200;
 const QUIET_MS = 4_000;
 const MAX_SECONDS = 600;
 const STEPS = ['matcher', 'recorder', 'archiver'];
-const FUNCTIONS_SHOWN = 40;
 
 interface Options {
   items: number;
@@ -71,7 +70,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     await createMonitors(installation, corpus.items, options.monitors);
     await installation.stop();
     installation.env.CRAWL_SOURCES = `replay:${join(folder, 'dump.jsonl')}`;
-    const measured = await replay(report, installation, options);
+    const measured = await replay(installation, options);
     report({ corpus: corpus.name, ...values, megabytes: Math.round(dump.bytes / 1e6), ...measured });
   } finally {
     await installation.remove();
@@ -103,7 +102,7 @@ async function createMonitors(installation: Installation, corpus: readonly Corpu
 }
 
 /** Starts the installation, which replays the dump at once, and waits until nothing changes any more. */
-async function replay(report: Report, installation: Installation, options: Options): Promise<object> {
+async function replay(installation: Installation, options: Options): Promise<object> {
   await installation.start();
   const { postgres, clickhouse } = installation.endpoints();
   const pool = createPool({ url: postgres, name: 'bench', logger: silentLogger(), max: 1 });
@@ -115,12 +114,7 @@ async function replay(report: Report, installation: Installation, options: Optio
     const endedAt = await untilQuiet(pool, archive, () => {
       resources.take([installation.pid, ...others.map(({ pid }) => pid!)], new Map());
     });
-    const profile = await profiling?.stop();
-    if (profile) writeFileSync(options.profile!, JSON.stringify(profile));
-    for (const { name, percent } of profile ? sharesByPart(profile) : []) report({ part: name, percent });
-    for (const { name, percent } of profile ? sharesByFunction(profile).slice(0, FUNCTIONS_SHOWN) : []) {
-      report({ function: name, percent });
-    }
+    if (profiling) writeFileSync(options.profile!, JSON.stringify(await profiling.stop()));
     return await figures({ pool, archive, resources, endedAt, items: options.items });
   } finally {
     await Promise.all(others.map((other) => other.stop()));

@@ -4,9 +4,8 @@ import type { PreviewDeps } from '../../../../../../services/api/monitors/previe
 import { previewMonitor } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
 import type { Rule } from '../../../../../../shared/matching/rule.ts';
 import { createMetrics } from '../../../../../../shared/runtime/metrics.ts';
-import { randomRules } from '../../../../../support/samples/random-rules.ts';
 
-const [rule] = randomRules(1, 7) as [Rule];
+const rule: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 const asked = { days: 30, gone: undefined, budgetMs: 20 };
 
 /** An archive whose first answer comes when the client's time is up, and that gives no other. */
