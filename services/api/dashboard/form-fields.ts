@@ -24,14 +24,6 @@ export class FormFields {
   has(name: string): boolean {
     return this.values.has(name);
   }
-
-  /** The lines of a text area, without empty ones. */
-  lines(name: string): string[] {
-    return this.text(name)
-      .split(/\r\n|\r|\n/)
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
-  }
 }
 
 function textsOf(value: unknown): string[] {
