@@ -108,6 +108,20 @@ async function sendAndGo(head: string[], body = ''): Promise<void> {
 }
 
 describe('a client that disconnects', () => {
+  test.each(['/v1/forum/subreddits?sort=new', '/v1/forum/post?id=POST'])(
+    'before %s is ready pays nothing; repeating the request is charged once',
+    async (pattern) => {
+      const { apiKey } = await api.account();
+      const { body } = await api.call(apiKey, 'GET', '/v1/forum/subreddit/comments?sub=coffee&limit=1');
+      const path = pattern.replace('POST', (body.items as { post_id: string }[])[0]!.post_id);
+      const account = await api.account({ credits: 50 });
+      await sendAndGo([`GET ${path} HTTP/1.1`, `X-Api-Key: ${account.apiKey}`]);
+      const again = await api.call(account.apiKey, 'GET', path);
+      expect([again.status, again.headers.get('x-credits-used')]).toEqual([200, '1']);
+      expect(await amountsOf(account)).toEqual([50, -1]);
+    },
+  );
+
   test.each(['', 'one'])(
     'during a create with the Idempotency-Key %j gets no monitor and pays nothing',
     async (key) => {
