@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { attemptRow, itemRow, matchRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -281,12 +280,4 @@ test('an endpoint that failed keeps its last success; one that failed over a day
     { host: 'long-ago', attempts: 1, failures: 1, last_failure_at: time(1, 2), last_success_at: time(29 * 24, 1) },
     { host: 'mixed', attempts: 3, failures: 1, last_failure_at: time(2, 2), last_success_at: time(1, 3) },
   ]);
-});
-
-test('the views can be created again at any time', async () => {
-  const before = await rows('SELECT count() AS n FROM matches_with_items');
-  for (const query of statementsOf(readFileSync(join(SCHEMA, '0008_names_and_comments.sql'), 'utf8'))) {
-    await archive.client.command({ query });
-  }
-  expect(await rows('SELECT count() AS n FROM matches_with_items')).toEqual(before);
 });

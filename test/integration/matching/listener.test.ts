@@ -76,28 +76,3 @@ test('reports a silent connection as lost once, a new one as connected, and a la
   now += 5_001;
   await expectEvents('connected', 'lost', 'connected', 'lost');
 });
-
-test('a connection that is lost and replaced within 5 s causes a comparison but no pause', async () => {
-  listener.start();
-  await expectEvents('connected');
-  proxy.goAway();
-  await eventually('the loss is noticed', () => !listener.isConnected());
-  proxy.comeBack();
-  await expectEvents('connected', 'connected');
-});
-
-test('stops even when the connection is silent, and reports nothing afterwards', async () => {
-  listener.start();
-  await expectEvents('connected');
-  proxy.freeze();
-  await listener.stop();
-  proxy.thaw();
-  await notify('mon_a');
-  await eventually('the connection is closed', async () => {
-    const { rowCount } = await db.pool.query(
-      `SELECT 1 FROM pg_stat_activity WHERE application_name = 'matcher-listener' AND datname = current_database()`,
-    );
-    return rowCount === 0;
-  });
-  expect(events).toEqual(['connected']);
-});

@@ -1,13 +1,16 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, describe } from 'vitest';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { MatcherFixture } from '../../support/fixtures/matcher-fixture.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 
 let matchers: MatcherFixture;
+
 beforeEach(async () => {
   matchers = await MatcherFixture.create();
 });
+
 afterEach(() => matchers.drop());
 
 test('a matcher joins its group only after it loaded all monitors, then matches the waiting items', async () => {
@@ -114,4 +117,118 @@ test('each of two shards matches its own monitors, together all of them', async 
   const served = found.filter((candidates) => candidates.includes(`1 ${alone!}`)).length;
   expect(served).toBeGreaterThan(0);
   expect(served).toBeLessThan(ids.length);
+});
+
+describe('a rebalance', () => {
+  /** With this clock a listener keeps its connection. With a new one it would find changes that were not announced. */
+  const standing = () => 0;
+
+  const RUST = Array.from({ length: 8 }, () => 'rust');
+  const first = (names: string[]) => names.map((name) => `1 ${name}`);
+  const second = (names: string[]) => names.map((name) => `2 ${name}`);
+
+  test('the next owner finds for new and changed monitors the items that the previous owner committed without knowing, each once', async () => {
+    const [known, changed] = (await insertMonitors(matchers.db.pool, 2)) as [string, string];
+    const before = await matchers.start({ clock: standing });
+    const early = await matchers.say(...RUST);
+    await matchers.consumed();
+    const created = await matchers.createSilently();
+    await matchers.changeSilently(changed, ['rust', 'iron']);
+    const late = await matchers.say(...RUST);
+    await matchers.consumed();
+    expect(await matchers.candidatesOf(created)).toEqual([]);
+    const committed = await matchers.committed();
+    await before.stop();
+
+    await matchers.start();
+    await matchers.expectCandidates(created, first(late));
+    await matchers.expectCandidates(changed, [...first([...early, ...late]), ...second(late)]);
+    const latest = await matchers.say(...RUST);
+    await matchers.consumed();
+    await matchers.expectCandidates(created, first([...late, ...latest]));
+    await matchers.expectCandidates(changed, [...first([...early, ...late]), ...second([...late, ...latest])]);
+    await matchers.expectCandidates(known, first([...early, ...late, ...latest]));
+    for (const [partition, offset] of Object.entries(await matchers.committed())) {
+      expect(BigInt(offset), 'a refill commits nothing').toBeGreaterThanOrEqual(BigInt(committed[partition]!));
+    }
+  });
+
+  test('changes that are announced after a rebalance emptied the ring still find all items', async () => {
+    const [changed] = (await insertMonitors(matchers.db.pool, 1)) as [string];
+    await matchers.start();
+    const created = await matchers.createSilently();
+    await matchers.changeSilently(changed, ['rust', 'iron']);
+    const names = await matchers.say(...RUST);
+    await matchers.consumed();
+    await matchers.start();
+    for (const id of [created, changed]) await matchers.announce(id);
+    await matchers.expectCandidates(created, first(names));
+    await matchers.expectCandidates(changed, [...first(names), ...second(names)]);
+  });
+
+  test('commits nothing while a change cannot be read, stops without hanging, and the next owner applies the change', async () => {
+    const proxy = await TcpProxy.start(matchers.db.url);
+    matchers.onDrop(() => proxy.stop());
+    const before = await matchers.start({ poolUrl: proxy.url });
+    await matchers.say(...RUST);
+    await matchers.consumed();
+    const committed = await matchers.committed();
+    proxy.goAway();
+    const created = await matchers.createSilently();
+    await matchers.announce(created);
+    // Items that arrive before the notification may be committed: the next owner scans them again.
+    await eventually('the matcher has the notification and tries to read the monitor', () => proxy.refused > 0);
+    const names = await matchers.say(...RUST);
+    // The listener's own connection works, so consumption is not paused; it waits for the change.
+    await eventually('the items are matched', async () => {
+      const { values } = await matchers.kafka.metrics.matcherItems.get();
+      return values.reduce((sum, { value }) => sum + value, 0) > RUST.length;
+    });
+    await before.stop();
+    expect(await matchers.committed()).toEqual(committed);
+    await matchers.start();
+    await matchers.expectCandidates(created, first(names));
+  });
+});
+
+describe('a lost connection', () => {
+  async function isPaused(): Promise<boolean> {
+    const { values } = await matchers.kafka.metrics.matcherPaused.get();
+    return values[0]?.value === 1;
+  }
+
+  test('after a lost connection matches nothing until the comparison is done, then misses nothing', async () => {
+    const [toListener, toPool] = [await TcpProxy.start(matchers.db.url), await TcpProxy.start(matchers.db.url)];
+    matchers.onDrop(() => Promise.all([toListener.stop(), toPool.stop()]));
+    let now = Date.now();
+    const matcher = await matchers.start({ listenerUrl: toListener.url, poolUrl: toPool.url, clock: () => now });
+    expect(await isPaused()).toBe(false);
+
+    toListener.freeze();
+    toPool.freeze();
+    now += 6_000;
+    await eventually('it pauses', isPaused);
+    expect(matcher.ready()).toBe(false);
+    const created = await matchers.createSilently();
+    const names = await matchers.say('rust', 'rust', 'rust', 'rust');
+    toListener.thaw();
+    // The connection listens and has sent its echo; the comparison still hangs.
+    await eventually('it is connected', async () => {
+      const { rowCount } = await matchers.db.pool.query(
+        `SELECT 1 FROM pg_stat_activity WHERE application_name = 'matcher-listener' AND datname = current_database()
+          AND state = 'idle' AND query ~ 'pg_notify'`,
+      );
+      return rowCount === 1;
+    });
+    expect(await isPaused()).toBe(true);
+    expect(Object.values(await matchers.committed())).toEqual(['-1', '-1']);
+
+    toPool.thaw();
+    await matchers.expectCandidates(
+      created,
+      names.map((name) => `1 ${name}`),
+    );
+    await matchers.consumed();
+    expect(await isPaused()).toBe(false);
+  });
 });

@@ -210,27 +210,6 @@ test.each(FILTERS)('the pages of %j have each match that passes once, in both or
   }
 });
 
-test.each([[{ keyword: 'rust' }, 3]])(
-  'a client that polls with %j gets every match that passes once while matches arrive',
-  async (filter, every) => {
-    const id = await newMonitor();
-    const total = 300;
-    const writing = (async () => {
-      for (let seq = 1; seq <= total; seq += 3) await addMatches(id, seq, seq + 2);
-    })();
-    const seen: number[] = [];
-    let position: { after?: string } = {};
-    while (seen.length < total / every) {
-      const next = await page(id, { ...filter, ...position, limit: '7' });
-      seen.push(...seqsOf(next));
-      const after = next.after ?? next.items.at(-1)?.id;
-      if (after !== undefined) position = { after };
-    }
-    await writing;
-    expect(seen).toEqual(Array.from({ length: total / every }, (_, at) => every * (at + 1)));
-  },
-);
-
 test('pages skip the numbers that a restored backup left out', async () => {
   const id = await newMonitor(3);
   await addMatches(id, 900_001, 900_003);

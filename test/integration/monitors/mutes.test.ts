@@ -33,8 +33,8 @@ function refusal(reply: Reply): [number, string] {
   return [reply.status, `${code} ${message}`];
 }
 
-async function record(thingId: string): Promise<number> {
-  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidateOf({ monitorId: id, thingId })]);
+async function record(thingId: string, monitorId = id): Promise<number> {
+  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidateOf({ monitorId, thingId })]);
   return matches.length;
 }
 
@@ -104,11 +104,13 @@ test.each([
   ['subreddit', 'metal', [], ['t3_a', 't1_b']],
 ])('nothing muted by %s %s is recorded after the answer, and everything again without the mute', async (...row) => {
   const [kind, value, muted, others] = row;
+  const { id: another } = await api.monitor(owner.apiKey);
   await db.moveToNoon(0);
   onTestFinished(() => db.setShift('0'));
   const mute = muteOf(await call('POST', '', { kind, value }));
   for (const thing of muted) expect([thing, await record(thing)]).toEqual([thing, 0]);
   for (const thing of others) expect([thing, await record(thing)]).toEqual([thing, 1]);
+  for (const thing of muted) expect([thing, await record(thing, another)]).toEqual([thing, 1]);
   const { body } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}`);
   expect(body.stats).toMatchObject({ matches_today: others.length, suppressed_today: 0 });
   await call('DELETE', `/${mute.id}`);

@@ -189,19 +189,6 @@ const byItself: MonitorEvent[] = [
     in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
   },
   {
-    name: 'the renewal with the last 10 credits',
-    does: 'renewal',
-    credits: 10,
-    after: '24 hours',
-    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
-  },
-  {
-    name: 'the renewal, which nobody came to for ten days: one charge',
-    does: 'renewal',
-    after: '240 hours',
-    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
-  },
-  {
     name: 'the renewal with 9 credits',
     does: 'renewal',
     credits: 9,

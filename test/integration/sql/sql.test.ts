@@ -205,18 +205,6 @@ test('an account without monitors has empty tables, and statements of the greate
   expect((await ask(bench.api, other.apiKey, query)).body.rows).toEqual([[0, 0, 0, 9_800]]);
 });
 
-test.each([
-  [{ query: '' }, '^query: must not be empty'],
-  [{ query: 'x'.repeat(10_001) }, '^query: must have at most'],
-  [{}, '^query: is required'],
-  [{ query: 'SELECT 1', format: 'xml' }, '^format: '],
-  [{ query: 'SELECT 1', settings: {} }, '^settings: is not known here'],
-])('refuses %j', async (body, message) => {
-  const reply = await bench.api.call(bench.owner.apiKey, 'POST', '/v1/sql', body);
-  expect(reply.status).toBe(400);
-  expect((reply.body.error as { message: string }).message).toMatch(new RegExp(message));
-});
-
 test('an installation whose archive is away answers 503', async () => {
   const away = await startTestApi(bench.db.pool);
   const reply = await ask(away, bench.owner.apiKey, 'SELECT 1');
