@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, beforeEach } from 'vitest';
 import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor, VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
@@ -11,10 +11,7 @@ import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { insertDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { insertPayment } from '../../../shared/stores/payments/payments.ts';
 
 let db: TestDatabase;
@@ -369,24 +366,6 @@ describe('the address', () => {
     const page = await thief.submit('sign-in/code', { code });
     expect(page.html).toContain('<h1>Sign in</h1>');
     expect(await findAccount(db.pool, email)).toBeUndefined();
-  });
-
-  test('a session that is opened during the change waits for it, and is not opened', async () => {
-    const { accountId, email } = await api.account();
-    const asked = { tokenHash: Buffer.from(accountId), id: 'ses_late', accountId, email, network: '', userAgent: '' };
-    const opening: Promise<boolean>[] = [];
-    await inTransaction(db.pool, async (client) => {
-      await lockAccount(client, accountId);
-      opening.push(insertDashboardSession(db.pool, { ...asked, validSeconds: 60 }));
-      await eventually('the session waits for the account', async () => {
-        const { rowCount } = await db.pool.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rowCount === 1;
-      });
-      await client.query('UPDATE accounts SET email = $2 WHERE id = $1', [accountId, newEmail()]);
-    });
-    expect(await Promise.all(opening)).toEqual([false]);
   });
 });
 

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
-import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
-import { recordMatches as recordDigestMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
-import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
@@ -210,40 +206,6 @@ test('another account’s monitor is not found by any page or action', async () 
   expect((await bench.person.get('/monitors/%00/edit')).status).toBe(404);
 });
 
-describe('digests and spikes', () => {
-  const SPIKE = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 1_057, expected: 4, score: 11.2 };
-
-  const deliveries = (id: string, query = '') => bench.person.get(`/monitors/${id}/deliveries${query}`);
-
-  const sent = (options: object) => bench.monitor({ webhook_url: bench.receiver.url, ...options });
-
-  async function addSpike(monitorId: string, key: string): Promise<void> {
-    await insertMonitorEvent(bench.db.pool, { monitorId, kind: 'monitor.spike', key, payload: { ...SPIKE, at: key } });
-  }
-
-  test('shows spikes and digests with their delivery, and leads to the last match of a digest', async () => {
-    const id = await sent({ digest: 'hourly', spike_webhook: true, name: HOSTILE });
-    expect((await deliveries(id)).html).toContain('None was sent yet.');
-    await addSpike(id, SPIKE.at);
-    await recordDigestMatches(bench.db.pool, id, 2);
-    await bench.db.pool.query('UPDATE monitor_digests SET due_at = service_now() WHERE monitor_id = $1', [id]);
-    await makeDigests({ pool: bench.db.pool, dashboardUrl: DASHBOARD_URL }, bench.owner.accountId);
-    await bench.db.pool.query(
-      `UPDATE monitor_events SET delivery_status = 'failed', attempt = 6, last_status = 500, last_error = 'http_status',
-       next_attempt_at = NULL WHERE monitor_id = $1 AND kind = 'monitor.spike'`,
-      [id],
-    );
-    const page = await deliveries(id);
-    expect(isEscaped(page)).toBe(true);
-    const words = page.html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
-    expect(words).toMatch(/Digest \(hourly\) of 2 matches, the last one: no\. 2 waits to be sent, /);
-    expect(words).toMatch(/Spike: 1,057 matches in the hour of [^,]+, usually 4 failed for good 6 It answered 500/);
-    expect(words.indexOf('Digest (hourly)')).toBeLessThan(words.indexOf('Spike: 1,057'));
-    const [link] = /\/monitors\/mon_\w+\/matches\/mat_\w+/.exec(page.html)!;
-    expect((await bench.person.get(link)).status).toBe(200);
-  });
-});
-
 describe('the page of exports', () => {
   let id: string;
 
@@ -369,29 +331,17 @@ describe('the stream of matches', () => {
     await again.close();
   });
 
-  test.each<[string, () => Promise<unknown>, string]>([
-    ['the session was revoked', () => endSession(), 'session_ended'],
-    ['the monitor was deleted', () => bench.person.post(`/monitors/${id}/delete`), 'monitor_deleted'],
-    [
-      'the account was frozen',
-      () => bench.db.pool.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [bench.owner.accountId]),
-      'account_frozen',
-    ],
-  ])('ends when %s, and sends nothing recorded after it', async (_, end, reason) => {
+  test('ends when the session was revoked, and sends nothing recorded after it', async () => {
     const client = await open();
     await eventually('it is open', () => client.status === 200);
-    await end();
+    await bench.db.pool.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE id = $1', [
+      bench.person.sessionId,
+    ]);
     await recordMatches(bench.db.pool, id, 1);
-    expect(await endOf(client)).toBe(JSON.stringify({ reason }));
+    expect(await endOf(client)).toBe(JSON.stringify({ reason: 'session_ended' }));
     expect(items(client)).toEqual([]);
     await client.close();
   });
-
-  function endSession() {
-    return bench.db.pool.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE id = $1', [
-      bench.person.sessionId,
-    ]);
-  }
 
   test('asks for a session by 401, refuses wrong cursors, and shares the slots of the account', async () => {
     expect((await open({ cookie: 'dashboard_session=x' })).status).toBe(401);

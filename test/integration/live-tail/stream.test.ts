@@ -205,18 +205,6 @@ describe('a stream ends for good', () => {
   });
 });
 
-test('HEAD answers with the headers and opens no stream', async () => {
-  const { apiKey, accountId } = await api.account();
-  const { id } = await api.monitor(apiKey);
-  const reply = await api.call(apiKey, 'HEAD', pathOf(id));
-  expect([reply.status, reply.text]).toEqual([200, '']);
-  expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  expect(reply.headers.get('content-length')).toBeNull();
-  const { rowCount } = await db.pool.query('SELECT FROM live_tails WHERE account_id = $1', [accountId]);
-  expect(rowCount).toBe(0);
-  expect((await api.call(apiKey, 'HEAD', pathOf(id, '?after=x'))).status).toBe(400);
-});
-
 test('a stream is free, even without credits, and counts as one request', async () => {
   const poor = await api.account({ credits: 10 });
   const { id } = await api.monitor(poor.apiKey);

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -108,23 +107,6 @@ test('deleting an account removes its personal data and keeps its ledger and the
   expect(await select('SELECT account_id, monitor_ids, finished_at FROM account_erasures')).toEqual([
     { account_id: mine.accountId, monitor_ids: mine.monitorIds, finished_at: null },
   ]);
-});
-
-test('deleting an account announces its monitors, which then match nothing', async () => {
-  const listener = new pg.Client({ connectionString: db.url });
-  await listener.connect();
-  const heard: (string | undefined)[] = [];
-  listener.on('notification', ({ payload }) => heard.push(payload));
-  await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
-  await close();
-  await eventually('all are announced', () => heard.length === 3);
-  expect(heard.toSorted()).toEqual(mine.monitorIds);
-  await listener.end();
-  const candidates = [...mine.monitorIds, ...other.monitorIds].map((monitorId) =>
-    candidateOf({ monitorId, thingId: 't1_a' }),
-  );
-  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
-  expect(matches.map(({ monitor_id }) => monitor_id)).toEqual(other.monitorIds);
 });
 
 test('deletes a monitor whose creation commits during the deletion of its account', async () => {

@@ -153,28 +153,6 @@ test('deletes the attempts of a match with the match, not earlier, so that a lat
   expect(rows).toEqual([{ seq: 2 }]);
 });
 
-test('a day count is deleted 30 days after the end of its day', async () => {
-  const [id] = (await insertMonitors(db.pool, 1)) as [string];
-  await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-03-31T00:00:00Z'`);
-  await db.pool.query(
-    `INSERT INTO monitor_days (monitor_id, day, matches)
-     SELECT $1, day, 1 FROM unnest('{2031-02-28, 2031-03-01, 2031-03-02}'::date[]) AS day`,
-    [id],
-  );
-  const days = async () => {
-    const { rows } = await db.pool.query<{ day: string }>('SELECT day::text FROM monitor_days ORDER BY day');
-    return rows.map(({ day }) => day);
-  };
-  await sweep();
-  expect(await days()).toEqual(['2031-03-01', '2031-03-02']);
-  await db.freeze('23:59:59.999');
-  await sweep();
-  expect(await days()).toEqual(['2031-03-01', '2031-03-02']);
-  await db.freeze('1 millisecond');
-  await sweep();
-  expect(await days()).toEqual(['2031-03-02']);
-});
-
 test('deletes old rule versions', async () => {
   const [id] = (await insertMonitors(db.pool, 1, { version: 2 })) as [string];
   await db.pool.query(`INSERT INTO monitor_versions VALUES ($1, 1, wall_now() - interval '1 day')`, [id]);
