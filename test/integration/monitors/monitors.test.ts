@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { monitor as monitorSchema, monitorStats } from '../../../schemas/api/monitor.ts';
+import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -269,7 +270,7 @@ describe('many requests at once', () => {
     await holder.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [id]);
     await holder.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [id]);
     const resumed = api.call(apiKey, 'POST', `/v1/monitors/${id}/resume`);
-    await waitForLockWaiter();
+    await untilLockWaiters(db.pool);
     await holder.query('COMMIT');
     holder.release();
     expect(tally([await resumed])).toEqual({ '404 not_found': 1 });
@@ -302,16 +303,6 @@ describe('many requests at once', () => {
     );
     for (const { versions, newest } of rows) expect(versions).toBe(newest);
   });
-
-  /** Resolves when some session of this test's database waits for a lock. */
-  async function waitForLockWaiter(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await db.pool.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      if (rowCount) return;
-    }
-  }
 });
 
 describe('a rule that always changes', () => {

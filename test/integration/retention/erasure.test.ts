@@ -8,8 +8,8 @@ import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { eraseInPostgres, fillMonitors, rowsOfMonitors } from '../../support/oracles/biller-erasure.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount } from '../../support/fixtures/biller-monitors.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
+import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -121,12 +121,7 @@ test('deletes a monitor whose creation commits during the deletion of its accoun
     );
     await client.query(`INSERT INTO monitor_counters (monitor_id) VALUES ('mon_late')`);
     closing = close();
-    await eventually('the deletion waits for the account', async () => {
-      const waiting = await select(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length === 1;
-    });
+    await untilLockWaiters(db.pool);
   });
   expect(await closing).toBe(true);
   expect(await select(`SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`, accountId)).toEqual([]);
