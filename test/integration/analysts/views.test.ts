@@ -258,26 +258,3 @@ test('items_with_lag shows each item once, without text when it was removed; ite
     { thing_id: 't3_dump', lag_seconds: null, late: 0 },
   ]);
 });
-
-test('an endpoint that failed keeps its last success; one that failed over a day ago is not listed', async () => {
-  const made = (host: string, hoursAgo: number, number: number, outcome: typeof SUCCESS) => {
-    const match = { ...matchOf(THIRD), monitor_id: `mon_${host}` };
-    return attemptRow(attemptOf(match, attempt(host, hoursAgo, number, 5, outcome)));
-  };
-  await insert('delivery_attempts', [
-    made('mixed', 1, 3, SUCCESS),
-    made('mixed', 2, 2, FAILURE),
-    made('mixed', 3, 1, SUCCESS),
-    made('mixed', 30, 4, FAILURE),
-    made('over', 25, 1, FAILURE),
-    made('long-ago', 1, 2, FAILURE),
-    made('long-ago', 29 * 24, 1, SUCCESS),
-  ]);
-  const found = await rows(`SELECT host, attempts, failures, last_failure_at, last_success_at
-    FROM failing_endpoints WHERE host IN ('mixed', 'over', 'long-ago') ORDER BY host`);
-  const time = (hoursAgo: number, number: number) => wire(iso(NOW - hoursAgo * HOUR + number * 100));
-  expect(found).toEqual([
-    { host: 'long-ago', attempts: 1, failures: 1, last_failure_at: time(1, 2), last_success_at: time(29 * 24, 1) },
-    { host: 'mixed', attempts: 3, failures: 1, last_failure_at: time(2, 2), last_success_at: time(1, 3) },
-  ]);
-});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
+import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -133,10 +134,13 @@ describe('the webhook', () => {
     const id = await bench.monitor({ webhook_url: bench.receiver.url });
     await bench.record(id);
     await bench.failDelivery(id, HOSTILE);
+    const payload = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 1_057, expected: 4, score: 11.2 };
+    await insertMonitorEvent(bench.db.pool, { monitorId: id, kind: 'monitor.spike', key: payload.at, payload });
     const log = await bench.person.get(`/monitors/${id}/deliveries`);
     expect(isEscaped(log)).toBe(true);
     expect(log.html).toContain('<code>&lt;script&gt;alert(1)');
     expect(log.html).toContain('failed for good');
+    expect(log.html).toContain('Spike: 1,057 matches');
     expect((await bench.person.get(`/monitors/${id}`)).html).toContain('Send again');
     expect((await bench.person.get(`/monitors/${id}/deliveries?status=delivered`)).html).toContain('No attempts here.');
     expect((await bench.person.get(`/monitors/${id}/deliveries?match=x`)).status).toBe(400);

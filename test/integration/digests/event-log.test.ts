@@ -62,28 +62,13 @@ test('a new event waits; an attempt that failed shows its answer and the next on
   const id = await monitor({ spike_webhook: true });
   await addSpike(id);
   const [stored] = (await page(id)).items;
-  expect(stored).toEqual({
-    id: expect.stringMatching(/^evt_/) as string,
-    type: 'monitor.spike',
-    created_at: expect.any(String) as string,
-    delivery_status: 'pending',
-    attempts: 0,
-    last_attempt_at: null,
-    last_status: null,
-    last_error: null,
-    next_attempt_at: stored!.created_at,
-    delivered_at: null,
-    spike: SPIKE,
-  });
+  const waiting = { delivery_status: 'pending', attempts: 0, next_attempt_at: stored!.created_at, delivered_at: null };
+  expect(stored).toMatchObject({ type: 'monitor.spike', ...waiting, spike: SPIKE });
 
   await attempt(id, { httpStatus: 503, error: 'http_status', deliveryStatus: 'pending', delayMs: 30_000 });
   const [failed] = (await page(id)).items;
-  expect(failed).toMatchObject({
-    delivery_status: 'pending',
-    attempts: 1,
-    last_status: 503,
-    last_error: 'http_status',
-  });
+  const outcome = { attempts: 1, last_status: 503, last_error: 'http_status' };
+  expect(failed).toMatchObject({ delivery_status: 'pending', ...outcome });
   expect(Date.parse(failed!.next_attempt_at!) - Date.parse(failed!.last_attempt_at!)).toBe(30_000);
 
   await db.setShift('1 minute');
