@@ -150,12 +150,8 @@ test('keys: made, listed, revoked', async () => {
 });
 
 test.each([
-  ['account grant --credits 5 --reference x', '--email or --account is required.'],
   ['account grant --email a@b.co --account acc_1 --credits 5 --reference x', 'not both'],
-  ['account grant --email a@b.co --credits 0 --reference x', '--credits: must be an integer from 1'],
   ['account grant --email nobody@b.co --credits 5 --reference x', 'nobody@b.co has no account'],
-  ['account pack --email a@b.co --pack 10 --reference x', '--pack: must be 9, 29 or 79.'],
-  ['account freeze --account acc_none', 'acc_none has no account'],
   ['key revoke --email a@b.co --key fk_0123456', 'not the whole key'],
 ])('%s: one sentence, nothing printed', async (command, message) => {
   const { code, out, err } = await admin(command);

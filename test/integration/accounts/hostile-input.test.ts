@@ -137,15 +137,6 @@ function unchunked({ body }: RawReply): string {
   return body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1);
 }
 
-test('HEAD answers like GET without a body, and 405 names the methods', async () => {
-  const get = await raw(['GET /v1/account HTTP/1.1', GOOD]);
-  const head = await raw(['HEAD /v1/account HTTP/1.1', GOOD]);
-  const length = (reply: RawReply) => /^content-length: (\d+)$/im.exec(reply.head)?.[1];
-  expect([head.status, head.body, length(head)]).toEqual([200, '', length(get)]);
-  const refused = await raw(['OPTIONS /v1/account HTTP/1.1', GOOD]);
-  expect([refused.status, /^allow: (.*)$/im.exec(refused.head)?.[1]]).toEqual([405, 'GET, DELETE, HEAD']);
-});
-
 test('without a trusted proxy a client cannot choose its network by X-Forwarded-For', async () => {
   const codes = [];
   for (let at = 0; at < 21; at++) {

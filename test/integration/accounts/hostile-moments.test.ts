@@ -4,6 +4,7 @@ import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts'
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -63,16 +64,6 @@ async function dayRequests({ accountId }: TestAccount): Promise<number> {
   return rows[0]!.day_requests;
 }
 
-/** Resolves when this many statements of the database wait for a lock. */
-async function waiting(count: number): Promise<void> {
-  await eventually(`${count} statements wait for locks`, async () => {
-    const { rows } = await db.pool.query<{ count: number }>(
-      `SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows[0]!.count >= count;
-  });
-}
-
 /** Locks the account's row while `work` runs. */
 async function whileLocked<T>({ accountId }: TestAccount, work: () => Promise<T>): Promise<T> {
   const held = await db.pool.connect();
@@ -108,6 +99,20 @@ async function sendAndGo(head: string[], body = ''): Promise<void> {
 }
 
 describe('a client that disconnects', () => {
+  test.each(['/v1/forum/subreddits?sort=new', '/v1/forum/post?id=POST'])(
+    'before %s is ready pays nothing; repeating the request is charged once',
+    async (pattern) => {
+      const { apiKey } = await api.account();
+      const { body } = await api.call(apiKey, 'GET', '/v1/forum/subreddit/comments?sub=coffee&limit=1');
+      const path = pattern.replace('POST', (body.items as { post_id: string }[])[0]!.post_id);
+      const account = await api.account({ credits: 50 });
+      await sendAndGo([`GET ${path} HTTP/1.1`, `X-Api-Key: ${account.apiKey}`]);
+      const again = await api.call(account.apiKey, 'GET', path);
+      expect([again.status, again.headers.get('x-credits-used')]).toEqual([200, '1']);
+      expect(await amountsOf(account)).toEqual([50, -1]);
+    },
+  );
+
   test.each(['', 'one'])(
     'during a create with the Idempotency-Key %j gets no monitor and pays nothing',
     async (key) => {
@@ -135,7 +140,7 @@ test('freezing an account during its requests: nothing is charged, started or cr
   await api.call(account.apiKey, 'POST', `/v1/monitors/${stopped}/pause`);
   const replies = await whileLocked(account, async () => {
     const freezing = freezeAccount(db.pool, account.accountId);
-    await waiting(1);
+    await untilLockWaiters(db.pool);
     const requests = [
       ['POST', '/v1/monitors', BODY],
       ['POST', `/v1/monitors/${stopped}/resume`, undefined],
@@ -143,7 +148,7 @@ test('freezing an account during its requests: nothing is charged, started or cr
       ['POST', `/v1/monitors/${id}/pause`, undefined],
     ] as const;
     const replies = requests.map(([method, path, body]) => api.call(account.apiKey, method, path, body));
-    await waiting(1 + requests.length);
+    await untilLockWaiters(db.pool, 1 + requests.length);
     return [freezing, Promise.all(replies)] as const;
   });
   expect(await replies[0]).toBe(true);
@@ -178,7 +183,7 @@ describe('Postgres', () => {
       const account = await api.account({ pack: 0, credits: 10 });
       const reply = await whileLocked(account, async () => {
         const create = api.call(account.apiKey, 'POST', '/v1/monitors', BODY, headers);
-        await waiting(1);
+        await untilLockWaiters(db.pool);
         await db.pool.query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
            WHERE datname = current_database() AND wait_event_type = 'Lock'`,

@@ -161,16 +161,6 @@ test.each(['ledger', 'balance'] as const)('charges during corrections are in bot
   expect(await stateOf(id)).toMatchObject({ balance: right, sum: right, brokenEntries: 0 });
 });
 
-test.each([
-  ['ledger check --account acc_unknown', '--account: acc_unknown has no account.'],
-  ['ledger correct --account acc_unknown --reference a', '--account: acc_unknown has no account.'],
-  ['ledger correct --reference a', '--email or --account is required.'],
-  ['ledger correct --account acc_unknown', '--reference is required.'],
-  ['ledger correct --account acc_unknown --reference a --trust me', '--trust: must be ledger or balance.'],
-])('%s is refused', async (command, message) => {
-  expect(await admin(command)).toEqual({ code: 1, out: [], err: message });
-});
-
 describe('the daily check', () => {
   /** Other tests leave wrong ledgers behind. */
   let db: TestDatabase;

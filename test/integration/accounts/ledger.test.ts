@@ -198,22 +198,6 @@ test('a locked account delays nobody else; its own charge waits and then succeed
   expect((await waiting)?.balance).toBe(2);
 });
 
-test('two processes, 500 concurrent charges on a balance of 100: exactly 100 succeed, and each balance is returned once', async () => {
-  const accountId = await account(100);
-  const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
-  const processes = [new ReadingCharges(db.pool), new ReadingCharges(other)];
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 500 }, (_, at) => processes[at % 2]!.charge(callerOf(accountId), 1, REQUEST)),
-  );
-  await other.end();
-  const balances = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.balance] : []));
-  expect(balances.toSorted((a, b) => b - a)).toEqual(Array.from({ length: 100 }, (_, at) => 99 - at));
-  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
-  expect(refused.every((error) => (error as { code?: string }).code === 'insufficient_credits')).toBe(true);
-  const { balance, rows } = await ledgerOf(accountId);
-  expect([balance, rows.length]).toEqual([0, 100]);
-});
-
 test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
   const charges = new ReadingCharges(db.pool);

@@ -193,20 +193,6 @@ async function timesHeld(name: string): Promise<number> {
 describe('a limit of uses, taken concurrently', () => {
   beforeEach(() => db.freeze());
 
-  test.each([
-    [1, 20],
-    [20, 60],
-    [50, 30],
-  ])('of %i uses requested by %i takers: exactly the limit', async (most, takers) => {
-    const limit = newLimit(most, 60);
-    for (let window = 0; window < 3; window++) {
-      const answers = await takeAtOnce(limit, takers);
-      expect(taken(answers)).toBe(Math.min(most, takers));
-      expect(new Set(answers.filter((seconds) => seconds > 0))).toEqual(new Set(takers > most ? [60] : []));
-      await db.freeze('60 seconds');
-    }
-  });
-
   test('of which some roll back: their uses are free again', async () => {
     const limit = newLimit(5, 60);
     const takeAndFail = () =>

@@ -100,12 +100,8 @@ async function firstPost(key: string): Promise<{ id: string }> {
 
 test.each([
   ['by=hour', 'by: must be day or route or key'],
-  ['from=yesterday', 'from: must be a date like 2026-03-04'],
   ['from=2026-02-30', 'from: must be a date like 2026-03-04'],
-  ['to=2026-03-04T00:00:00Z', 'to: must be a date like 2026-03-04'],
-  ['from=2026-03-05&to=2026-03-04', 'from: must not be later than "to"'],
   ['from=2026-01-01&to=2026-04-03', 'from: must be at most 91 days before "to"'],
-  ['form=2026-01-01', 'form: is not known here'],
 ])('?%s is refused: %s', async (query, message) => {
   const { apiKey } = await api.account();
   const { status, body } = await api.call(apiKey, 'GET', `/v1/account/usage?${query}`);

@@ -79,8 +79,3 @@ test('each server may be away: the page says so, and the rest is as it is', asyn
   expect([clickhouse.get('items')!.status, clickhouse.get('gaps')!.status]).toEqual(['unknown', 'look']);
   for (const rows of [kafka, postgres, clickhouse]) expect(JSON.stringify([...rows])).not.toContain('hunter2');
 });
-
-test('without a service or addresses it says how to name one', async () => {
-  const { code, err } = await runAdminProcess(['status'], { DATA_DIR: '/nowhere' });
-  expect([code, err]).toEqual([1, expect.stringContaining('No service is running with DATA_DIR /nowhere')]);
-});

@@ -48,15 +48,6 @@ function asReader(sql: string, search = ''): Promise<Answer> {
 }
 
 describe('a reader of the embedded ClickHouse', () => {
-  test('may use parameters for names of tables and columns', async () => {
-    expect(await asReader('SELECT {c:Identifier} FROM {t:Identifier}', 'param_t=t&param_c=a')).toMatchObject({
-      status: 200,
-      text: '1\n',
-    });
-    // The engine says which one is missing.
-    expect(await asReader('SELECT * FROM {statement:Identifier}')).toMatchObject({ code: '456' });
-  });
-
   test('has limits that can be lowered and not lifted', async () => {
     const limits = `SELECT getSetting('max_execution_time'), getSetting('max_result_rows'), getSetting('max_result_bytes'),
       getSetting('max_memory_usage'), getSetting('readonly')`;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { attemptRow, itemRow, matchRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -258,35 +257,4 @@ test('items_with_lag shows each item once, without text when it was removed; ite
   expect(await rows(`SELECT thing_id, lag_seconds, late FROM items_with_lag WHERE source = 'replay'`)).toEqual([
     { thing_id: 't3_dump', lag_seconds: null, late: 0 },
   ]);
-});
-
-test('an endpoint that failed keeps its last success; one that failed over a day ago is not listed', async () => {
-  const made = (host: string, hoursAgo: number, number: number, outcome: typeof SUCCESS) => {
-    const match = { ...matchOf(THIRD), monitor_id: `mon_${host}` };
-    return attemptRow(attemptOf(match, attempt(host, hoursAgo, number, 5, outcome)));
-  };
-  await insert('delivery_attempts', [
-    made('mixed', 1, 3, SUCCESS),
-    made('mixed', 2, 2, FAILURE),
-    made('mixed', 3, 1, SUCCESS),
-    made('mixed', 30, 4, FAILURE),
-    made('over', 25, 1, FAILURE),
-    made('long-ago', 1, 2, FAILURE),
-    made('long-ago', 29 * 24, 1, SUCCESS),
-  ]);
-  const found = await rows(`SELECT host, attempts, failures, last_failure_at, last_success_at
-    FROM failing_endpoints WHERE host IN ('mixed', 'over', 'long-ago') ORDER BY host`);
-  const time = (hoursAgo: number, number: number) => wire(iso(NOW - hoursAgo * HOUR + number * 100));
-  expect(found).toEqual([
-    { host: 'long-ago', attempts: 1, failures: 1, last_failure_at: time(1, 2), last_success_at: time(29 * 24, 1) },
-    { host: 'mixed', attempts: 3, failures: 1, last_failure_at: time(2, 2), last_success_at: time(1, 3) },
-  ]);
-});
-
-test('the views can be created again at any time', async () => {
-  const before = await rows('SELECT count() AS n FROM matches_with_items');
-  for (const query of statementsOf(readFileSync(join(SCHEMA, '0008_names_and_comments.sql'), 'utf8'))) {
-    await archive.client.command({ query });
-  }
-  expect(await rows('SELECT count() AS n FROM matches_with_items')).toEqual(before);
 });

@@ -48,46 +48,29 @@ describe('nothing is charged, created or changed', () => {
 
   const RULE_FAULTS: [object, string][] = [
     [{ name: '' }, '^name: must not be empty'],
-    [{ name: '   ' }, '^name: must not be empty'],
-    [{ name: 7 }, '^name: must be a single string'],
-    [{ name: null }, '^name: '],
     [{ name: 'x'.repeat(201) }, '^name: must have at most 200'],
     [{ name: 'a\0b' }, '^name: '],
-    [{ name: '\ud800' }, '^name: '],
     [{ keywords: 'rust' }, '^keywords: must be a list'],
-    [{ keywords: null }, '^keywords: '],
     [{ keywords: [] }, '^keywords: '],
     [{ keywords: Array.from({ length: 21 }, (_, at) => `term ${at}`) }, '^keywords: '],
     [{ keywords: ['rust', 'go', 'x'] }, '^keywords\\[2\\]: '],
     [{ keywords: ['x'.repeat(101)] }, '^keywords\\[0\\]: '],
-    [{ keywords: ['""'] }, '^keywords\\[0\\]: '],
-    [{ keywords: ['rust', 7] }, '^keywords\\[1\\]: must be a single string'],
     [{ keywords: ['ru\0st'] }, '^keywords\\[0\\]: '],
-    [{ keywords: { 0: 'rust' } }, '^keywords: must be a list'],
     [{ exclude: ['x'] }, '^exclude\\[0\\]: '],
-    [{ exclude: null }, '^exclude: '],
     [{ exclude: Array.from({ length: 21 }, (_, at) => `term ${at}`) }, '^exclude: '],
     [{ subreddits: ['rust', 'no spaces'] }, '^subreddits\\[1\\]: '],
-    [{ subreddits: [''] }, '^subreddits\\[0\\]: '],
     [{ subreddits: Array.from({ length: 51 }, (_, at) => `sub${at}`) }, '^subreddits: '],
     [{ posts: 'true' }, '^posts: must be true or false'],
-    [{ comments: 1 }, '^comments: must be true or false'],
-    [{ nsfw: null }, '^nsfw: '],
-    [{ webhook_url: 7 }, '^webhook_url: '],
     [{ webhook_url: 'not a url' }, '^webhook_url: '],
     [{ webhook_url: 'http://example.com/x' }, '^webhook_url: must be an https:// URL'],
     [{ webhook_url: 'https://u:p@example.com/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://localhost/x' }, '^webhook_url: '],
-    [{ webhook_url: 'https://127.0.0.1/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://2130706433/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://[::1]/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://10.1.2.3/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://some.internal/x' }, '^webhook_url: must lead to an address on the public Internet$'],
     [{ webhook_url: 'https://example.com/\0' }, '^webhook_url: '],
-    [{ webhook_kind: 'teams' }, '^webhook_kind: must be generic or slack or discord'],
-    [{ webhook_url: 'https://hooks.slack.com/services/x', webhook_kind: 'discord' }, '^webhook_kind: '],
     [{ keyword: ['rust'] }, '^keyword: is not known here'],
-    [{ status: 'paused' }, '^status: is not known here'],
     [{ name: '', nsfw: 1 }, '^name: .*; nsfw: '],
   ];
 
@@ -107,14 +90,9 @@ describe('nothing is charged, created or changed', () => {
 
   test.each([
     [{ keywords: ['rust'] }, '^name: is required'],
-    [{ name: 'x' }, '^keywords: is required'],
     [{ name: 'x', keywords: ['rust'], webhook_url: '' }, '^webhook_url: must not be empty'],
-    [{ name: 'x', keywords: ['rust'], webhook_url: null }, '^webhook_url: '],
-    [{ name: 'x', keywords: ['rust'], webhook_kind: null }, '^webhook_kind: '],
     [{ name: 'x', keywords: ['rust'], webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
     [[], '^body: must be a JSON object'],
-    ['null', '^body: must be a JSON object'],
-    ['"text"', '^body: must be a JSON object'],
     ['{"name": "x", "keywords": ["rust"], "__proto__": {}}', '^__proto__: is not known here'],
     ['{"name": ', '^body: must be complete and valid JSON'],
     [undefined, '^name: is required; keywords: is required'],
@@ -123,39 +101,18 @@ describe('nothing is charged, created or changed', () => {
   });
 
   test.each([
-    [{ webhook_url: null, webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
-    [{ webhook_url: '', webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
-    [[], '^body: must be a JSON object'],
-    ['{', '^body: '],
-  ])('PATCH refuses %j', async (body, message) => {
-    const reply = await api.call(owner.apiKey, 'PATCH', `/v1/monitors/${monitorId}`, body);
-    expectRefusal(reply, 400, 'invalid_request', message);
-  });
-
-  test.each([
     ['limit=0', 'limit'],
     ['limit=201', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=1.5', 'limit'],
     ['limit=1&limit=2', 'limit'],
-    ['order=up', 'order'],
     ['order=oldest&order=newest', 'order'],
-    ['after=', 'after'],
-    ['after=mat_1', 'after'],
     ['after=%00', 'after'],
     ['after=mat_zzzzzzzzzzzz_000000000001', 'after'],
     ['before=mat_zzzzzzzzzzzz_000000000001', 'before'],
     ['order=newest&after=mat_zzzzzzzzzzzz_000000000001', 'after'],
-    ['order=newest&before=x', 'before'],
     ['since=2026-03-04', 'since'],
-    ['since=2026-13-04T10:00:00Z', 'since'],
     ['since=2026-03-04T10:00:00Z&until=2026-03-04T11:00:00%2B01:00', 'since'],
-    ['until=2026-03-04T10:00:00', 'until'],
-    ['keyword=', 'keyword'],
     ['keyword=rust&keyword=go', 'keyword'],
     ['subreddit=no%20spaces', 'subreddit'],
-    ['page=1', 'page'],
-    ['limit[]=5', 'limit\\[\\]'],
     ['__proto__=1', '__proto__'],
   ])('matches refuses ?%s and names %s', async (query, field) => {
     const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${monitorId}/matches?${query}`);
@@ -189,15 +146,9 @@ describe('nothing is charged, created or changed', () => {
   test.each([
     ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
     ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],
-    ['DELETE', '/v1/account/ledger', 'GET, HEAD'],
     ['POST', '/v1/coverage', 'GET, HEAD'],
-    ['PUT', '/v1/account/keys', 'GET, POST, HEAD'],
-    ['POST', '/v1/monitors/mon_000000000000', 'GET, PATCH, DELETE, HEAD'],
     ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
-    ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],
-    ['DELETE', '/v1/monitors/mon_000000000000/matches', 'GET, HEAD'],
     ['HEAD', '/v1/forum/post?id=abc', 'GET'],
-    ['HEAD', '/v1/forum/search?q=rust', 'GET'],
     ['PUT', '/v1/forum/things', 'GET'],
   ])('%s %s answers 405 with the allowed methods', async (method, path, allow) => {
     const reply = await api.call(owner.apiKey, method, path);
@@ -260,18 +211,4 @@ describe('nothing is charged, created or changed', () => {
     const picky = await api.call(owner.apiKey, 'GET', '/v1/account', undefined, { accept: 'text/html' });
     expectRefusal(picky, 406, 'not_acceptable', '^Accept: ');
   });
-});
-
-test('refuses a monitor beyond the limit, then one without credits, in this order; neither leaves a trace', async () => {
-  const body = { name: 'x', keywords: ['rust'] };
-  const full = await api.account({ pack: 0, credits: 12 });
-  await api.monitor(full.apiKey);
-  const poor = await api.account({ credits: 9 });
-  const before = await refusedState(db.pool);
-  const limited = await api.call(full.apiKey, 'POST', '/v1/monitors', body);
-  expectRefusal(limited, 402, 'monitor_limit_reached', '1 of the 1');
-  expect(limited.headers.get('x-credits-remaining')).toBe('2');
-  expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', body), 402, 'insufficient_credits', '10 credits');
-  expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', {}), 400, 'invalid_request', 'name');
-  expect(await refusedState(db.pool)).toEqual(before);
 });

@@ -1,8 +1,5 @@
-import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
-import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
@@ -10,8 +7,6 @@ import { listDueMonitors, lockDueMonitors, readDueMonitors } from '../../../shar
 import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount, PayingAccounts } from '../../support/fixtures/biller-monitors.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
-import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -98,23 +93,6 @@ test.each([
   expect(await renew()).toBe(0);
 });
 
-test('does not change monitors that are not due, paused, stopped without credits or deleted', async () => {
-  const setups = [
-    { dueSince: '-1 millisecond' },
-    { status: 'paused' },
-    { status: 'paused_balance' },
-    { status: 'deleted' },
-  ];
-  const accounts = await Promise.all(setups.map(account));
-  const before = await Promise.all(accounts.map(({ monitorId }) => stateOf(monitorId)));
-  expect(await renew()).toBe(0);
-  expect(await Promise.all(accounts.map(({ monitorId }) => stateOf(monitorId)))).toEqual(before);
-  for (const { accountId } of accounts) expect(await ledgerOf(accountId)).toEqual({ balance: 100, entries: [] });
-  await db.freeze('1 millisecond');
-  expect(await renew()).toBe(1);
-  expect((await stateOf(accounts[0]!.monitorId)).period_no).toBe(2);
-});
-
 test('an account that can pay for some monitors pays for the first by id, and each entry has the balance after it', async () => {
   const [poor, rich] = [
     await account({ monitors: 5, credits: 34 }),
@@ -159,22 +137,6 @@ test('does not charge a frozen account and pauses its monitors, at once or when 
   expect([await unfreezeAccount(db.pool, accountId), await unfreezeAccount(db.pool, accountId)]).toEqual([true, false]);
   expect(await statuses()).toEqual(['paused', 'paused', 'paused_balance']);
   expect(await freezeAccount(db.pool, 'acc_none')).toBe(false);
-});
-
-test('a monitor that stops without credits is announced and gets no more matches; a renewed one continues', async () => {
-  const [poor, rich] = [await account({ credits: 0 }), await account({})];
-  const listener = new pg.Client({ connectionString: db.url });
-  await listener.connect();
-  const heard: (string | undefined)[] = [];
-  listener.on('notification', ({ payload }) => heard.push(payload));
-  await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
-  await renew();
-  await eventually('the change is announced', () => heard.length > 0);
-  expect(heard).toEqual([poor.monitorId]);
-  await listener.end();
-  const candidates = [poor, rich].map(({ monitorId }) => candidateOf({ monitorId, thingId: 't1_a' }));
-  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
-  expect(matches.map(({ monitor_id }) => monitor_id)).toEqual([rich.monitorId]);
 });
 
 test('does not charge a monitor that is paused after the list was read or during the lock statement', async () => {

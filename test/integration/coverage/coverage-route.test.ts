@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, describe } from 'vitest';
 import type { Coverage } from '../../../schemas/api/coverage.ts';
 import { saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
-import { addForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
+import { addForumCalls, readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { readAuditSamples, saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 
 const HOUR = 3_600_000;
+
 /** The start of an hour some days ago. */
 const FROM = Math.floor(Date.now() / HOUR) * HOUR - 80 * HOUR;
 
@@ -20,6 +22,7 @@ beforeAll(async () => {
   api = await startTestApi(db.pool);
   poor = (await api.account({ credits: 0 })).apiKey;
 });
+
 afterAll(async () => {
   await api.stop();
   await db.drop();
@@ -83,17 +86,36 @@ test('without times it tells the last 24 hours; a key without any permission may
   expect(Date.parse(to)).toBeGreaterThanOrEqual(Date.now());
 });
 
-test('wrong times and missing keys are refused', async () => {
-  const refusal = async (query: string, key: string | undefined = poor) => {
-    const { status, body } = await api.call(key, 'GET', `/v1/coverage${query}`);
-    return [status, (body.error as { message: string }).message];
-  };
-  expect(await refusal('?from=yesterday')).toEqual([400, 'from: must be a time like 2026-03-04T10:00:00Z']);
-  expect(await refusal('?to=0000-01-01T00:00:00Z')).toEqual([400, 'to: must be a time like 2026-03-04T10:00:00Z']);
-  expect(await refusal('?since=2026-03-04T10:00:00Z')).toEqual([400, 'since: is not known here']);
-  expect(await refusal('?from=2026-03-04T10:00:00Z&to=2026-03-04T09:00:00Z')).toEqual([
-    400,
-    'from: must be before `to`',
-  ]);
-  expect((await api.call(undefined, 'GET', '/v1/coverage')).status).toBe(401);
+describe('what is counted', () => {
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour));
+
+  test('a thread counts once an hour in the audit, as it was stored first', async () => {
+    const sample = { hour: at(1), postId: 'abc', weight: 2.5, seen: 9, total: 10 };
+    const others = [
+      { ...sample, postId: 'abd', weight: 4 },
+      { ...sample, hour: at(2) },
+    ];
+    await saveAuditSamples(db.pool, [sample, { ...sample, seen: 1 }]);
+    await saveAuditSamples(db.pool, [{ ...sample, seen: 2 }, ...others]);
+    expect(await readAuditSamples(db.pool, at(1), at(2))).toEqual([sample, others[0]]);
+    expect(await readAuditSamples(db.pool, at(2), at(3))).toEqual([others[1]]);
+    await saveAuditSamples(db.pool, []);
+  });
+
+  test('processes that count calls at the same time add up', async () => {
+    const calls = (taken: number) => [
+      { hour: at(1), lane: 'threads', taken, refused: 1 },
+      { hour: at(1), lane: 'live', taken, refused: 0 },
+      { hour: at(2), lane: 'live', taken: 1, refused: 0 },
+    ];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => addForumCalls(db.pool, index % 2 ? calls(3) : calls(2).reverse())),
+    );
+    expect(await readForumCalls(db.pool, at(1), at(2))).toEqual([
+      { hour: at(1), lane: 'live', taken: 50, refused: 0 },
+      { hour: at(1), lane: 'threads', taken: 50, refused: 20 },
+    ]);
+    expect(await readForumCalls(db.pool, at(2), at(3))).toEqual([{ hour: at(2), lane: 'live', taken: 20, refused: 0 }]);
+    await addForumCalls(db.pool, []);
+  });
 });

@@ -158,26 +158,3 @@ test('a gap that was extended while it was worked on stays open', async () => {
   const [extended] = await readOpenGaps(db.pool, { limit: 1 });
   expect(await closeGap(db.pool, extended!.id, { found: 1, outcome: 'filled', upTo: extended! })).toBe(true);
 });
-
-test('a list of gaps holds those that were open at some time of the range, newest first', async () => {
-  const begun = await now();
-  const at = (minute: number) => begun + minute * MINUTE;
-  /** Rows 1 to 5: closed before the range, closed in it, open since before it, opened in it, opened after it. */
-  for (const [minute, closedAfter] of [
-    [0, 5],
-    [1, 20],
-    [2, undefined],
-    [15, undefined],
-    [30, undefined],
-  ] as const) {
-    await db.pool.query(
-      `INSERT INTO crawl_gaps (source, reason, opened_at, filled_at, outcome)
-       VALUES ('listings:new', 'overflow', to_timestamp($1::float8 / 1000), to_timestamp($2::float8 / 1000), $3)`,
-      [at(minute), closedAfter === undefined ? null : at(closedAfter), closedAfter === undefined ? null : 'given_up'],
-    );
-  }
-  const idsOf = async (limit: number) =>
-    (await listGaps(db.pool, { from: at(10), to: at(30), limit })).map(({ id }) => id);
-  expect(await idsOf(10)).toEqual([4, 3, 2]);
-  expect(await idsOf(2)).toEqual([4, 3]);
-});

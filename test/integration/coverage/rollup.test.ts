@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, describe } from 'vitest';
 import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
@@ -8,18 +8,27 @@ import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startCoverage } from '../../../services/crawler/coverage/start-coverage.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
 /** Half past some hour of today, so that the archive's retention does not matter. */
 const NOW = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR + 30 * MINUTE;
-const CURRENT = NOW - 30 * MINUTE;
 
+const CURRENT = NOW - 30 * MINUTE;
 let db: TestDatabase;
 let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 let rollup: CoverageRollup;
+
 /** The rate that the forum allows. */
 let allowed: number | undefined;
 
@@ -28,6 +37,7 @@ beforeAll(async () => {
   archive = await createTestArchive(db.pool);
   clickhouse = archive.client;
 });
+
 beforeEach(async () => {
   await db.pool.query('TRUNCATE coverage_hours, crawl_gaps, crawl_cursors, removed_things, audit_samples');
   for (const table of ['items', 'thread_items', 'item_sightings', 'coverage_hours']) {
@@ -36,6 +46,7 @@ beforeEach(async () => {
   allowed = undefined;
   rollup = new CoverageRollup({ db: db.pool, clickhouse, allowedPerSecond: () => allowed });
 });
+
 afterAll(async () => {
   await archive.drop();
   await db.drop();
@@ -60,14 +71,6 @@ async function archiveItems(rows: readonly Row[]): Promise<void> {
     ver,
   }));
   await clickhouse.insert({ table: 'items', values, format: 'JSONEachRow' });
-}
-
-async function analystRows(): Promise<Record<string, unknown>[]> {
-  const result = await clickhouse.query({
-    query: 'SELECT * FROM coverage_per_hour ORDER BY hour DESC',
-    format: 'JSONEachRow',
-  });
-  return result.json();
 }
 
 const countedRows = async () =>
@@ -233,22 +236,58 @@ test('an hour has its tombstones, its audit and the last rate that the forum all
   expect(stored.map(({ callsPerSecond }) => callsPerSecond)).toEqual([null, 6.5]);
 });
 
-test('analysts see the newest computation of each hour', async () => {
-  await archiveItems([{ thing: 't1_a', seenAt: CURRENT + MINUTE }]);
-  await rollup.pass(NOW, 1);
-  await archiveItems([{ thing: 't3_b', source: 'post-ids', seenAt: CURRENT + 20 * MINUTE, lag: 300 * SECOND }]);
-  await rollup.pass(NOW + SECOND, 1);
-  const rows = await analystRows();
-  expect(rows).toHaveLength(1);
-  expect(rows[0]).toMatchObject({
-    hour: new Date(CURRENT).toISOString().slice(0, 19).replace('T', ' '),
-    posts: 1,
-    comments: 1,
-    late: 1,
-    removed: 0,
-    items_by_source: { listings: 1, 'post-ids': 1 },
-    post_completeness: null,
-    comment_completeness: null,
-    audited_threads: 0,
+describe('the process that computes', () => {
+  function start(options: { metrics: Metrics; client?: ClickHouseClient; archiveReady?: Promise<boolean> }) {
+    const errors: Error[] = [];
+    const running = startCoverage({
+      pool: db.pool,
+      clickhouse: options.client ?? clickhouse,
+      archiveReady: options.archiveReady ?? Promise.resolve(true),
+      allowedPerSecond: () => undefined,
+      metrics: options.metrics,
+      logger: silentLogger(),
+      clock: systemClock,
+      intervalMs: 50,
+      fatal: (error) => errors.push(error),
+    });
+    return { errors, stop: () => running.stop() };
+  }
+
+  const exported = async (metrics: Metrics, name: string) =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(`${name}{`));
+
+  test('one process computes and exports; when it stops, another takes over', async () => {
+    const item = { thing_id: 't1_a', kind: 'comment', first_seen_at: new Date().toISOString() };
+    await clickhouse.insert({ table: 'items', values: [item], format: 'JSONEachRow' });
+    await db.pool.query(
+      `INSERT INTO crawl_gaps (source, reason, opened_at) VALUES ('listings:new', 'x', service_now())`,
+    );
+    const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR - HOUR);
+    await saveAuditSamples(db.pool, [{ hour, postId: 'a', weight: 2, seen: 3, total: 4 }]);
+    const [first, second] = [createMetrics(), createMetrics()];
+    const leader = start({ metrics: first });
+    const newestItem = 'crawler_newest_item_age_seconds';
+    // The last of the metrics.
+    await eventually('the first exports', async () => (await exported(first, newestItem)).length === 1);
+    const follower = start({ metrics: second });
+    expect(await exported(first, 'crawler_gaps_open')).toEqual(['crawler_gaps_open{source="listings:new"} 1']);
+    expect((await exported(first, 'crawler_completeness')).toString()).toContain('kind="comments",bound="share"} 0.75');
+    expect((await exported(first, 'crawler_missed_items')).toString()).toContain('kind="comments"');
+    await leader.stop();
+    await eventually('the second exports', async () => (await exported(second, newestItem)).length === 1);
+    await follower.stop();
+    const { rows } = await db.pool.query('SELECT hour FROM coverage_hours ORDER BY hour DESC');
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    expect((await db.pool.query('SELECT FROM leases')).rowCount, 'the lease is released').toBe(0);
+    expect([...leader.errors, ...follower.errors]).toEqual([]);
+  });
+
+  test('it waits while ClickHouse is away, and for the tables of the archive', async () => {
+    const away = start({ metrics: createMetrics(), client: createClickhouse('http://127.0.0.1:9', 'away') });
+    await eventually('the lease is taken', async () => (await db.pool.query('SELECT FROM leases')).rowCount === 1);
+    await away.stop();
+    const unready = start({ metrics: createMetrics(), archiveReady: new Promise(() => undefined) });
+    await unready.stop();
+    expect([...away.errors, ...unready.errors]).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, afterEach, describe } from 'vitest';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
@@ -10,26 +10,21 @@ import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { CommunityCount } from '../../../shared/stores/crawl/community-rates.ts';
+import {
+  addCommunityCounts,
+  readCommunityRates,
+  trimCommunityRates,
+} from '../../../shared/stores/crawl/community-rates.ts';
 
 let database: TestDatabase;
+
 beforeAll(async () => {
   database = await createTestDatabase();
 });
+
 afterAll(async () => {
   await database.drop();
-});
-
-test('a process that was suspended does not overwrite the cursor of the process that acquired its lease', async () => {
-  const { pool } = database;
-  const lease = { name: 'crawl:listings:comments', seconds: 0 };
-  const save = (holder: string, position: unknown) =>
-    saveCursor(pool, { source: 'listings:comments', position, lease: { name: lease.name, holder } });
-  expect(await takeLease(pool, { ...lease, holder: 'paused' })).toBe(true);
-  expect(await save('paused', { at: 1 })).toBe(true);
-  expect(await takeLease(pool, { ...lease, holder: 'next' })).toBe(true);
-  expect(await save('next', { at: 30 })).toBe(true);
-  expect(await save('paused', { at: 2 })).toBe(false);
-  expect(await readCursor(pool, 'listings:comments')).toEqual({ at: 30 });
 });
 
 function persistenceOf(db: Queryable, source: string, position?: unknown): SourcePersistence {
@@ -44,31 +39,6 @@ function persistenceOf(db: Queryable, source: string, position?: unknown): Sourc
     clock: Date.now,
   });
 }
-
-test('the first position of a holder is saved at once, so that no successor begins as on the first start', async () => {
-  const stopping = new AbortController();
-  const position = { at: 1 };
-  let queries = 0;
-  const db = {
-    query: (...args: [string, unknown[]]) => {
-      queries += 1;
-      return database.pool.query(...args);
-    },
-  } as Queryable;
-  const persistence = persistenceOf(db, 'listings:early', position);
-  expect(await persistence.takeLease()).toBe(true);
-  expect(await persistence.readCursor()).toBeUndefined();
-  const running = persistence.run(stopping.signal, () => undefined);
-  const before = queries;
-  persistence.markMoved();
-  await setImmediate();
-  expect(queries, 'it is under way without a wait for the next checkpoint').toBe(before + 1);
-  await eventually('the position is saved', async () => {
-    return (await readCursor(database.pool, 'listings:early')) !== undefined;
-  });
-  stopping.abort();
-  await running;
-});
 
 /** A database during whose next statement of a kind something happens. */
 function queueingDuring(kind: 'INSERT' | 'UPDATE', happen: () => void): Queryable {
@@ -99,6 +69,44 @@ function idGap(source: string, n: number): CrawlGap {
   return { source, reason: 'skipped', ...things, afterAt: undefined, beforeAt: undefined };
 }
 
+test('a process that was suspended does not overwrite the cursor of the process that acquired its lease', async () => {
+  const { pool } = database;
+  const lease = { name: 'crawl:listings:comments', seconds: 0 };
+  const save = (holder: string, position: unknown) =>
+    saveCursor(pool, { source: 'listings:comments', position, lease: { name: lease.name, holder } });
+  expect(await takeLease(pool, { ...lease, holder: 'paused' })).toBe(true);
+  expect(await save('paused', { at: 1 })).toBe(true);
+  expect(await takeLease(pool, { ...lease, holder: 'next' })).toBe(true);
+  expect(await save('next', { at: 30 })).toBe(true);
+  expect(await save('paused', { at: 2 })).toBe(false);
+  expect(await readCursor(pool, 'listings:comments')).toEqual({ at: 30 });
+});
+
+test('the first position of a holder is saved at once, so that no successor begins as on the first start', async () => {
+  const stopping = new AbortController();
+  const position = { at: 1 };
+  let queries = 0;
+  const db = {
+    query: (...args: [string, unknown[]]) => {
+      queries += 1;
+      return database.pool.query(...args);
+    },
+  } as Queryable;
+  const persistence = persistenceOf(db, 'listings:early', position);
+  expect(await persistence.takeLease()).toBe(true);
+  expect(await persistence.readCursor()).toBeUndefined();
+  const running = persistence.run(stopping.signal, () => undefined);
+  const before = queries;
+  persistence.markMoved();
+  await setImmediate();
+  expect(queries, 'it is under way without a wait for the next checkpoint').toBe(before + 1);
+  await eventually('the position is saved', async () => {
+    return (await readCursor(database.pool, 'listings:early')) !== undefined;
+  });
+  stopping.abort();
+  await running;
+});
+
 test('a gap that is queued with its end while other gaps are written is written and closed next', async () => {
   const source = 'comment-ids';
   const db = queueingDuring('INSERT', () => {
@@ -113,4 +121,70 @@ test('a gap that is queued with its end while other gaps are written is written 
     ['t3_3', 3],
     ['t3_2', undefined],
   ]);
+});
+
+describe('the rates of communities', () => {
+  afterEach(async () => {
+    await database.pool.query('TRUNCATE community_rates');
+  });
+
+  function count(subreddit: string, comments: number, more: Partial<CommunityCount> = {}): CommunityCount {
+    return { subreddit, comments, posts: 0, checked: 0, missed: 0, ...more };
+  }
+
+  /** As if everything had been counted so many seconds earlier. */
+  async function age(seconds: number): Promise<void> {
+    await database.pool.query(
+      `UPDATE community_rates SET first_at = first_at - make_interval(secs => $1),
+                                updated_at = updated_at - make_interval(secs => $1)`,
+      [seconds],
+    );
+  }
+
+  async function readAll() {
+    const slices = await Promise.all(
+      [0, 1, 2, 3].map((slice) => readCommunityRates(database.pool, { slice, slices: 4 })),
+    );
+    return { slices, byName: new Map(slices.flatMap(({ communities }) => communities).map((c) => [c.subreddit, c])) };
+  }
+
+  test('adds counts of several processes and reads them as rates over the time that was measured', async () => {
+    await addCommunityCounts(database.pool, [count('tea', 300, { posts: 30 }), count('rust', 60)]);
+    await age(3600);
+    await Promise.all([
+      addCommunityCounts(database.pool, [count('tea', 300), count('rust', 0, { checked: 8, missed: 2 })]),
+      addCommunityCounts(database.pool, [count('rust', 60), count('tea', 0)]),
+    ]);
+    const { byName } = await readAll();
+    // Six hundred in an hour, of which half are counted for an hour and have decayed by 4 %.
+    expect((byName.get('tea')?.comments ?? 0) * 3600).toBeCloseTo(600, -1);
+    expect((byName.get('tea')?.posts ?? 0) * 3600).toBeCloseTo(29.4, 0);
+    expect(byName.get('rust')?.checked).toBeCloseTo(8);
+    expect(byName.get('rust')?.missed).toBeCloseTo(2);
+  });
+
+  test('puts each community into one slice, and tells the part of a slice in all comments', async () => {
+    const names = Array.from({ length: 400 }, (_, n) => `c${n}`);
+    await addCommunityCounts(
+      database.pool,
+      names.map((name) => count(name, 10)),
+    );
+    const { slices, byName } = await readAll();
+    expect(byName.size).toBe(400);
+    expect(slices.reduce((sum, { communities }) => sum + communities.length, 0)).toBe(400);
+    for (const { communities, share } of slices) {
+      expect(communities.length).toBeGreaterThan(60);
+      expect(share).toBeCloseTo(communities.length / 400);
+    }
+  });
+
+  test('keeps the most active communities', async () => {
+    await addCommunityCounts(
+      database.pool,
+      Array.from({ length: 50 }, (_, n) => count(`c${n}`, n)),
+    );
+    expect(await trimCommunityRates(database.pool, 10)).toBe(40);
+    const { byName } = await readAll();
+    expect([...byName.keys()].sort()).toEqual(Array.from({ length: 10 }, (_, n) => `c${40 + n}`));
+  });
 });

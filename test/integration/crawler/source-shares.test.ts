@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SourceShares } from '../../../services/crawler/leases/source-shares.ts';
-import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import { CollectingPublisher, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
 import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
 
@@ -66,56 +63,5 @@ describe('the sources of several crawler processes', () => {
       const owed = simulator.emitted().filter(({ at }) => at >= owedSince && at < until);
       return owed.length > 300 && owed.every(({ name }) => publisher.items.has(name));
     });
-  });
-});
-
-describe('SourceShares', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(async () => {
-    await database.drop();
-  });
-
-  const listening: string[] = [];
-  /** A process that joins. */
-  function join(holder: string) {
-    const stopping = new AbortController();
-    const shares = new SourceShares({
-      db: database.pool,
-      holder,
-      sources: ['x', 'y', 'z'],
-      takeLease: (lease) => takeLease(database.pool, lease),
-      clock: Date.now,
-      listen: () => {
-        listening.push(`${holder} begins`);
-        return {
-          stop: () => Promise.resolve(void listening.push(`${holder} ends`)),
-        };
-      },
-      logger: silentLogger(),
-    });
-    const running = shares.run(stopping.signal);
-    const leave = async (): Promise<void> => {
-      stopping.abort();
-      await running;
-    };
-    return { shares, leave };
-  }
-
-  test('count each other, and listen only while there are others', async () => {
-    const a = join('a');
-    await eventually('a counts itself', () => a.shares.limit === 3);
-    const b = join('b');
-    await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
-    expect(listening.toSorted()).toEqual(['a begins', 'b begins']);
-    await b.leave();
-    await eventually('a is alone', () => a.shares.limit === 3);
-    // b may only be slow.
-    expect(listening).not.toContain('a ends');
-    await a.leave();
-    expect(listening.toSorted()).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
-    expect((await database.pool.query('SELECT name FROM leases')).rows).toEqual([]);
   });
 });

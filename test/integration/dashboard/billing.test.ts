@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stateOf } from '../../../services/api/dashboard/billing/receipts-section.ts';
 import { returnUrls } from '../../../services/api/dashboard/billing/return-urls.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
@@ -152,15 +151,6 @@ test('the ledger is filtered, paged and downloaded as CSV, with formulas as text
   expect(lines[1]).toContain("'=cmd()");
   expect((await visit.get('/billing/ledger.csv?kind=monitors')).html.trimEnd().split('\r\n')).toHaveLength(2);
   expect((await visit.get('/billing?kind=reading&before=abc')).status).toBe(200);
-});
-
-test('a receipt says what became of the payment', () => {
-  const receipt = { id: 'pay_1', pack: 9, amount: 900, currency: 'usd', credits: 5_000, paidAt: new Date() };
-  const state = (change: object) => stateOf({ ...receipt, mode: 'live', status: 'paid', takenBack: 0, ...change });
-  expect(state({})).toBe('Paid');
-  expect(state({ takenBack: 1_234 })).toContain('in part: 1,234 credits');
-  expect(state({ takenBack: 5_000 })).toBe('Refunded or disputed');
-  expect(state({ mode: 'trial', status: 'voided', takenBack: 5_000 })).toContain('Taken back');
 });
 
 test('a large ledger is downloaded whole', async () => {

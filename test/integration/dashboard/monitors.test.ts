@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
-import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
-import { recordMatches as recordDigestMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
-import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
+import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
@@ -76,12 +73,6 @@ describe('the list and a monitor', () => {
     const page = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 1)}`);
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain('Iron &amp; <mark>rust</mark>');
-    expect(page.html).toMatch(
-      /<th scope="row">rust<\/th>\s*<td>any of these<\/td>\s*<td>\s*whole word\s*<\/td>\s*<td>\s*<strong>text, character 8/,
-    );
-    expect(page.html).toMatch(/<th scope="row">go<\/th>[^]*?not in it/);
-    expect(page.html).toMatch(/<th scope="row">iron<\/th>\s*<td>and group 1<\/td>/);
-    expect(page.html).toContain('Its kind is watched.');
     const second = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 2)}`);
     expect(second.html).toContain('It was kept but not sent: its thread had a match that day.');
     await bench.api.call(bench.owner.apiKey, 'PATCH', `/v1/monitors/${id}`, {
@@ -90,8 +81,6 @@ describe('the list and a monitor', () => {
     });
     const changed = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 1)}`);
     expect(changed.html).toContain('Today’s rule would not match it');
-    expect(changed.html).toContain('Its community is not among the watched ones.');
-    expect(changed.html).toContain('<mark>rust</mark>');
     expect((await bench.person.get(`/monitors/${id}/explain`)).status).toBe(200);
     const nothing = await bench.person.get(`/monitors/${id}/explain?thing=${encodeURIComponent(HOSTILE)}`);
     expect([nothing.status, isEscaped(nothing), nothing.html.includes('id="thing-problem"')]).toEqual([
@@ -145,25 +134,25 @@ describe('the webhook', () => {
     const id = await bench.monitor({ webhook_url: bench.receiver.url });
     await bench.record(id);
     await bench.failDelivery(id, HOSTILE);
+    const payload = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 1_057, expected: 4, score: 11.2 };
+    await insertMonitorEvent(bench.db.pool, { monitorId: id, kind: 'monitor.spike', key: payload.at, payload });
     const log = await bench.person.get(`/monitors/${id}/deliveries`);
     expect(isEscaped(log)).toBe(true);
     expect(log.html).toContain('<code>&lt;script&gt;alert(1)');
     expect(log.html).toContain('failed for good');
+    expect(log.html).toContain('Spike: 1,057 matches');
     expect((await bench.person.get(`/monitors/${id}`)).html).toContain('Send again');
     expect((await bench.person.get(`/monitors/${id}/deliveries?status=delivered`)).html).toContain('No attempts here.');
     expect((await bench.person.get(`/monitors/${id}/deliveries?match=x`)).status).toBe(400);
     const resent = await bench.person.post(`/monitors/${id}/redeliver`, { match_ids: matchId(id, 1) });
     expect(resent.location).toBe(`/dashboard/monitors/${id}/deliveries?done=resent&queued=1`);
     expect((await bench.person.post(`/monitors/${id}/redeliver`, { status: 'failed' })).location).toContain('queued=0');
-    expect((await bench.person.get(`/monitors/${id}/deliveries?done=resent&queued=1`)).html).toContain('1 queued.');
   });
 });
 
 test('mutes are added from a match or by name, and removed', async () => {
   const id = await bench.monitor();
   await bench.record(id, { subreddit: 'Metals', author: 'smith', postId: 'p1' });
-  const { html } = await bench.person.get(`/monitors/${id}`);
-  expect(html).toMatch(/name="kind" value="subreddit" \/>\s*<input type="hidden" name="value" value="Metals"/);
   const muted = await bench.person.post(`/monitors/${id}/mutes`, { kind: 'thread', value: 'p1' });
   expect(muted.location).toBe(`/dashboard/monitors/${id}/mutes?done=muted`);
   const list = await bench.person.get(`/monitors/${id}/mutes?done=muted`);
@@ -192,6 +181,8 @@ test('another account’s monitor is not found by any page or action', async () 
     '/export/csv',
     '/explain',
     '/stream',
+    '/trends',
+    '/earlier',
     `/matches/${matchId(id, 1)}`,
   ];
   for (const page of pages)
@@ -207,6 +198,7 @@ test('another account’s monitor is not found by any page or action', async () 
     ['/mutes', { kind: 'author', value: 'ana' }],
     ['/mutes/mute_000000000000/delete', {}],
     ['/feed', {}],
+    ['/earlier', { hours: '24' }],
     ['/feed/revoke', {}],
   ];
   for (const [action, fields] of actions) {
@@ -216,52 +208,6 @@ test('another account’s monitor is not found by any page or action', async () 
     status: 'active',
   });
   expect((await bench.person.get('/monitors/%00/edit')).status).toBe(404);
-});
-
-describe('digests and spikes', () => {
-  const SPIKE = { at: '2026-03-04T13:00:00.000Z', interval: 'hour', count: 1_057, expected: 4, score: 11.2 };
-
-  const deliveries = (id: string, query = '') => bench.person.get(`/monitors/${id}/deliveries${query}`);
-
-  const sent = (options: object) => bench.monitor({ webhook_url: bench.receiver.url, ...options });
-
-  async function addSpike(monitorId: string, key: string): Promise<void> {
-    await insertMonitorEvent(bench.db.pool, { monitorId, kind: 'monitor.spike', key, payload: { ...SPIKE, at: key } });
-  }
-
-  test('shows spikes and digests with their delivery, and leads to the last match of a digest', async () => {
-    const id = await sent({ digest: 'hourly', spike_webhook: true, name: HOSTILE });
-    expect((await deliveries(id)).html).toContain('None was sent yet.');
-    await addSpike(id, SPIKE.at);
-    await recordDigestMatches(bench.db.pool, id, 2);
-    await bench.db.pool.query('UPDATE monitor_digests SET due_at = service_now() WHERE monitor_id = $1', [id]);
-    await makeDigests({ pool: bench.db.pool, dashboardUrl: DASHBOARD_URL }, bench.owner.accountId);
-    await bench.db.pool.query(
-      `UPDATE monitor_events SET delivery_status = 'failed', attempt = 6, last_status = 500, last_error = 'http_status',
-       next_attempt_at = NULL WHERE monitor_id = $1 AND kind = 'monitor.spike'`,
-      [id],
-    );
-    const page = await deliveries(id);
-    expect(isEscaped(page)).toBe(true);
-    const words = page.html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
-    expect(words).toMatch(/Digest \(hourly\) of 2 matches, the last one: no\. 2 waits to be sent, /);
-    expect(words).toMatch(/Spike: 1,057 matches in the hour of [^,]+, usually 4 failed for good 6 It answered 500/);
-    expect(words.indexOf('Digest (hourly)')).toBeLessThan(words.indexOf('Spike: 1,057'));
-    const [link] = /\/monitors\/mon_\w+\/matches\/mat_\w+/.exec(page.html)!;
-    expect((await bench.person.get(link)).status).toBe(200);
-  });
-
-  test('older ones are on further pages; an unknown cursor is refused', async () => {
-    const id = await sent({ spike_webhook: true });
-    const hours = Array.from({ length: 12 }, (_, hour) => `2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`);
-    for (const hour of hours) await addSpike(id, hour);
-    const hoursOf = (html: string) => [...html.matchAll(/datetime="(2026-03-04T[^"]+)"/g)].map(([, at]) => at);
-    const first = await deliveries(id);
-    expect(hoursOf(first.html)).toEqual(hours.toReversed().slice(0, 10));
-    const [, query] = /deliveries(\?events_after=\w+)#events/.exec(first.html)!;
-    expect(hoursOf((await deliveries(id, query)).html)).toEqual(hours.toReversed().slice(10));
-    expect((await deliveries(id, '?events_after=evt_0')).html).toContain('must be the `after` of a page');
-  });
 });
 
 describe('the page of exports', () => {
@@ -304,9 +250,6 @@ describe('the page of exports', () => {
     const revoked = await bench.person.post(`/monitors/${id}/feed/revoke`);
     expect(revoked.location).toBe(`/dashboard/monitors/${id}/export?done=revoked`);
     expect(await statuses()).toEqual([404, 404]);
-    expect((await bench.person.get(`/monitors/${id}/export?done=revoked`)).html).toContain(
-      'Its addresses no longer work.',
-    );
   });
 });
 
@@ -328,21 +271,9 @@ describe('earlier matches', () => {
     const asked = await bench.person.post(`/monitors/${id}/earlier`, { hours: '168', max_credits: '7' });
     expect(asked.location).toBe(`/dashboard/monitors/${id}/earlier?done=started`);
     expect(await runsOf(id)).toEqual([{ hours: 168, deliver: false, max_credits: 7 }]);
-    await bench.db.pool.query(
-      `UPDATE backfills SET matches = 1234, already_known = 56, credits = 13, scanned_at = from_at + (to_at - from_at) * 0.255`,
-    );
-    const running = await bench.person.get(`/monitors/${id}/earlier?done=started`);
-    expect(running.html).toContain('It waits for its turn.');
-    expect(running.html).toContain('<progress max="100" value="25">');
-    expect(running.html).toMatch(/<td>1,234<\/td>\s*<td>56<\/td>\s*<td>13<\/td>/);
-    expect(running.html).not.toContain(`action="/dashboard/monitors/${id}/earlier"`);
     const again = await bench.person.post(`/monitors/${id}/earlier`, { hours: '24' });
     expect(again.status).toBe(400);
     expect(await runsOf(id)).toHaveLength(1);
-    await bench.db.pool.query(`UPDATE backfills SET state = 'stopped_credits', ended_at = service_now()`);
-    const ended = await bench.person.get(`/monitors/${id}/earlier`);
-    expect(ended.html).toContain('stopped at the credits that it may cost');
-    expect(ended.html).toContain('Find earlier matches');
   });
 
   test('a run is cancelled by a button, which is gone then', async () => {
@@ -352,38 +283,17 @@ describe('earlier matches', () => {
     const [, run] = /name="run" value="(bf_\w+)"/.exec(running.html)!;
     const cancelled = await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: run! });
     expect(cancelled.location).toBe(`/dashboard/monitors/${id}/earlier?done=cancelled`);
-    const page = await bench.person.get(`/monitors/${id}/earlier?done=cancelled`);
-    expect(page.html).toContain('It is cancelled: nothing more is recorded or charged.');
-    expect(page.html).toContain('being cancelled');
-    expect(page.html).not.toContain('Cancel it');
     expect((await bench.person.post(`/monitors/${id}/earlier/cancel`, { run: 'bf_0' })).status).toBe(404);
   });
 
   test('a new monitor finds earlier matches when its form says so', async () => {
     const form = { name: 'new', keywords: 'rust', posts: 'on', comments: 'on' };
-    const page = await bench.person.get('/monitors/new');
-    expect(page.html).toContain('name="backfill_hours"');
     await bench.person.post('/monitors/new', { ...form, backfill_hours: '720' });
     const { rows } = await bench.db.pool.query<{ id: string }>(`SELECT id FROM monitors WHERE name = 'new'`);
     expect(await runsOf(rows[0]!.id)).toEqual([{ hours: 720, deliver: false, max_credits: null }]);
     await bench.person.post('/monitors/new', { ...form, name: 'plain', backfill_hours: '' });
     const plain = await bench.db.pool.query<{ id: string }>(`SELECT id FROM monitors WHERE name = 'plain'`);
     expect(await runsOf(plain.rows[0]!.id)).toEqual([]);
-    expect((await bench.person.get(`/monitors/${rows[0]!.id}/edit`)).html).not.toContain('name="backfill_hours"');
-  });
-
-  test('an entry says that it was found afterwards, and not that there is no webhook', async () => {
-    const id = await bench.monitor({ webhook_url: bench.receiver.url });
-    await bench.record(id);
-    await bench.db.pool.query(`UPDATE matches SET backfill = true, delivery_status = 'none' WHERE monitor_id = $1`, [
-      id,
-    ]);
-    const { html } = await bench.person.get(`/monitors/${id}`);
-    expect(['found afterwards', 'not sent', 'no webhook'].map((words) => html.includes(words))).toEqual([
-      true,
-      true,
-      false,
-    ]);
   });
 });
 
@@ -425,29 +335,17 @@ describe('the stream of matches', () => {
     await again.close();
   });
 
-  test.each<[string, () => Promise<unknown>, string]>([
-    ['the session was revoked', () => endSession(), 'session_ended'],
-    ['the monitor was deleted', () => bench.person.post(`/monitors/${id}/delete`), 'monitor_deleted'],
-    [
-      'the account was frozen',
-      () => bench.db.pool.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [bench.owner.accountId]),
-      'account_frozen',
-    ],
-  ])('ends when %s, and sends nothing recorded after it', async (_, end, reason) => {
+  test('ends when the session was revoked, and sends nothing recorded after it', async () => {
     const client = await open();
     await eventually('it is open', () => client.status === 200);
-    await end();
+    await bench.db.pool.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE id = $1', [
+      bench.person.sessionId,
+    ]);
     await recordMatches(bench.db.pool, id, 1);
-    expect(await endOf(client)).toBe(JSON.stringify({ reason }));
+    expect(await endOf(client)).toBe(JSON.stringify({ reason: 'session_ended' }));
     expect(items(client)).toEqual([]);
     await client.close();
   });
-
-  function endSession() {
-    return bench.db.pool.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE id = $1', [
-      bench.person.sessionId,
-    ]);
-  }
 
   test('asks for a session by 401, refuses wrong cursors, and shares the slots of the account', async () => {
     expect((await open({ cookie: 'dashboard_session=x' })).status).toBe(401);

@@ -91,15 +91,8 @@ test('sent twice creates and charges once', async () => {
 test.each<[Record<string, string>, RegExp]>([
   [{ name: '' }, /id="name-problem"/],
   [{ keywords: 'x\nrust' }, /id="keywords-problem" role="alert">“x” must have 2 to 100 characters/],
-  [{ keywords: '' }, /id="keywords-problem" role="alert">must have at least one term/],
-  [{ subreddits: 'rust\nnot a name' }, /id="subreddits-problem" role="alert">“not a name” must be the name/],
-  [{ terms: 'hir*\nnow hiring' }, /id="terms-problem" role="alert">“now hiring” write OR or AND/],
-  [{ terms: 'hi*' }, /id="terms-problem" role="alert">“hi\*” must be one word with at least 3 letters/],
   [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses hold only/],
-  [{ require: 'a1) AND (b1' }, /id="require-problem" role="alert">“a1\) AND \(b1” a line has only terms/],
-  [{ languages: 'en xx' }, /id="languages-problem" role="alert">“xx” must be a known ISO 639-1 code/],
   [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem"/],
-  [{ webhook_kind: 'slack' }, /id="webhook_kind-problem" role="alert">needs a webhook_url/],
 ])('says what is wrong with %j beside the field, and keeps what was typed', async (wrong, problem) => {
   const typed = { ...FORM, exclude: HOSTILE, ...wrong };
   const page = await bench.person.post('/monitors/new', typed);
@@ -114,7 +107,7 @@ test.each<[Record<string, string>, RegExp]>([
   expect(await bench.balance()).toBe(1000);
 });
 
-test('is filled from a rule as text, and says a rule in words, without storing anything', async () => {
+test('is filled from a rule as text, without storing anything', async () => {
   const filled = await bench.person.post('/monitors/new', {
     name: 'kept',
     do: 'fill',
@@ -124,15 +117,10 @@ test('is filled from a rule as text, and says a rule in words, without storing a
   expect(filled.html).toContain('value="kept"');
   expect(filled.html).toMatch(/<textarea id="keywords"[^>]*>\s*rust<\/textarea/);
   expect(filled.html).toMatch(/<textarea id="require"[^>]*>\s*hiring OR job\*<\/textarea/);
-  expect(filled.html).toContain('Watches posts in all communities but not in r/rustjerk');
   const refused = await bench.person.post('/monitors/new', { ...FORM, do: 'fill', query: 'rust AND <b> OR go' });
   expect(refused.status).toBe(400);
   expect(refused.html).toMatch(/id="query-problem" role="alert">AND and OR are mixed/);
   expect(refused.html).toMatch(/<pre[^>]*>rust AND &lt;b&gt; OR go\n +\^/);
-  const said = await bench.person.post('/monitors/new', { ...FORM, do: 'say' });
-  expect(said.html).toContain('Matches the whole word “rust” or');
-  const unknown = await bench.person.post('/monitors/new', { ...FORM, do: 'say', languages: '中文' });
-  expect([unknown.status, unknown.html]).toEqual([400, expect.stringMatching(/id="languages-problem"/) as string]);
   expect((await bench.api.call(bench.owner.apiKey, 'GET', '/v1/monitors')).body.used).toBe(0);
 });
 
@@ -173,14 +161,6 @@ test('changes a monitor, keeps what was not changed, and removes what was emptie
   const changed = await bench.read(id);
   expect(changed).toMatchObject({ keywords: ['rust'], webhook_url: null, webhook_kind: null });
   expect(Object.keys(changed)).not.toEqual(expect.arrayContaining(['terms']));
-  const warned = await bench.person.post(`/monitors/${id}/edit`, {
-    ...fields,
-    terms: '',
-    require: '',
-    keywords: 'rust OR go',
-  });
-  expect(warned.html).toContain('The change is stored.');
-  expect(warned.html).toContain('terms have no operators');
 });
 
 describe('trying a rule', () => {
@@ -237,19 +217,5 @@ describe('trends', () => {
     const hour = new Date(AT).toISOString().slice(0, 13).replace('T', ' ');
     expect(page.html).toContain(`${hour}:00: 0 matches, 1250 in hours with a spike`);
     expect(page.html).toMatch(/r\/metals<\/th>\s*<td class="number">1,250<\/td>/);
-    expect(page.html.indexOf('r/metals')).toBeLessThan(page.html.indexOf('r/cars'));
-    expect(page.html).toContain('2.4 s, 2.4 s');
-    const days = await bench.person.get(`/monitors/${id}/trends`);
-    expect(days.html).toContain('by day');
-    expect(days.html).toContain('aria-current="page"');
-  });
-
-  test('a new monitor has an empty page, and another account’s none', async () => {
-    const page = await bench.person.get(`/monitors/${await bench.monitor({ keywords: ['rust'] })}/trends`);
-    expect(page.status).toBe(200);
-    expect(page.html).toContain('No spikes');
-    const stranger = await bench.api.account();
-    const foreign = await bench.api.monitor(stranger.apiKey, {});
-    expect((await bench.person.get(`/monitors/${foreign.id}/trends`)).status).toBe(404);
   });
 });

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { MonitorDelivery } from '../../../schemas/api/monitor.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import type { TestReceiver } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -61,21 +60,6 @@ async function health(): Promise<[failures: number, isFailing: boolean]> {
   return [rows[0]?.failures ?? 0, monitor.webhook_failing];
 }
 
-test('a monitor without a webhook, and one without a match, have nothing to show', async () => {
-  const nothing = {
-    pending: 0,
-    oldest_pending_at: null,
-    last_status: null,
-    last_error: null,
-    last_attempt_at: null,
-    last_delivered_at: null,
-    attempt_failures_24h: 0,
-  };
-  expect((await shown()).delivery).toEqual({ state: 'ok', ...nothing });
-  await owned('PATCH', '', { webhook_url: null });
-  expect((await shown()).delivery).toEqual({ state: 'none', ...nothing });
-});
-
 test('a dead endpoint is retrying after its first failure, failing after ten minutes, and ok after a success', async () => {
   await owned('PATCH', '', { webhook_url: `http://127.0.0.1:${await freePort()}/` });
   await bench.db.freeze();
@@ -118,47 +102,6 @@ test('a dead endpoint is retrying after its first failure, failing after ten min
   expect(Date.parse(mended.last_delivered_at!)).toBeGreaterThanOrEqual(Date.parse(mended.last_attempt_at!));
   await bench.db.freeze('24 h');
   expect((await shown()).delivery).toMatchObject({ state: 'ok', attempt_failures_24h: 0, last_status: 204 });
-});
-
-test('a resent match waits since it was resent, and its failure shows', async () => {
-  answer = 500;
-  await bench.addMatches(id, 2);
-  await bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
-  await bench.db.freeze('20 days');
-  await owned('POST', '/redeliver', { status: 'failed' });
-  const { delivery } = await shown();
-  expect(delivery).toMatchObject({ state: 'ok', pending: 2 });
-  await bench.db.freeze('1 s');
-  await startDeliverer();
-  const attempted = async () => {
-    const { delivery: after } = await shown();
-    return after.attempt_failures_24h === 2 && after;
-  };
-  expect(await eventually('both were attempted', attempted)).toMatchObject({
-    state: 'retrying',
-    oldest_pending_at: delivery.oldest_pending_at,
-    last_status: 500,
-    last_error: 'http_status',
-  });
-});
-
-test('webhook_failing is set with the 50th consecutive failed match, and the monitor continues', async () => {
-  answer = 404;
-  await setHealth(48, false);
-  await startDeliverer();
-  const settled = async (first: number, count: number) => {
-    await bench.addMatches(id, count, '0 s', first);
-    await bench.publishHints(id, [first]);
-    await bench.settled(id);
-    return health();
-  };
-  expect(await settled(1, 1)).toEqual([49, false]);
-  answer = 302;
-  expect(await settled(2, 1)).toEqual([50, true]);
-  await settled(3, 3);
-  expect(receiver.received).toHaveLength(5);
-  const { monitor, stats } = (await owned('GET')).body;
-  expect([monitor, stats]).toMatchObject([{ status: 'active', webhook_failing: true }, { delivery_failures_24h: 5 }]);
 });
 
 type Step = [name: string, act: () => Promise<unknown>];

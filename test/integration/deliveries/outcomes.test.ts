@@ -127,23 +127,6 @@ test.each([
   },
 );
 
-test.each([
-  ['resets the failures that were stored before', 'delivered', 0],
-  ['counts for nothing when its lease was lost', 'lost', 2],
-] as [string, Ending, number][])('a success %s', async (_, ending, failures) => {
-  const { id } = await bench.addMonitor('https://receiver.example/');
-  await bench.addMatches(id, 3);
-  const [first, second, third] = await claimAll([id], 3);
-  await recordOutcomes(bench.db.pool, [finished(first!, 'failed'), finished(second!, 'failed')]);
-  const delivered = finished(third!, 'delivered');
-  const [recorded] = await recordOutcomes(bench.db.pool, [
-    ending === 'lost' ? { ...delivered, leaseToken: randomUUID() } : delivered,
-  ]);
-  expect(recorded === undefined).toBe(ending === 'lost');
-  expect(await healthOf(id)).toEqual({ failures, webhook_failing: false });
-  expect(await attemptsOf(id)).toEqual(['1:1 410', '2:1 410', ...(ending === 'lost' ? [] : ['3:1 204'])]);
-});
-
 test('a claim for several monitors returns new matches by seq and due ones up to each limit, none leased, waiting or without a webhook', async () => {
   const ids = await Promise.all(
     ['https://a.example/', 'https://b.example/', 'https://c.example/', null].map(

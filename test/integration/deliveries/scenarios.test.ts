@@ -205,11 +205,6 @@ describe('an attempt uses the present state of its monitor', () => {
     expect(first).toMatchObject({ author: 'smith', title: 'On rust' });
     expect(second).toEqual({ ...first, author: '[deleted]', title: '', body: '' });
   });
-
-  test('a resend ignores matches that are still pending', () => {
-    const { answered } = of('a resend is asked for, of what is still pending');
-    expect(answered).toEqual({ queued: 0, more: false });
-  });
 });
 
 async function endpointOf(index: number, { endpoint }: DeliveryScenario): Promise<string> {

@@ -141,14 +141,6 @@ test('a statement whose client left while it waited is not run', async () => {
   await run('DROP TABLE left_rows');
 });
 
-test('the image of compose is of the version that is tested', async () => {
-  const compose = readFileSync(new URL('../../../deploy/compose.yaml', import.meta.url), 'utf8');
-  const tag = /image: clickhouse\/clickhouse-server:(\S+)/.exec(compose)?.[1];
-  const { username, password } = new URL(engines.urls.clickhouse);
-  const given = { path: pathOf('SELECT version()'), headers: basic(username, password) };
-  expect((await ask(engines.urls.clickhouse, given)).text).toMatch(new RegExp(`^${tag}\\.`));
-});
-
 test('the passwords survive restarts, only their owner can read them, and no argument or log contains them', async () => {
   const before = ports();
   await engines.stop();

@@ -92,34 +92,10 @@ const listMonitors = rpc('tools/call', { name: 'list_monitors', arguments: {} })
 
 test.each<[what: string, sent: Sent, status: number, code: unknown, message: RegExp]>([
   ['invalid JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
-  ['nothing', { body: '' }, 400, -32700, /Parse error/],
   ['JSON that is not a message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
   ['an unknown method', { body: rpc('tools/nothing') }, 200, -32601, /Method not found/],
-  ['resources, which the server does not have', { body: rpc('resources/list') }, 200, -32601, /Method not found/],
-  [
-    'an unknown revision',
-    { ...modern('tools/list'), headers: { 'mcp-protocol-version': '2099-01-01' } },
-    400,
-    -32020,
-    /./,
-  ],
-  [
-    'another content type',
-    { body: '{}', headers: { 'content-type': 'text/plain' } },
-    415,
-    -32000,
-    /Unsupported Media Type/,
-  ],
-  [
-    'a client that does not accept JSON',
-    { body: listMonitors, headers: { accept: 'text/html' } },
-    406,
-    -32000,
-    /Not Acceptable/,
-  ],
   ['a body that is too large', { body: `"${'x'.repeat(300_000)}"` }, 413, 'payload_too_large', /256 KiB/],
   ['a GET', { method: 'GET' }, 405, 'method_not_allowed', /POST/],
-  ['a DELETE', { method: 'DELETE' }, 405, 'method_not_allowed', /POST/],
   ['no key', { body: listMonitors, headers: { authorization: '' } }, 401, 'unauthorized', /./],
   ['a malformed key', { body: listMonitors, key: 'fk_nothing' }, 401, 'unauthorized', /./],
   [
@@ -138,13 +114,6 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
     /Invalid Origin/,
   ],
   ['a page without an origin', { body: listMonitors, headers: { origin: 'null' } }, 403, -32000, /Origin/],
-  [
-    'a subscription, which the server does not have',
-    modern('subscriptions/listen', { filter: { toolsListChanged: true } }),
-    200,
-    -32603,
-    /limit/,
-  ],
 ])('refuses %s', async (_, sent, status, code, message) => {
   account = await api.account();
   const answer = await send(sent);

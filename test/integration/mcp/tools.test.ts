@@ -157,12 +157,6 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
         readOnlyHint: !/create|update|pause|resume|add|remove|start|cancel/.test(name),
       });
     }
-    const post = tools[0]!.inputSchema;
-    expect(post.properties).toMatchObject({
-      max_comments: { type: 'integer', minimum: 0, maximum: 2000, default: 200 },
-      format: { enum: ['json', 'md', 'graph'] },
-    });
-    expect(tools[1]!.inputSchema).toMatchObject({ required: ['ids'], properties: { ids: { type: 'array' } } });
   });
 
   test('calls each tool, with the answer and the charge of its route', async () => {
@@ -271,31 +265,16 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
 
   test.each([
     ['get_subreddit', {}, 'sub: is required'],
-    ['get_subreddit', { sub: 'coffee', x: 1 }, 'x: is not known here'],
     ['get_subreddit', { sub: ['a', 'b'] }, 'sub: must be the name of a community'],
     ['list_subreddit_posts', { sub: 'coffee', limit: 101 }, 'limit: must be an integer from 1 to 100'],
-    ['list_subreddit_posts', { sub: 'coffee', limit: 2.5 }, 'limit: must be an integer from 1 to 100'],
-    ['list_subreddit_posts', { sub: { name: 'coffee' } }, 'sub: must be a string'],
-    ['get_forum_post', {}, 'url: url or id is required'],
-    ['get_forum_items', { ids: [] }, 'ids'],
-    ['get_monitor_matches', {}, 'id: is required'],
-    [
-      'get_monitor_matches',
-      { id: 'mon_x', order: 'oldest', before: 'mat_x' },
-      'before: cannot be used with order=oldest',
-    ],
     ['create_monitor', { name: 'x', keywords: 'rust' }, 'keywords: must be a list'],
-    ['create_monitor', { name: 'x', terms: [{ text: 'ru', prefix: true }] }, 'terms[0].text: must be one word'],
     ['add_mute', { id: 'mon_x', kind: 'thread', value: '?' }, 'value: must be the id or the URL of a post'],
-    ['remove_mute', { id: 'mon_x' }, 'mute_id: is required'],
     [
       'create_monitor',
       { name: 'x', keywords: ['rust'], webhook_url: 'http://127.0.0.1/' },
       'webhook_url: must be an https:// URL',
     ],
     ['start_backfill', { id: 'mon_x' }, 'from: must be an ISO 8601'],
-    ['cancel_backfill', { id: 'mon_x' }, 'run_id: is required'],
-    ['create_monitor', { name: 'x', keywords: ['a'], backfill_hours: 721 }, 'backfill_hours: must be'],
     ['nothing', {}, 'Unknown tool: nothing'],
   ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {
     await expect(lasting.call(name, args)).rejects.toMatchObject({
@@ -326,18 +305,10 @@ test('changes a monitor, and explains a rule on a text', async () => {
   const call = await tools(apiKey);
   const changed = await call('update_monitor', { id, keywords: ['rust', 'the'], exclude: ['belt'] });
   expect(changed.structuredContent).toMatchObject({ monitor: { id, keywords: ['rust', 'the'] } });
-  expect(changed.content[0]!.text).toContain('keywords: rust, the · not: belt');
-  expect(changed.content[0]!.text).toContain('\nWarning: "the" is in');
   const settings = { keywords: ['rust'], exclude: ['belt'], subreddits: ['metals'] };
   const item = { kind: 'comment', body: 'a rusty belt' };
   const explained = await call('explain_rule', { settings, item });
   expect(explained.structuredContent).toMatchObject({ matched: false, excludes: [{ term: 'belt', matched: true }] });
-  expect(explained.content[0]!.text.split('\n')).toEqual([
-    'It does not match the rule.',
-    '- rust: not in it. “rusty” contains “rust”, but as a part of a longer word.',
-    '- excluded: belt: in body 8–12',
-    'Rejected by: subreddit',
-  ]);
 });
 
 test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
@@ -364,9 +335,6 @@ test('creates a monitor with conditions, reads it, and mutes what is noise', asy
   });
   const listed = await call('list_monitors', {});
   expect(listed.structuredContent).toMatchObject({ items: [monitor] });
-  expect(listed.content[0]!.text).toContain(
-    'terms: hiring (prefix, in title) · and one of: rust, Go (case-sensitive) · everywhere · not in r/jokes · not by u/automod · languages: en · once a thread and day',
-  );
   const { id } = monitor;
   const added = await call('add_mute', { id, kind: 'author', value: 'u/Noisy' });
   const { mute } = added.structuredContent as { mute: { id: string } };
@@ -374,21 +342,18 @@ test('creates a monitor with conditions, reads it, and mutes what is noise', asy
   expect((await call('list_mutes', { id })).structuredContent).toEqual({ items: [mute], limit: 500 });
   const removed = await call('remove_mute', { id, mute_id: mute.id });
   expect(removed.structuredContent).toEqual({ status: 'deleted' });
-  expect((await call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
 });
 
 test('starts a backfill, reads its progress and cancels it', async () => {
   const { apiKey } = await api.account({ credits: 25, pack: 9 });
   const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
   const call = await tools(apiKey);
-  expect((await call('get_backfill', { id })).content[0]!.text).toBe('No backfill yet.');
   const from = new Date(Date.now() - 3_600_000).toISOString();
   const started = await call('start_backfill', { id, from, max_credits: 3 });
   const { backfill } = started.structuredContent as { backfill: Record<string, unknown> };
   expect(backfill).toMatchObject({ state: 'running', from, max_credits: 3 });
   const shown = await call('get_backfill', { id });
   expect(shown.structuredContent).toEqual({ items: [backfill] });
-  expect(shown.content[0]!.text).toContain('running (bf_');
   const cancelled = await call('cancel_backfill', { id, run_id: backfill.id });
   expect(cancelled.structuredContent).toEqual({ backfill: { ...backfill, state: 'cancelling' } });
   const created = await call('create_monitor', { name: 'with', keywords: ['ore'], backfill_hours: 24 });

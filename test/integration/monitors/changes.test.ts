@@ -6,7 +6,6 @@ import { RecentItems } from '../../../services/matcher/recent-items.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { readActiveStates } from '../../../shared/stores/monitors/monitor-rules.ts';
-import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
@@ -199,21 +198,6 @@ test('`settled` does not wait when the partition is revoked', async () => {
   await settled;
   await changes.settled(lost.signal);
   expect(published).toEqual([]);
-});
-
-test('changes during an outage of Postgres, then of Kafka, are applied once both are back, and nothing stops', async () => {
-  await changes.load();
-  const [one, two] = [await createNow(), await createNow()];
-  enter(1);
-  proxy.goAway();
-  changes.markChanged(one);
-  const compared = changes.compare();
-  changes.markChanged(two);
-  let failures = 0;
-  publishing = () => (failures++ < 2 ? Promise.reject(new PublishFailed('away')) : Promise.resolve());
-  proxy.comeBack();
-  await Promise.all([compared, changes.settled(forEver)]);
-  expect(monitorsOf()).toEqual([one, two].sort());
 });
 
 test('several new monitors are each scanned for from their own start, by clocks that may differ', async () => {

@@ -114,11 +114,6 @@ const changing: MonitorEvent[] = [
     in: whileItLives({ status: 200 }),
   },
   {
-    name: 'PATCH to what is there already',
-    does: { method: 'PATCH', body: { name: 'metals', keywords: ['rust'], nsfw: false } },
-    in: whileItLives({ status: 200 }),
-  },
-  {
     name: 'PATCH that is refused in one member changes no other',
     does: { method: 'PATCH', body: { name: 'another', keywords: [] } },
     in: {
@@ -191,19 +186,6 @@ const byItself: MonitorEvent[] = [
     name: 'the renewal',
     does: 'renewal',
     after: '24 hours',
-    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
-  },
-  {
-    name: 'the renewal with the last 10 credits',
-    does: 'renewal',
-    credits: 10,
-    after: '24 hours',
-    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
-  },
-  {
-    name: 'the renewal, which nobody came to for ten days: one charge',
-    does: 'renewal',
-    after: '240 hours',
     in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
   },
   {

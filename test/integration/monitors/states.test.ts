@@ -160,22 +160,6 @@ describe.each(MONITOR_STATES)('%s:', (state) => {
 });
 
 describe('(none):', () => {
-  test('create makes an active monitor, paid for 24 hours', async () => {
-    const account = await api.account({ credits: 10, pack: 0 });
-    const reply = await api.call(account.apiKey, 'POST', '/v1/monitors', { name: 'metals', keywords: ['rust'] });
-    const { id } = reply.body.monitor as { id: string };
-    const row = await rowOf({ account, id });
-    expect([reply.status, reply.headers.get('x-credits-used'), row.status, row.balance]).toEqual([
-      201,
-      '10',
-      'active',
-      0,
-    ]);
-    expect(row.next_charge_at.getTime() - row.now.getTime()).toBe(86_400_000);
-    expect(row.updated_at).toEqual(row.now);
-    expect(await takesAnItem({ account, id })).toBe(true);
-  });
-
   test.each([
     [0, 1],
     [9, 10],

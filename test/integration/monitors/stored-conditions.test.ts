@@ -77,25 +77,3 @@ test('settings are read back as they were stored, by another process and by the 
   );
   await other.end();
 });
-
-test('matchers read no more rules at once than the bytes that they ask for, but always one', async () => {
-  const own = await createTestDatabase();
-  const ids = (await insertMonitors(own.pool, 5)).toSorted();
-  await own.pool.query(`UPDATE monitors SET keywords = ARRAY[repeat('x', 1000)]`);
-  const active = async (after: string, bytes: number) =>
-    (await readActiveRules(own.pool, after, 4, bytes)).map(({ id }) => id);
-  expect(await active('', 1)).toEqual(ids.slice(0, 1));
-  // The third begins below the limit.
-  expect(await active('', 3_000)).toEqual(ids.slice(0, 3));
-  expect(await active(ids[1]!, 3_000)).toEqual(ids.slice(2, 5));
-  expect(await active('', 1e6)).toEqual(ids.slice(0, 4));
-  expect(await active(ids[4]!, 1)).toEqual([]);
-  const byId = async (asked: string[], bytes: number) => {
-    const { monitors, isCut } = await readRulesById(own.pool, asked, bytes);
-    return [monitors.map(({ id }) => id).toSorted(), isCut];
-  };
-  expect(await byId(ids, 3_000)).toEqual([ids.slice(0, 3), true]);
-  expect(await byId([...ids.slice(3), 'mon_none'], 3_000)).toEqual([ids.slice(3), false]);
-  expect(await byId(['mon_none'], 1)).toEqual([[], false]);
-  await own.drop();
-});

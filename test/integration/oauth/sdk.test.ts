@@ -9,9 +9,7 @@ import type {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   allow,
-  askMcp,
   newEmail,
-  post,
   publish,
   REDIRECT,
   startOAuthInstallation,
@@ -98,16 +96,3 @@ test.each([
     await client.close();
   },
 );
-
-test('a revoked token is refused, and the client asks to sign in again', async () => {
-  const program = new Program(publish(at));
-  const client = await connect(program, newEmail());
-  program.sentTo = undefined;
-  const { access_token: token, refresh_token: refresh } = program.saved!;
-  const { client_id } = program.information!;
-  expect((await post(at, '/oauth/revoke', { client_id, token: refresh! })).status).toBe(200);
-  await expect(client.callTool({ name: 'list_monitors', arguments: {} })).rejects.toThrow(UnauthorizedError);
-  expect(program.sentTo).toBeDefined();
-  expect((await askMcp(at, token)).status).toBe(401);
-  await client.close();
-});

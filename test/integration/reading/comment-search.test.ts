@@ -137,15 +137,6 @@ describe('comment search', () => {
     expect((await search('q=quick%20fox&t=day')).count).toBe(12);
   });
 
-  test('by top ends when the cursor comment was deleted on the forum', async () => {
-    // In the archive, but unknown to the forum.
-    const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };
-    const { things } = parseListing(await forum.simulator.json('/r/all/comments?limit=1&raw_json=1'));
-    const gone = { ...thingToForumItem(things[0]!, origin), thing_id: 't1_zzzzzzzzzzzz2', body: 'quick fox that went' };
-    await insertItems(db.pool, clickhouse, [gone]);
-    expect(await search('q=quick%20fox&sort=top&after=t1_zzzzzzzzzzzz2')).toMatchObject({ count: 0, after: null });
-  });
-
   test('by relevance refuses to continue after a comment that was removed, by time it continues', async () => {
     for (let number = 0; number < 14; number++) await emit(`hazelnut ${number}`);
     await archiveNewest();

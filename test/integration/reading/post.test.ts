@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import { postListing } from '../../../schemas/api/forum-resources.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -95,18 +94,6 @@ describe('a post', () => {
     expect(graph.body.discussion_graph).toEqual(whole.body.discussion_graph);
   });
 
-  test('is returned as one Markdown document', async () => {
-    const response = await fetch(`${api.url}/v1/forum/post?id=${large.id}&max_comments=20&format=md`, {
-      headers: { authorization: `Bearer ${reader.apiKey}` },
-    });
-    expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-    expect(response.headers.get('x-credits-used')).toBe('1');
-    const text = await response.text();
-    expect(text).toMatch(/^# /);
-    expect(text).toContain('## Comments (20 of ');
-    expect(text.match(/^ *- \*\*u\//gm)).toHaveLength(20);
-  });
-
   test('is found by every kind of link', async () => {
     const links = [
       `t3_${large.id}`,
@@ -142,17 +129,6 @@ describe('a post', () => {
     const none = await api.call(reader.apiKey, 'GET', `/v1/forum/post?id=${large.id}&comment=zzzzzzzzzzzz1`);
     expect([none.status, errorEnvelope.parse(none.body).error.code]).toEqual([404, 'not_found']);
   });
-});
-
-test('its own address leads to it', async () => {
-  const path = '/v1/forum/subreddit?sub=coffee&limit=100';
-  const { items } = postListing.parse((await api.call(reader.apiKey, 'GET', path)).body);
-  const self = items.filter(({ is_self: isSelf }) => isSelf);
-  expect(self.length).toBeGreaterThan(3);
-  for (const { id, url } of self.slice(0, 3)) {
-    const found = await read(`url=${encodeURIComponent(url)}&max_comments=0`, postResponse);
-    expect(found.body.post.id).toBe(id);
-  }
 });
 
 describe('the cache', () => {

@@ -222,39 +222,6 @@ test.each(DECISION_CASES)('state at entering: $name (tolerance $tolerance): $exp
   expect(matches).toHaveLength(given.expected ? 0 : 1);
 });
 
-/** The candidates that mutes may refuse: [the mute's kind, its value, what is refused]. */
-const KINDS = [
-  { kind: 'subreddit', value: 'loud_place', refused: { subreddit: 'Loud_Place' } },
-  { kind: 'author', value: 'a-bot', refused: { author: 'A-Bot' } },
-  { kind: 'thread', value: 't3_abc', refused: { postId: 'abc' } },
-] as const;
-
-test.each(KINDS)(
-  'a muted $kind is refused, by this monitor only, and is recorded once it is unmuted',
-  async (given) => {
-    const [monitorId, other] = [await newMonitor({ pack: 79 }), await newMonitor({ pack: 79 })];
-    await mute(database.pool, monitorId, given.kind, given.value);
-    const three = (id: string) => [
-      candidateOf({ monitorId: id, thingId: newThing(), ...given.refused }),
-      // The value of another kind.
-      candidateOf({ monitorId: id, thingId: newThing(), subreddit: 'abc', author: 'loud_place', postId: 'a-bot' }),
-      candidateOf({ monitorId: id, thingId: newThing() }),
-    ];
-    const { matches, outcomes } = await record([...three(monitorId), ...three(other)]);
-    expect(outcomes).toEqual({ muted: 1, recorded: 5 });
-    expect(matches.filter(({ monitor_id }) => monitor_id === monitorId)).toHaveLength(2);
-
-    await database.pool.query('DELETE FROM monitor_mutes WHERE monitor_id = $1', [monitorId]);
-    expect((await record(three(monitorId))).outcomes).toEqual({ recorded: 3 });
-  },
-);
-
-test('a muted thread includes its post', async () => {
-  const monitorId = await newMonitor({ pack: 79 });
-  await mute(database.pool, monitorId, 'thread', 't3_post1');
-  expect((await record([candidateOf({ monitorId, thingId: 't3_post1' })])).outcomes).toEqual({ muted: 1 });
-});
-
 test('what was recorded before the mute is published again as it was', async () => {
   const monitorId = await newMonitor({ pack: 79 });
   const before = Array.from({ length: 3 }, () => candidateOf({ monitorId, thingId: newThing(), author: 'a-bot' }));

@@ -14,7 +14,7 @@ import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording
 import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
-import { candidateOf, insertMonitors, mute } from '../../support/fixtures/recorder-fixtures.ts';
+import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -109,36 +109,6 @@ test('publishes every match of every monitor while recorders join and leave', as
     [monitors],
   );
   expect(rows).toEqual([{ last_seq: 360 }]);
-});
-
-test('a recorder at work records nothing muted after the mute is committed', async () => {
-  const [monitorId] = (await insertMonitors(database.pool, 1, { pack: 79 })) as [string];
-  await start();
-  let sent = 0;
-  const sendSome = () => {
-    const some = someOf(monitorId, 100).map((candidate, index) =>
-      index % 2 ? candidate : { ...candidate, item: { ...candidate.item, author: 'A-Bot' } },
-    );
-    sent += some.length / 2;
-    return send(some);
-  };
-  const publishedBy = (author: string) => publishedOf(monitorId).filter(({ item }) => item.author === author);
-  // Batches are in flight before, during and after the mute.
-  const muting = new AbortController();
-  const sending = (async () => {
-    while (!muting.signal.aborted) await sendSome();
-    await sendSome();
-  })();
-  await eventually(() => {
-    expect(publishedBy('A-Bot').length).toBeGreaterThan(0);
-  });
-  const lastSeq = await mute(database.pool, monitorId, 'author', 'a-bot');
-  muting.abort();
-  await sending;
-  await eventually(() => {
-    expect(publishedBy('smith')).toHaveLength(sent);
-  });
-  expect(publishedBy('A-Bot').filter(({ seq }) => seq > lastSeq)).toEqual([]);
 });
 
 test('a monitor whose lock is held delays no candidate of another partition for longer than its first try', async () => {

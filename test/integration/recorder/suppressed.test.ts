@@ -188,21 +188,6 @@ test('what is suppressed by the cap does not use up its thread', async () => {
   expect(await codesOf(monitorId)).toBe('.ctct.');
 });
 
-test('a repeat publishes the same bytes and changes nothing, also on a later day', async () => {
-  const monitorId = await newMonitor(true);
-  const batch = inThreads(monitorId, 'abcab');
-  const first = await record(batch);
-  const again = await record([...batch.toReversed(), ...batch]);
-  await database.moveToNoon(1);
-  const later = await record(batch);
-  for (const repeat of [again, later]) {
-    expect(repeat.matches.map((match) => JSON.stringify(match))).toEqual(
-      first.matches.map((match) => JSON.stringify(match)),
-    );
-  }
-  expect(await codesOf(monitorId)).toBe('...tt');
-});
-
 test('over the ceiling repeats of a thread are only counted, without content, and no new thread is lost', async () => {
   const monitorId = await newMonitor(true);
   const now = Date.now();

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -9,8 +8,8 @@ import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { eraseInPostgres, fillMonitors, rowsOfMonitors } from '../../support/oracles/biller-erasure.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount } from '../../support/fixtures/biller-monitors.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
+import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -110,23 +109,6 @@ test('deleting an account removes its personal data and keeps its ledger and the
   ]);
 });
 
-test('deleting an account announces its monitors, which then match nothing', async () => {
-  const listener = new pg.Client({ connectionString: db.url });
-  await listener.connect();
-  const heard: (string | undefined)[] = [];
-  listener.on('notification', ({ payload }) => heard.push(payload));
-  await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
-  await close();
-  await eventually('all are announced', () => heard.length === 3);
-  expect(heard.toSorted()).toEqual(mine.monitorIds);
-  await listener.end();
-  const candidates = [...mine.monitorIds, ...other.monitorIds].map((monitorId) =>
-    candidateOf({ monitorId, thingId: 't1_a' }),
-  );
-  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
-  expect(matches.map(({ monitor_id }) => monitor_id)).toEqual(other.monitorIds);
-});
-
 test('deletes a monitor whose creation commits during the deletion of its account', async () => {
   const { accountId } = mine;
   let closing: Promise<boolean> | undefined;
@@ -139,12 +121,7 @@ test('deletes a monitor whose creation commits during the deletion of its accoun
     );
     await client.query(`INSERT INTO monitor_counters (monitor_id) VALUES ('mon_late')`);
     closing = close();
-    await eventually('the deletion waits for the account', async () => {
-      const waiting = await select(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length === 1;
-    });
+    await untilLockWaiters(db.pool);
   });
   expect(await closing).toBe(true);
   expect(await select(`SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`, accountId)).toEqual([]);

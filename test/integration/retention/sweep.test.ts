@@ -63,53 +63,6 @@ async function record(monitorId: string, ...things: string[]): Promise<number[]>
   return matches.map(({ seq }) => seq);
 }
 
-test('deletes rows of every table in statements of at most 5,000 rows', async () => {
-  const [id] = (await insertMonitors(db.pool, 1)) as [string];
-  await fillMatches(id, 6_000);
-  await db.pool.query(
-    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
-     SELECT $1, n, a, service_now(), 1, 'generic', 'h', 200, 'delivered'
-       FROM generate_series(1, 2000) AS n, generate_series(1, 3) AS a`,
-    [id],
-  );
-  await db.pool.query(
-    `INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
-     SELECT 't1_x' || n, 'comment', 'p', 's', 'a', 't', 'b', 'l', false, service_now(), service_now() + interval '33 days'
-       FROM generate_series(1, 6000) AS n`,
-  );
-  const ids = Array.from({ length: 6_000 }, (_, number) => `t1_${number}`);
-  await recordRemovals(
-    db.pool,
-    ids,
-    ids.map(() => new Date().toISOString()),
-  );
-  await db.pool.query(
-    `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer)
-     SELECT 'acc_a', 'r', n, '', '' FROM generate_series(1, 6000) AS n`,
-  );
-  await db.pool.query(
-    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
-     SELECT sha256(n::text::bytea), 'e', 'm', '', service_now() FROM generate_series(1, 6000) AS n`,
-  );
-  await db.pool.query(
-    `INSERT INTO recent_uses (name, times, kept_until)
-     SELECT n, ARRAY[service_now()], service_now() FROM generate_series(1, 6000) AS n`,
-  );
-  const tables = [
-    'matches',
-    'delivery_attempts',
-    'matched_items',
-    'removed_things',
-    'idempotency_keys',
-    'signups',
-    'recent_uses',
-  ];
-  const watched = await Promise.all(tables.map((table) => watchDeletes(db.pool, table)));
-  await db.setShift('92 days');
-  await sweep();
-  for (const deletes of watched) expect(await deletes()).toEqual([5_000, 1_000]);
-});
-
 test('keeps what tells about the crawl for its days, and deletes at most 5,000 of its rows in a statement', async () => {
   const tables = [
     { table: 'crawl_gaps', days: 90, columns: '(source, reason, opened_at)', values: `'s', 'r', service_now()` },
@@ -198,28 +151,6 @@ test('deletes the attempts of a match with the match, not earlier, so that a lat
   await sweep();
   const { rows } = await db.pool.query('SELECT seq FROM delivery_attempts');
   expect(rows).toEqual([{ seq: 2 }]);
-});
-
-test('a day count is deleted 30 days after the end of its day', async () => {
-  const [id] = (await insertMonitors(db.pool, 1)) as [string];
-  await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-03-31T00:00:00Z'`);
-  await db.pool.query(
-    `INSERT INTO monitor_days (monitor_id, day, matches)
-     SELECT $1, day, 1 FROM unnest('{2031-02-28, 2031-03-01, 2031-03-02}'::date[]) AS day`,
-    [id],
-  );
-  const days = async () => {
-    const { rows } = await db.pool.query<{ day: string }>('SELECT day::text FROM monitor_days ORDER BY day');
-    return rows.map(({ day }) => day);
-  };
-  await sweep();
-  expect(await days()).toEqual(['2031-03-01', '2031-03-02']);
-  await db.freeze('23:59:59.999');
-  await sweep();
-  expect(await days()).toEqual(['2031-03-01', '2031-03-02']);
-  await db.freeze('1 millisecond');
-  await sweep();
-  expect(await days()).toEqual(['2031-03-02']);
 });
 
 test('deletes old rule versions', async () => {

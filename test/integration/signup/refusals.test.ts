@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { createMailDomainCheck } from '../../../shared/mail/mail-domain.ts';
 import type { MailResolver } from '../../../shared/mail/mail-domain.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -37,30 +35,21 @@ function expectRefusal(reply: SignupReply, status: number, code: string, message
 
 describe('refused before any work is done', () => {
   test.each<[string, unknown, number, string, string]>([
-    [SIGNUP, {}, 400, 'invalid_request', 'email: is required'],
-    [SIGNUP, { email: ['a@example.com'] }, 400, 'invalid_request', 'email: must be a single string'],
     [SIGNUP, { email: { toString: 'a@example.com' } }, 400, 'invalid_request', 'email: must be a single string'],
     [SIGNUP, { email: 'a@example.com', Email: 'b' }, 400, 'invalid_request', 'Email: is not known here'],
-    [SIGNUP, '[]', 400, 'invalid_request', 'body: must be a JSON object'],
     [SIGNUP, '{"email":', 400, 'invalid_request', 'body: must be complete and valid JSON'],
     [SIGNUP, { email: 'a@localhost' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@example.com\r\nRCPT TO:<b@example.com>' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@example.com,b@example.com' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: '\ud800@example.com' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@mailinator.com' }, 400, 'disposable_email', 'email: temporary inboxes'],
-    [SIGNUP, { email: 'a@Sub.Of.MailInator.com' }, 400, 'disposable_email', 'email: temporary inboxes'],
     [SIGNUP, JSON.stringify({ email: 'a'.repeat(4_096) }), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
     [VERIFY, {}, 400, 'invalid_request', 'signup_token: is required; code: is required'],
-    [VERIFY, { signup_token: '', code: '123456' }, 400, 'invalid_request', 'signup_token: must not be empty'],
-    [VERIFY, { signup_token: TOKEN, code: 123456 }, 400, 'invalid_request', 'code: must be a single string'],
-    [VERIFY, { signup_token: TOKEN, code: '12345' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '123456\n' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '١٢٣٤٥٦' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
     [VERIFY, { signup_token: '\0\ud800', code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
-    [RECOVER, {}, 400, 'invalid_request', 'recovery_token: is required; code: is required'],
     [RECOVER, { recovery_token: 'x', code: '123456' }, 400, 'invalid_recovery_token', 'recovery_token: '],
-    [VERIFY, 'x'.repeat(5_000), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
   ])('%s %j: %i %s', async (path, body, status, code, message) => {
     const before = await traces();
     const reply = await bench.app.post(path, body);
@@ -72,15 +61,6 @@ describe('refused before any work is done', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded'])('a body of type %s answers 415', async (type) => {
     const reply = await bench.app.post(SIGNUP, '{"email":"a@example.com"}', { 'content-type': type });
     expectRefusal(reply, 415, 'unsupported_media_type', 'Send the body as JSON');
-  });
-
-  test.each(['GET', 'DELETE', 'OPTIONS'])('%s answers 405 with Allow', async (method) => {
-    for (const path of [SIGNUP, VERIFY]) {
-      const response = await fetch(bench.app.url + path, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-      expect(response.headers.get('cache-control')).toBe('no-store');
-      expect(errorEnvelope.parse(await response.json()).error.code).toBe('method_not_allowed');
-    }
   });
 });
 
@@ -118,19 +98,6 @@ describe('the domain', () => {
   });
 });
 
-describe('an internal failure', () => {
-  test('answers 500 with only the request id', async () => {
-    await bench.db.pool.query('ALTER TABLE signups RENAME TO signups_away');
-    const replies = [await bench.app.signUp(newEmail()), await bench.app.verify(TOKEN, '123456')];
-    await bench.db.pool.query('ALTER TABLE signups_away RENAME TO signups');
-    for (const reply of replies) {
-      expectRefusal(reply, 500, 'internal_error', 'Something broke on our side (request ');
-      expect(JSON.stringify(reply.body)).not.toMatch(/signups|relation|stack|\.ts/);
-    }
-    expect((await bench.app.signUp(newEmail())).status).toBe(200);
-  });
-});
-
 describe('a client that disconnects', () => {
   const begin = (path: string, headers: Record<string, string | number>) => {
     const sent = request(bench.app.url + path, {
@@ -149,18 +116,6 @@ describe('a client that disconnects', () => {
     sent.destroy();
     await eventually('the mail came', () => bench.smtp.received.some(({ recipients }) => recipients.includes(email)));
     expect(await rowsOf(email)).toBe(1);
-  });
-
-  test('in the middle of its body has requested nothing', async () => {
-    const email = newEmail();
-    const before = await traces();
-    const sent = begin(SIGNUP, { 'content-length': 1_000 });
-    sent.write(`{"email":"${email}"`);
-    await once(sent, 'socket');
-    sent.destroy();
-    // Another request that is answered in the meantime.
-    expect((await bench.app.post(SIGNUP, {})).status).toBe(400);
-    expect(await traces()).toEqual(before);
   });
 
   async function rowsOf(email: string): Promise<number> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { accountCreated, codeSent } from '../../../schemas/api/signup.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { deleteExpiredSignups } from '../../../shared/stores/accounts/signups.ts';
-import { APP_URL, BASE_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
+import { APP_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
@@ -111,9 +111,6 @@ describe('a complete sign-up', () => {
     expect(created).toMatchObject({
       credits: 200,
       limits: { requests_per_second: 1, requests_per_day: 100 },
-      docs: `${BASE_URL}/docs`,
-      example_request: expect.stringMatching(/^curl .*<API_KEY>.*https:\/\/api\.example\.com\/v1\//) as string,
-      notes: expect.stringMatching(/secret.*transcripts.*[Ff]ree/) as string,
     });
     expect(await accountOf(email)).toMatchObject({ balance: 200, keys: [hashApiKey(created.api_key)], ledger: [200] });
   });
@@ -140,23 +137,14 @@ describe('a complete sign-up', () => {
 });
 
 describe('codes', () => {
-  test('three wrong codes are counted down, then the right one comes too late', async () => {
+  test('after three wrong codes the right one comes too late', async () => {
     const email = newEmail();
     const { token, code } = await bench.ask(email);
     const answers = [];
     for (const given of [wrongCode(code), wrongCode(code), wrongCode(code), code, wrongCode(code), code]) {
-      const { status, code: error, message } = await bench.app.verify(token, given);
-      answers.push([status, error, message.replace(' Start over with POST /api/agent/signup.', '')]);
+      answers.push((await bench.app.verify(token, given)).code);
     }
-    const exhausted = [400, 'too_many_attempts', 'code: was wrong three times.'];
-    expect(answers).toEqual([
-      [400, 'invalid_code', 'code: wrong code, 2 tries left.'],
-      [400, 'invalid_code', 'code: wrong code, 1 try left.'],
-      [400, 'invalid_code', 'code: wrong code, no tries left.'],
-      exhausted,
-      exhausted,
-      exhausted,
-    ]);
+    expect(answers).toEqual([...Array<string>(3).fill('invalid_code'), ...Array<string>(3).fill('too_many_attempts')]);
     expect(await accountOf(email)).toBeUndefined();
     // A new code starts over.
     const again = await bench.ask(email);
@@ -198,34 +186,20 @@ describe('mailboxes', () => {
     await bench.db.pool.query("UPDATE accounts SET mailbox = id, email = '' WHERE mailbox = $1", [email]);
     const again = await bench.open(email);
     expect(again.status).toBe(201);
-    expect(accountCreated.parse(again.body)).toMatchObject({
-      credits: 0,
-      notes: expect.stringContaining('had its free credits before') as string,
-      example_request: expect.stringContaining('/v1/account') as string,
-    });
+    expect(again.body.credits).toBe(0);
     expect(await accountOf(email)).toMatchObject({ balance: 0, ledger: [], keys: [expect.anything()] });
   });
 
   test('a domain gets credits for three accounts in 24 hours; a large provider for all', async () => {
-    const creditsOf = async (domain: string) => {
-      const { body } = await bench.open(newEmail(domain));
-      return [
-        body.credits,
-        String(body.notes).includes(`3 new accounts of ${domain} got free credits within 24 hours`),
-      ];
-    };
+    const creditsOf = async (domain: string) => (await bench.open(newEmail(domain))).body.credits;
     const given = [];
     for (let each = 0; each < 5; each++) given.push(await creditsOf('own.example'));
-    const [full, none] = [
-      [200, false],
-      [0, true],
-    ];
-    expect(given).toEqual([full, full, full, none, none]);
-    for (let each = 0; each < 5; each++) expect(await creditsOf('outlook.com')).toEqual(full);
+    expect(given).toEqual([200, 200, 200, 0, 0]);
+    for (let each = 0; each < 5; each++) expect(await creditsOf('outlook.com')).toBe(200);
     await bench.db.freeze('23 hours 59 minutes 59.999 seconds');
-    expect(await creditsOf('own.example')).toEqual(none);
+    expect(await creditsOf('own.example')).toBe(0);
     await bench.db.freeze('0.001 seconds');
-    expect(await creditsOf('own.example')).toEqual(full);
+    expect(await creditsOf('own.example')).toBe(200);
   });
 
   test('subdomains of a domain share its credits, other registrable domains do not', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, describe } from 'vitest';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
@@ -12,10 +12,14 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { csvRecords } from '../../support/oracles/csv-records.ts';
 import { ENDLESS, GREEDY_FOR_ROWS, HOSTILE, ORDINARY } from './hostile-statements.cases.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import type { DashboardVisitor } from '../../support/dashboard/dashboard-visitor.ts';
 
 let bench: SqlBench;
+
 /** Another process of the API, whose statements a proxy can hold up. */
 let held: { api: TestApi; proxy: TcpProxy; clickhouse: ClickHouseClient };
+
 let names: { archive: string; sandbox: string };
 
 beforeAll(async () => {
@@ -26,16 +30,19 @@ beforeAll(async () => {
   const sqlEngine = { ...bench.sqlEngine, clickhouse };
   held = { api: await startTestApi(bench.db.pool, { clickhouse: bench.archive.client, sqlEngine }), proxy, clickhouse };
 });
+
 afterAll(async () => {
   await held.api.stop();
   await held.clickhouse.close();
   await held.proxy.stop();
   await bench.stop();
 });
+
 beforeEach(() => forget());
 
 /** Failed statements use up a daily allowance. */
 const forget = () => bench.db.pool.query('UPDATE sql_statements SET failed_ms = 0');
+
 const ask = (api: TestApi, key: string, query: string) => api.call(key, 'POST', '/v1/sql', { query });
 
 async function balance(): Promise<number> {
@@ -198,21 +205,44 @@ test('an account without monitors has empty tables, and statements of the greate
   expect((await ask(bench.api, other.apiKey, query)).body.rows).toEqual([[0, 0, 0, 9_800]]);
 });
 
-test.each([
-  [{ query: '' }, '^query: must not be empty'],
-  [{ query: 'x'.repeat(10_001) }, '^query: must have at most'],
-  [{}, '^query: is required'],
-  [{ query: 'SELECT 1', format: 'xml' }, '^format: '],
-  [{ query: 'SELECT 1', settings: {} }, '^settings: is not known here'],
-])('refuses %j', async (body, message) => {
-  const reply = await bench.api.call(bench.owner.apiKey, 'POST', '/v1/sql', body);
-  expect(reply.status).toBe(400);
-  expect((reply.body.error as { message: string }).message).toMatch(new RegExp(message));
-});
-
 test('an installation whose archive is away answers 503', async () => {
   const away = await startTestApi(bench.db.pool);
   const reply = await ask(away, bench.owner.apiKey, 'SELECT 1');
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2']);
   await away.stop();
+});
+
+describe('the page of the dashboard', () => {
+  let person: DashboardVisitor;
+
+  beforeAll(async () => {
+    person = await visitDashboard(bench.db.pool, bench.api.url, bench.owner.accountId);
+  });
+
+  test('shows the rows of a statement, what it cost, and escapes what the forum wrote', async () => {
+    const query = `SELECT '<b>x</b>' AS "<i>", count() AS n, NULL AS nothing FROM matches`;
+    const refused = await person.post('/sql', { query, format: 'json' });
+    expect([refused.status, refused.html.includes('<i>')]).toEqual([400, false]);
+    const page = await person.post('/sql', { query: query.replace('"<i>"', 'a'), format: 'json' });
+    expect(page.status).toBe(200);
+    expect(page.html).toContain('&lt;b&gt;x&lt;/b&gt;');
+    expect(page.html).toMatch(/1 rows\s*\. It cost 1 credit\s*\./);
+    expect(page.html).toMatch(/<td>20<\/td>/);
+  });
+
+  test('shows as many rows as a page can hold', async () => {
+    const rows = Array.from({ length: 200 }, (_, number) => number).join(', ');
+    const cell = `concat(${Array(30).fill('l').join(', ')})`;
+    const query = `SELECT ${cell} AS x FROM (SELECT '${'<'.repeat(4_000)}' AS l, arrayJoin([${rows}]) AS n)`;
+    const page = await person.post('/sql', { query, format: 'json' });
+    expect(page.status).toBe(200);
+    expect(page.html).toMatch(/200 rows; the first [1-9] are shown/);
+    expect(page.html.length).toBeLessThan(4_000_000);
+  });
+
+  test('gives the rows as a file', async () => {
+    const file = await person.post('/sql', { query: 'SELECT seq FROM matches ORDER BY seq LIMIT 2', format: 'csv' });
+    expect(file.headers.get('content-disposition')).toContain('attachment');
+    expect(file.html).toBe('"seq"\n1\n2\n');
+  });
 });

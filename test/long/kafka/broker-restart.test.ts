@@ -7,8 +7,11 @@ import { startEngines } from '../../../services/launcher/engines/embedded-engine
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -91,3 +94,13 @@ test('publisher and consumer survive a kill and restart of the broker, and no ac
   await eventually('ready again', () => consumer.ready());
   await consumer.stop();
 }, 120_000);
+
+test('reading a topic to its end ends when no broker answers any more', async () => {
+  const kafka = createKafka({ brokers: [`127.0.0.1:${await freePort()}`], clientId: 'test', logger: silentLogger() });
+  const reading = readToEnd({
+    ...{ kafka, prefix: fixture.prefix, topics: ['gone'], silenceMs: 100 },
+    ranges: [{ topic: 'gone', partition: 0, next: 0n, head: 1n }],
+    handle: () => Promise.resolve(),
+  });
+  await expect(reading).rejects.toThrow('nothing of gone arrived in 0.1 s');
+});
