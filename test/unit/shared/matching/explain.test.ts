@@ -35,14 +35,6 @@ describe('explain', () => {
     ]);
   });
 
-  test('does not search the title of a comment or a deleted text', () => {
-    expect(explainTerms(['rust'], { ...POST, kind: 'comment' })[0]?.positions.map(({ field }) => field)).toEqual([
-      'text',
-    ]);
-    expect(explainTerms(['removed'], { ...POST, text: '[removed]' })[0]?.positions).toEqual([]);
-    expect(explainTerms(['removed'], { ...POST, title: 'a', text: '[removed]!' })[0]?.positions).toHaveLength(1);
-  });
-
   test.each([
     ['rust', 'word'],
     ['rust_lang', 'word'],
@@ -74,30 +66,6 @@ describe('explain', () => {
     expect(third?.positions).toHaveLength(2);
     expect(explainTerms(['', '"', '_']).map(({ sameAs }) => sameAs)).toEqual([undefined, undefined, undefined]);
     expect(explain({ ...RULE, exclude: ['Rust'] }, POST).exclude[0]?.sameAs).toBeUndefined();
-  });
-
-  test('names the first filter that rejects the item, and still shows the terms', () => {
-    const nsfw: MatchItem = { ...POST, nsfw: true };
-    const blockedBy = (rule: Partial<Rule>, item: MatchItem): string | undefined => {
-      const explanation = explain({ ...RULE, ...rule }, item);
-      expect(explanation.matches).toBe(explanation.blockedBy === undefined);
-      expect(explanation.matchedTerms).toEqual(explanation.matches ? ['rust'] : []);
-      expect(explanation.keywords[0]?.positions.length).toBeGreaterThan(0);
-      return explanation.blockedBy;
-    };
-    expect(blockedBy({}, POST)).toBeUndefined();
-    expect(blockedBy({ posts: false }, POST)).toBe('kind');
-    expect(blockedBy({ posts: false }, { ...POST, kind: 'comment' })).toBeUndefined();
-    expect(blockedBy({ comments: false }, { ...POST, kind: 'comment' })).toBe('kind');
-    expect(blockedBy({ comments: false }, POST)).toBeUndefined();
-    expect(blockedBy({}, nsfw)).toBe('nsfw');
-    expect(blockedBy({ nsfw: true }, nsfw)).toBeUndefined();
-    expect(blockedBy({ nsfw: true }, POST)).toBeUndefined();
-    expect(blockedBy({ subreddits: ['rust'] }, POST)).toBe('subreddit');
-    expect(blockedBy({ subreddits: ['rust', ' /R/Programming '] }, POST)).toBeUndefined();
-    expect(blockedBy({ subreddits: ['programming'] }, { ...POST, subreddit: 'r/PROGRAMMING' })).toBeUndefined();
-    expect(blockedBy({ posts: false, subreddits: ['rust'] }, nsfw)).toBe('kind');
-    expect(blockedBy({ subreddits: ['rust'] }, nsfw)).toBe('nsfw');
   });
 
   test('shows the exclude that rejects the item', () => {
