@@ -9,23 +9,6 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('memory', () => {
-  test('returns the value while it is fresh and fetches again afterwards', async () => {
-    const posts = fixture.reads();
-    const forum = fixture.source();
-    const at = fixture.now;
-    expect(await posts.read('k', forum.fetch)).toEqual({
-      value: { title: 'answer 1', createdAtMs: at },
-      tier: 'MISS',
-      degraded: false,
-      fetchedAtMs: at,
-    });
-    fixture.wait(MINUTE - 1);
-    expect(await posts.read('k', forum.fetch)).toMatchObject({ tier: 'L1_TINYLFU', fetchedAtMs: at });
-    fixture.wait(1);
-    expect(await posts.read('k', forum.fetch)).toMatchObject({ value: { title: 'answer 2' }, tier: 'MISS' });
-    expect(forum.calls).toBe(2);
-  });
-
   test('treats a value from the future as expired, because the clock was set back', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();

@@ -67,26 +67,6 @@ describe('admission', () => {
   });
 });
 
-describe('pruning', () => {
-  test('removes useless entries, a few a call, and goes on where it ended', () => {
-    const told: number[] = [];
-    const cache = new TinyLfuCache<number>({ maxBytes: 1_000, onBytes: (bytes) => told.push(bytes) });
-    for (let value = 0; value < 8; value++) cache.set(`k${value}`, value, 10);
-    const isOdd = (value: number) => value % 2 === 1;
-    cache.prune(isOdd, 4);
-    expect([cache.size, cache.bytes, told.at(-1)]).toEqual([6, 60, 60]);
-    expect([cache.get('k0'), cache.get('k1'), cache.get('k5')]).toEqual([0, undefined, 5]);
-    cache.delete('k4');
-    cache.set('k9', 9, 10);
-    cache.prune(isOdd, 4);
-    expect([cache.get('k5'), cache.get('k7'), cache.get('k9')]).toEqual([undefined, undefined, undefined]);
-    // The round has ended, and the next one begins with the oldest key.
-    cache.prune(isOdd, 1);
-    cache.prune((value) => value === 0, 1);
-    expect([cache.get('k0'), cache.get('k2'), cache.size]).toEqual([undefined, 2, 2]);
-  });
-});
-
 test('keys that collide under one seed do not under another', () => {
   const [first, second] = [1, 2].map((seed) => new KeyedHash(seededRandom(seed))) as [KeyedHash, KeyedHash];
   const bucketOf = (hash: KeyedHash, name: string) => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { awayEngine } from '../../../../shared/outages/away-engine.ts';
 import { eventually } from '../../../support/fixtures/eventually.ts';
 
 let server: Server;
@@ -13,12 +14,17 @@ let clickhouse: ClickHouseClient;
 let held: ServerResponse[];
 let connections: number;
 
+const ROWS = '{"id":"a"}\n{"id":"b"}\n';
+/** How the server goes on after the first rows of a statement with the word `rows`. */
+let goOn: (response: ServerResponse) => void;
+
 beforeEach(async () => {
   held = [];
   connections = 0;
   server = createServer((request, response) => {
     request.setEncoding('utf8').on('data', (statement: string) => {
       if (statement.includes('held')) held.push(response);
+      else if (statement.includes('rows')) response.write(ROWS, () => goOn(response));
       else response.end('{"one":1}\n');
     });
   });
@@ -31,6 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   await clickhouse.close();
+  server.closeAllConnections();
   server.close();
 });
 
@@ -67,4 +74,35 @@ test('statements share a connection, which is closed when it is idle', async () 
   expect(connections).toBe(1);
   const open = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
   await eventually('the connection is closed', async () => (await open()) === 0);
+});
+
+/** The rows, or the engine that the error is blamed on. */
+async function read(signal?: AbortSignal, whileReading = () => {}): Promise<unknown> {
+  const options = signal === undefined ? {} : { abort_signal: signal };
+  const answer = await clickhouse.query({ query: 'SELECT rows', format: 'JSONEachRow', ...options });
+  const rows = answer.json().catch((error: unknown) => awayEngine(error));
+  whileReading();
+  return rows;
+}
+
+test('a whole answer is read', async () => {
+  goOn = (response) => response.end();
+  expect(await read()).toEqual([{ id: 'a' }, { id: 'b' }]);
+  expect(await read(new AbortController().signal)).toEqual([{ id: 'a' }, { id: 'b' }]);
+});
+
+test('an error after the first rows is an outage of ClickHouse, no fault of ours', async () => {
+  goOn = (response) => response.end('Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)\n');
+  expect(await read()).toBe('clickhouse');
+});
+
+test('a connection that is lost after the first rows is an outage of ClickHouse, not of Postgres', async () => {
+  goOn = (response) => response.destroy();
+  expect(await read()).toBe('clickhouse');
+});
+
+test('the signal of the query ends an answer that stands still', async () => {
+  const reader = new AbortController();
+  goOn = () => {};
+  expect(await read(reader.signal, () => reader.abort())).toBe('clickhouse');
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countLetters } from '../../../../shared/language/count-letters.ts';
 
@@ -15,17 +14,9 @@ function definition(text: string) {
   };
 }
 
-test('every character of the basic plane is counted as Unicode says', () => {
-  for (let from = 0; from < 0x10000; from += 0x100) {
-    const text = Array.from({ length: 0x100 }, (_, at) => String.fromCharCode(from + at)).join(' ');
+test('every character is counted as Unicode says', () => {
+  for (let from = 0; from < 0x32000; from += 0x100) {
+    const text = Array.from({ length: 0x100 }, (_, at) => String.fromCodePoint(from + at)).join(' ');
     expect(countLetters(text)).toEqual(definition(text));
   }
-});
-
-test('any text', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(countLetters(text)).toEqual(definition(text));
-    }),
-  );
 });

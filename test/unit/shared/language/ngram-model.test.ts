@@ -40,18 +40,6 @@ test('scores words with any letter as the library does', () => {
   expect(differing).toEqual([]);
 });
 
-test('cuts a long text where the library does', () => {
-  for (let length = 340; length < 400; length += 1) {
-    for (const text of [
-      ALL_COMMENTS.slice(length),
-      `${'x'.repeat(length)} und dann das`,
-      'die Tür '.repeat(length / 8),
-    ]) {
-      expect(model.guess(text)).toEqual(libraryGuess(text));
-    }
-  }
-});
-
 test('scores any text as the library does', () => {
   const parts = fc.array(
     fc.oneof(

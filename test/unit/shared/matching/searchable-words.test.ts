@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { searchableWords } from '../../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../../shared/matching/terms/term-finder.ts';
-import { FoldedText } from '../../../../shared/matching/text/folded-text.ts';
-import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from '../../../../shared/matching/text/tokens.ts';
 import { nastyTerm, nastyText } from '../../../support/samples/matching-arbitraries.ts';
 
 describe('searchableWords', () => {
@@ -15,23 +13,6 @@ describe('searchableWords', () => {
     ['', []],
   ])('%s', (text, words) => {
     expect(searchableWords(text)).toEqual(words);
-  });
-
-  test('every word and character of the text, each once, in its order', () => {
-    const texts = fc.array(nastyText(30), { maxLength: 40 }).map((parts) => parts.join(' '));
-    fc.assert(
-      fc.property(texts, (text) => {
-        const folded = new FoldedText();
-        folded.fold(text);
-        const tokens = new Tokens();
-        tokens.read(folded.units, 0, folded.length);
-        const all = Array.from({ length: tokens.count }, (_, token) => token)
-          .filter((token) => [WORD_TOKEN, CHARACTER_TOKEN].includes(tokens.kinds[token]!))
-          .map((token) => folded.toString().slice(tokens.starts.items[token], tokens.starts.items[token + 1]));
-        expect(searchableWords(text)).toEqual([...new Set(all)]);
-      }),
-      { numRuns: 1_000 },
-    );
   });
 
   test('characters that are chosen to share slots of a table take no longer than others', () => {

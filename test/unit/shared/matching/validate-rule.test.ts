@@ -4,11 +4,7 @@ import {
   authorKey,
   normalizeAuthor,
   validateAuthors,
-  validateLanguages,
-  validateRequire,
   validateRuleTerms,
-  validateSearchedTexts,
-  validateTermCount,
 } from '../../../../shared/matching/validate-refinements.ts';
 import { normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
 
@@ -76,20 +72,6 @@ describe('names of communities', () => {
 });
 
 describe('terms', () => {
-  test.each([
-    ['nothing but a text', [{ text: ' rust ' }], [{ text: 'rust' }]],
-    ['members that say nothing', [{ text: 'rust', prefix: false, caseSensitive: false, in: [] }], [{ text: 'rust' }]],
-    [
-      'all members',
-      [{ text: 'Hir', prefix: true, caseSensitive: true, in: ['body', 'title'] }],
-      [{ text: 'Hir', prefix: true, caseSensitive: true, in: ['title', 'body'] }],
-    ],
-    ['each text once', [{ text: 'rust', in: ['body', 'body'] }], [{ text: 'rust', in: ['body'] }]],
-    ['equal after folding', [{ text: 'Rust' }, { text: 'RUST' }, { text: '"rust"' }], [{ text: 'Rust' }]],
-  ])('%s', (_, given, kept) => {
-    expect(validateRuleTerms(given)).toEqual({ terms: kept, faults: [] });
-  });
-
   test('another prefix, case or text is another term, where it makes a difference', () => {
     const differing: RuleTerm[] = [
       ...[{ text: 'rust' }, { text: 'rust', prefix: true }, { text: 'rust', in: ['title' as const] }],
@@ -111,63 +93,6 @@ describe('terms', () => {
       ],
     ];
     expect(validateRuleTerms([...differing, ...equal])).toEqual({ terms: differing, faults: [] });
-  });
-
-  test.each([
-    ['too long', { text: 'x'.repeat(101) }, 'terms[1].text'],
-    ['nothing', { text: '“”' }, 'terms[1].text'],
-    ['two letters and digits', { text: 'go12', prefix: true }, 'terms[1].text'],
-    ['two letters as entities', { text: '&#x67;&#x6f;', prefix: true }, 'terms[1].text'],
-    ['two words', { text: 'new york', prefix: true }, 'terms[1].text'],
-    ['an asterisk', { text: 'hiring*', prefix: true }, 'terms[1].text'],
-    ['a possessive', { text: "wendy's", prefix: true }, 'terms[1].text'],
-    ['a script without spaces', { text: '한국어', prefix: true }, 'terms[1].text'],
-    ['an unknown text', { text: 'rust', in: ['title', 'url'] }, 'terms[1].in[1]'],
-  ])('%s', (_, term, field) => {
-    const validated = validateRuleTerms([{ text: 'go' }, term]);
-    expect(validated.terms).toEqual([{ text: 'go' }]);
-    expect(fieldsOf(validated)).toEqual([field]);
-  });
-
-  test('all faults of a term together, and not more terms than allowed', () => {
-    expect(fieldsOf(validateRuleTerms([{ text: 'x', in: ['url'] }]))).toEqual(['terms[0].text', 'terms[0].in[0]']);
-    expect(fieldsOf(validateRuleTerms(words(20).map((text) => ({ text }))))).toEqual([]);
-    expect(fieldsOf(validateRuleTerms(words(21).map((text) => ({ text }))))).toEqual(['terms']);
-  });
-
-  test('are counted together with the keywords', () => {
-    expect(fieldsOf({ faults: validateTermCount([], []) })).toEqual(['keywords']);
-    expect(validateTermCount(words(1), [])).toEqual([]);
-    expect(validateTermCount([], words(1))).toEqual([]);
-    expect(validateTermCount(words(10), words(10))).toEqual([]);
-    expect(fieldsOf({ faults: validateTermCount(words(10), words(11)) })).toEqual(['terms']);
-  });
-});
-
-describe('groups of required terms', () => {
-  test('hold strings and objects, equal ones once within a group', () => {
-    const hiring = { text: 'hir', prefix: true, caseSensitive: undefined, in: undefined };
-    expect(validateRequire([[' job ', 'JOB', { text: 'job' }, hiring, hiring], ['job']])).toEqual({
-      require: [['job', { text: 'hir', prefix: true }], ['job']],
-      faults: [],
-    });
-    expect(validateRequire([])).toEqual({ require: [], faults: [] });
-  });
-
-  test('faults name the group, the member and its text', () => {
-    const group = ['job', 'x', { text: 'x' }, { text: 'rust', in: ['x'] }];
-    expect(fieldsOf(validateRequire([['go'], group, [], words(21), words(20)]))).toEqual([
-      ...['require[1][1]', 'require[1][2].text', 'require[1][3].in[0]', 'require[2]', 'require[3]'],
-    ]);
-    expect(fieldsOf(validateRequire(Array.from({ length: 6 }, () => ['job'])))).toEqual(['require']);
-  });
-});
-
-describe('searched texts', () => {
-  test('are in one order, each once, and absent when the list is empty', () => {
-    expect(validateSearchedTexts('match_in', ['post_title', 'title', 'title']).texts).toEqual(['title', 'post_title']);
-    expect(validateSearchedTexts('match_in', [])).toEqual({ texts: undefined, faults: [] });
-    expect(fieldsOf(validateSearchedTexts('match_in', ['Title', 'body']))).toEqual(['match_in[0]']);
   });
 });
 
@@ -193,17 +118,4 @@ describe('names of accounts', () => {
     expect(new Set(['u/Rust', '/u/rust', 'RUST', ' rust'].map(authorKey))).toEqual(new Set(['rust']));
     expect(validateAuthors('authors', ['u/One', 'ONE', 'two'])).toEqual({ names: ['One', 'two'], faults: [] });
   });
-
-  test('faults name the list and the position', () => {
-    expect(fieldsOf(validateAuthors('exclude_authors', ['one', '[deleted]']))).toEqual(['exclude_authors[1]']);
-    expect(fieldsOf(validateAuthors('authors', words(50)))).toEqual([]);
-    expect(fieldsOf(validateAuthors('authors', words(51)))).toEqual(['authors']);
-  });
-});
-
-test('languages are known codes, each once', () => {
-  const known = new Set(['en', 'de', 'und']);
-  expect(validateLanguages(['de', 'und', 'de'], known)).toEqual({ languages: ['de', 'und'], faults: [] });
-  expect(fieldsOf(validateLanguages(['en', 'EN'], known))).toEqual(['languages[1]']);
-  expect(fieldsOf(validateLanguages(Array<string>(51).fill('en'), known))).toEqual(['languages']);
 });

@@ -24,12 +24,6 @@ test('an hour alone keeps its interval; equal hours narrow it by the root of the
   );
 });
 
-test('bounds stay within 0 and 1', () => {
-  const { low, share, high } = combineCompleteness([{ share: 1, low: 0.9, high: 1, comments: 1e-9 }])!;
-  expect(low).toBeGreaterThanOrEqual(0);
-  expect([share, high]).toEqual([1, 1]);
-});
-
 test('hours without comments have no completeness', () => {
   expect(combineCompleteness([])).toBeUndefined();
   expect(combineCompleteness([{ share: 1, low: 0, high: 1, comments: 0 }])).toBeUndefined();

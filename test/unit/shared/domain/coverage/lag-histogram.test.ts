@@ -38,8 +38,3 @@ test('quantiles of merged histograms are within 2 % of exact ones', () => {
     }),
   );
 });
-
-test('there is no quantile of nothing', () => {
-  expect(lagQuantiles({}, [0.5])).toBeUndefined();
-  expect(mergeLags([])).toEqual({});
-});

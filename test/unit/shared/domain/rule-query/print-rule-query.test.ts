@@ -4,7 +4,6 @@ import { parseRuleQuery } from '../../../../../shared/domain/rule-query/parse-ru
 import { printRuleQuery } from '../../../../../shared/domain/rule-query/print-rule-query.ts';
 import type { RuleSettings } from '../../../../../shared/domain/rule-query/rule-settings.ts';
 import { anySettings } from '../../../../support/samples/rule-settings-arbitraries.ts';
-import { READABLE } from './parse-rule-query.cases.ts';
 
 function parse(query: string): RuleSettings {
   const parsed = parseRuleQuery(query);
@@ -20,13 +19,6 @@ describe('printRuleQuery', () => {
       }),
       { numRuns: 1_000 },
     );
-  });
-
-  test.each(READABLE)('is the one form of %j', (query) => {
-    const settings = parse(query);
-    const printed = printRuleQuery(settings);
-    expect(parse(printed)).toEqual(settings);
-    expect(printRuleQuery(parse(printed))).toBe(printed);
   });
 
   test.each([

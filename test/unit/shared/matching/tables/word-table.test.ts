@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
-import {
-  BEGINS_PHRASES,
-  IN_EXACT_SEQUENCE,
-  IS_LETTER,
-  IS_TERM,
-  WordTable,
-} from '../../../../../shared/matching/tables/word-table.ts';
+import { WordTable } from '../../../../../shared/matching/tables/word-table.ts';
 
 /** The same hash for all words, so that the table must compare them. */
 const HASH = 0x5eed;
@@ -85,46 +79,5 @@ describe('WordTable', () => {
       }),
       { numRuns: 200 },
     );
-  });
-
-  test('keeps a word while it is used, and reuses its memory afterwards', () => {
-    const words = new Words();
-    const word = words.add('rust');
-    words.table.addUses(word, 1);
-    words.table.addUses(word, 1);
-    words.table.addUses(word, -1);
-    words.remove(word);
-    expect(words.find('rust')).toBe(word);
-    words.table.addRole(word, IS_TERM);
-    words.table.addUses(word, -1);
-    words.remove(word);
-    expect(words.find('rust')).toBe(word);
-    words.table.removeTerm(word);
-    words.remove(word);
-    expect(words.find('rust')).toBe(0);
-    expect(words.add('iron')).toBe(word);
-    expect(words.table.roles(word) & (IS_TERM | IS_LETTER)).toBe(0);
-    // A word of another size gets another block.
-    words.remove(word);
-    expect(words.add('manganese')).not.toBe(word);
-    expect(words.add('zinc')).toBe(word);
-  });
-
-  test('stores roles and recognises single letters', () => {
-    const words = new Words();
-    const has = (word: string, role: number) => (words.table.roles(words.find(word) || words.add(word)) & role) !== 0;
-    const marks = (count: number) => `c${'\u0301'.repeat(count)}`;
-    for (const letter of ['c', 'ж', '\u00e9', marks(1), marks(2), marks(99), '\ud835\udd38']) {
-      expect([letter, has(letter, IS_LETTER)]).toEqual([letter, true]);
-    }
-    for (const other of ['cc', '1', 'c1', `${marks(1)}c`, '\u0301', marks(100), marks(1_100)]) {
-      expect([other.slice(0, 9), has(other, IS_LETTER)]).toEqual([other.slice(0, 9), false]);
-    }
-    const word = words.add('rust');
-    for (const role of [IN_EXACT_SEQUENCE, BEGINS_PHRASES, IS_TERM]) words.table.addRole(word, role);
-    words.table.removeTerm(word);
-    expect(words.find('rust')).toBe(word);
-    expect([IN_EXACT_SEQUENCE, BEGINS_PHRASES, IS_TERM].map((role) => has('rust', role))).toEqual([true, true, false]);
-    expect(words.table.term(word)).not.toBe(words.table.term(words.add('iron')));
   });
 });

@@ -77,15 +77,11 @@ describe('parseThread', () => {
 
   test.each([
     ['a deleted account', { author: null }, { author: '[deleted]', is_submitter: false }],
-    ['no account at all', { author: undefined }, { author: '[deleted]' }],
-    ['a removed comment', { author: '[deleted]', body: '[removed]' }, { author: '[deleted]', body: '[removed]' }],
     ['a hidden score', { score: 1, score_hidden: true }, { score: 1 }],
     ['no score', { score: null }, { score: 0 }],
     ['an inbox, which does not know what is disputed', { controversiality: null }, { controversy: 0 }],
     ['an old answer, by the poster', { is_submitter: undefined, author: 'kettle_fan' }, { is_submitter: true }],
     ['an old answer, by another', { is_submitter: null }, { is_submitter: false }],
-    ['an integer as time', { created_utc: 1767225660 }, { created_at: '2026-01-01T00:01:00.000Z' }],
-    ['no replies', { replies: undefined }, { replies: [] }],
   ])('reads %s', (_, data, expected) => {
     expect(parseThread(rawThread([rawComment('a', 't3_p0st', data)])).comments[0]).toMatchObject(expected);
   });
@@ -112,13 +108,11 @@ describe('parseThread', () => {
     ['one Listing', [rawListing([])], 'at "": Too small'],
     ['an error in place of comments', [rawListing([]), { error: 500 }], '"1.kind"'],
     ['a post of another kind', [rawListing([rawComment('a', 't1_b')]), rawListing([])], '"0.data.children.0.kind"'],
-    ['a post of another shape', rawThread([], { title: 7 }), '"0.data.children.0.data.title"'],
     [
-      'a comment without text',
-      rawThread([rawComment('a', 't3_p0st', { body: null })]),
+      'a comment whose text is no text',
+      rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })]),
       '"1.data.children.0.data.body"',
     ],
-    ['a number as id', rawThread([rawComment('a', 't3_p0st', { id: 7 })]), '"1.data.children.0.data.id"'],
     ['a parent that is not a fullname', rawThread([rawComment('a', 'abc')]), '"1.data.children.0.data.parent_id"'],
     [
       'replies that are no Listing',
@@ -131,14 +125,11 @@ describe('parseThread', () => {
       deep('data.children'),
     ],
     ['a child that is nothing', below(null), deep('')],
-  ])('throws broken with the path for %s', (_, answer, path) => {
+  ])('throws broken with the path, without content, for %s', (_, answer, path) => {
     const error = failureOf(answer);
     expect([error.failure, error.reason]).toEqual(['broken', 'shape']);
     expect(error.message).toContain(path);
-  });
-
-  test('keeps the content out of the error', () => {
-    expect(failureOf(rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })])).message).not.toContain('secret');
+    expect(error.message).not.toContain('secret');
   });
 
   test('parses 50,000 levels and names the path of a broken node there', () => {

@@ -93,12 +93,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['\u2026', '&#8230;', '&hellips;', '&hell ip;', 'xhellip'],
   },
   {
-    rule: '1 entities in a keyword',
-    keyword: 'Johnson &amp; Johnson',
-    matches: ['Johnson & Johnson', 'johnson &amp; johnson', 'Johnson &#38; Johnson'],
-    misses: ['Johnson and Johnson', 'Johnson &amp;amp; Johnson', 'Johnson&Johnson', 'Johnson'],
-  },
-  {
     rule: '1 \\_ around and inside a word',
     keyword: 'rust',
     matches: ['\\_rust\\_', '\\_\\_rust\\_\\_', 'rust\\_', '(\\_Rust)', '\\_rust\\_ and \\_go\\_'],
@@ -185,12 +179,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
       '\uff41\uff41\uff01\uff02\uff03\uff04\uff05\uff06\uff08\uff09\uff0a\uff0b\uff0c\uff0d\uff0e\uff0f\uff1a\uff1b\uff1c\uff1d\uff1e\uff1f\uff20\uff3b\uff3d\uff3e\uff40\uff5b\uff5c\uff5d\uff5e\uff42',
     ],
   },
-  {
-    rule: '2 x\u00b2 stays x\u00b2',
-    keyword: 'x\u00b2',
-    matches: ['x\u00b2', 'X\u00b2', 'y=x\u00b2+1', '(x\u00b2)', '\uff58\u00b2', 'x&#178;'],
-    misses: ['x2', 'x\u00b3', 'x', 'x \u00b2', 'x\u00b22', '2x\u00b2'],
-  },
 
   // Rule 3: simple case folding in every alphabet, without a locale. Accents count.
   {
@@ -273,18 +261,6 @@ export const FOLDING_CASES: readonly TermCase[] = [
     keyword: 'C++',
     matches: ['C\u200b+\u200d+', 'C++\u200b', '\u200bC++', 'C\u00ad++', 'C++\u200b17', 'C++\u200b-'],
     misses: ['C++\u200b+', 'C+\u200b++', 'x\u200bC++', 'C\u200b+', 'C+\u200e+'],
-  },
-  {
-    rule: '4 a zero-width space is a space in Myanmar',
-    keyword: '\u1019\u103c\u1014\u103a\u1019\u102c \u1005\u102c',
-    matches: [
-      '\u1019\u103c\u1014\u103a\u1019\u102c\u200b\u1005\u102c',
-      '\u1019\u103c\u1014\u103a\u1019\u102c \u1005\u102c',
-    ],
-    misses: [
-      '\u1019\u103c\u1014\u103a\u1019\u102c\u1005\u102c',
-      '\u1019\u103c\u1014\u103a\u1019\u102c\u200d\u1005\u102c',
-    ],
   },
   {
     rule: '4 a zero-width space between Thai and an ideograph is removed',

@@ -33,12 +33,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['rust', '\u300crust\u300d', '\u300erust', 'rust\u300f', 'x\u300erust\u300f'],
   },
   {
-    rule: '9 a phrase that begins again in its middle',
-    keyword: 'a b a c',
-    matches: ['a b a c', 'a b a b a c', 'a-b-a-b-a-c', 'a a b a c', 'x a b a c y'],
-    misses: ['a b a b c', 'a b c', 'a b a', 'b a c', 'a b a cc', 'a b a, c'],
-  },
-  {
     rule: '9 a keyword of words in underscores',
     keyword: '_red pandas_',
     matches: ['red pandas', '_red pandas_', 'Red-Pandas', '(red pandas)', '__red pandas__'],
@@ -69,12 +63,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'use AT&T now',
     matches: ['use AT&T now', 'use  at&t\nnow', 'Use-AT&amp;T-now', 'I use AT&T now.', '"use at&t now"'],
     misses: ['use AT & T now', 'use AT&T, now', 'AT&T now', 'use AT&T', 'use at&tnow', 'use ATT now'],
-  },
-  {
-    rule: '10 inner dot',
-    keyword: 'next.js',
-    matches: ['next.js', 'Next.js 14', 'next\\.js', 'https://next.js', '\u{1f980}next.js\u{1f980}'],
-    misses: ['nextjs', 'next js', 'next-js', 'next. js', 'next .js', 'next.jsx'],
   },
   {
     rule: '10 punctuation with a space beside it',
@@ -145,12 +133,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['x.NET', '2.NET', '\u00e9.NET', 'e\u0301.NET', '..NET', '...NET', '\u0416.net', '\\..NET'],
   },
   {
-    rule: '11 in sentences of a forum',
-    keyword: 'C#',
-    matches: ['Should I learn C# or Java first?', 'Senior C# developer, 10 YOE, ask me anything'],
-    misses: ['I like C and C++', 'C sharp is a musical note', 'the key of C\u266f minor', 'VC# Express'],
-  },
-  {
     rule: '11 a phrase after a symbol',
     keyword: 'C++ developer',
     matches: ['C++ developer', 'c++-developer', 'Senior C++  Developer', 'C++\ndeveloper\u2019s'],
@@ -169,12 +151,6 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     keyword: 'vitamin b12',
     matches: ['vitamin b12', 'vitamin b12+', 'vitamin-B12#', 'Vitamin B12++', 'vitamin b12!'],
     misses: ['vitamin b', 'vitamin b123', 'vitamin b1+2', 'vitamin b 12', 'vitamins b12'],
-  },
-  {
-    rule: '12 a single letter at the end of a phrase',
-    keyword: 'vitamin C',
-    matches: ['vitamin C', 'Vitamin-C', 'vitamin c.', 'vitamin C -', 'vitamin C, D', "vitamin C's"],
-    misses: ['vitamin C+', 'vitamin C++', 'vitamin C#', 'vitamin c\\#', 'vitamin C&#43;', 'vitamin CC'],
   },
   {
     rule: '12 a letter of two code units',

@@ -40,15 +40,6 @@ export const WORDS_CASES: readonly TermCase[] = [
     matches: ['rust', 'Rust', 'RUST', 'I like rUsT', 'rust is fine', 'a rust\tb'],
     misses: ['trust', 'rusty', 'crust', 'rusts', 'rust2', '2rust', '', 'rus t'],
   },
-  {
-    rule: '6 in sentences of a forum',
-    keyword: 'rust',
-    matches: [
-      'Has anyone here moved a large code base from Go to Rust? What did you learn?',
-      'TIL that **Rust** has no garbage collector.',
-    ],
-    misses: ['I trust you, but the crust was burnt.', 'My bike is rusty and my chain has rusted through.'],
-  },
 
   // Rule 7: apostrophes inside a word belong to it, a possessive does not.
   {
@@ -118,11 +109,5 @@ export const WORDS_CASES: readonly TermCase[] = [
     keyword: 'kubernetes',
     matches: ['**kubernetes**', '*Kubernetes*', '_kubernetes_', '__kubernetes__', '***kubernetes***'],
     misses: ['**kubernete**s', '**kuber**netes', '_kubernetes_x_', '~~kuber~~netes', '`kubernetesd`'],
-  },
-  {
-    rule: '8 markdown around phrases',
-    keyword: 'machine learning',
-    matches: ['**machine learning**', '*Machine Learning*', '_machine learning_', '~~machine learning~~'],
-    misses: ['**machine** learning', 'machine **learning**', 'machine *learning*', '`machine` learning'],
   },
 ];
