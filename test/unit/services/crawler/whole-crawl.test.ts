@@ -8,12 +8,10 @@ import { steadily } from '../../../support/forum-model/traffic.ts';
 import type { Fault } from '../../../support/virtual-crawl/network.ts';
 import { VirtualListing } from '../../../support/virtual-crawl/sources/listing.ts';
 import { VirtualPostIds } from '../../../support/virtual-crawl/sources/post-ids.ts';
-import { VirtualThreads } from '../../../support/virtual-crawl/sources/threads.ts';
 import type { BuildSource, CrawlOptions } from '../../../support/virtual-crawl/virtual-crawl.ts';
 import { ONE_CRAWLER, VirtualCrawl } from '../../../support/virtual-crawl/virtual-crawl.ts';
 
 const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 /** Faults, bursts and kills end before this; the rest of a schedule is for recovery. */
 const TROUBLE = 60 * SECOND;
 /** Late posts appear within this time, and are asked for until two minutes after they were first missing. */
@@ -136,30 +134,4 @@ test.each([132, 400])('at %i items a second nothing that the listing shows is mi
   const crawl = run({ ...calm, seed: 1, rate, faults: [], bursts: [], killAt: undefined });
   expect(crawl.gaps).toEqual([]);
   expect(unexplained(crawl, beginOf(crawl) + SECOND)).toEqual([]);
-});
-
-test('the gap of an outage is closed although ever more threads wait than can be read', () => {
-  let threads: VirtualThreads | undefined;
-  const forum = {
-    ...WHOLE_SITE_FORUM,
-    traffic: steadily(60),
-    communities: 2_000,
-    historyHours: 0.05,
-    keptPerSecond: 20,
-    dropped: 0.3,
-  };
-  // The listing reaches back over 21 s.
-  const faults = [{ kind: 'outage' as const, fromMs: 2 * MINUTE, toMs: 2 * MINUTE + 22_000 }];
-  const crawl = new VirtualCrawl(forum, { ...ONE_CRAWLER, clients: 2, faults }, [
-    ...SOURCES,
-    (context) => (threads = new VirtualThreads(context)),
-  ]);
-  crawl.runUntil(4 * MINUTE);
-  const { recovery, sweep } = threads!;
-  expect(recovery.open).toBe(1);
-  const backlog = sweep.backlog;
-  crawl.runUntil(18 * MINUTE);
-  expect(sweep.backlog).toBeGreaterThan(2 * backlog);
-  expect(recovery.open).toBe(0);
-  expect(recovery.openMs).toHaveLength(1);
 });

@@ -27,6 +27,20 @@ describe('a gap', () => {
     expect(forum.sweep.waitingForGap(7)).toBeUndefined();
   });
 
+  test('is closed although ever more threads wait than can be read', () => {
+    const forum = new SweptForum(0.3);
+    for (let post = 0; post < 50; post++) {
+      forum.add(`p${post}`, DAY - post * MINUTE);
+      forum.missed(`p${post}`, DAY + MINUTE);
+    }
+    for (let post = 0; post < 2_000; post++) forum.add(`later${post}`, gap.openedAt);
+    forum.sweep.setGaps([gap]);
+    let missed = 0;
+    forum.run(gap.openedAt, gap.openedAt + HOUR, (now) => forum.missed(`later${missed++ % 2_000}`, now));
+    expect(forum.sweep.backlog).toBeGreaterThan(500);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+  });
+
   test('that its source extends waits for another check of the posts that were checked before its new end', () => {
     const forum = new SweptForum(2);
     for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY - post * MINUTE);

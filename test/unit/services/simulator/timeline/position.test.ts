@@ -64,13 +64,6 @@ function emittedNames(world: World): string[] {
 }
 
 describe('simulator position', () => {
-  test('emits and logs each item at its own time, at the given rate', () => {
-    const world = open({ holes: 0, late: 0 });
-    run(world, 3);
-    expect(world.emission.emitted).toBe(300);
-    expect(logged().map((line) => line.at - START)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 1) * 10));
-  });
-
   test.each(['a clean stop', 'kill -9'])('keeps every visible item over %s and uses no name twice', (end) => {
     const first = open();
     run(first, 3.4);
@@ -85,17 +78,6 @@ describe('simulator position', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names).toEqual(emittedNames(second));
     expect(second.timeline.runs).toHaveLength(3);
-  });
-
-  test('never emits slots that were reserved at a kill -9', () => {
-    const first = open();
-    run(first, 1);
-    const { frontier } = first.timeline;
-    const second = open();
-    expect(second.emission.firstSlot).toBeGreaterThan(frontier);
-    run(second, 5);
-    for (let k = frontier; k < second.emission.firstSlot; k++) expect(second.timeline.exists(k)).toBe(false);
-    for (const line of logged()) expect(line.k < frontier || line.k >= second.emission.firstSlot).toBe(true);
   });
 
   test('repairs a log that a crash left incomplete', () => {
