@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import type { Topic } from '../../../schemas/messages/topics.ts';
@@ -133,15 +130,6 @@ test('two replays at once publish every letter and both end', async () => {
   expect(count).toBeGreaterThanOrEqual(20);
   expect(count).toBeLessThanOrEqual(21);
   expect(await replay()).toEqual([{ topic: FORUM_REMOVALS.name, replayed: 0, remaining: 0 }]);
-});
-
-test('finds Kafka by the endpoints file of DATA_DIR', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-admin-'));
-  const kafka = brokers.startsWith('kafka://') ? brokers : `kafka://${brokers}`;
-  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ pid: process.pid, kafka }));
-  const args = ['list', '--topic', 'forum.posts'];
-  expect(await linesOf(args, { KAFKA_BROKERS: '', DATA_DIR: dataDir })).toEqual([]);
-  rmSync(dataDir, { recursive: true });
 });
 
 test.each<[string, string[], string, Record<string, string>]>([
