@@ -133,14 +133,6 @@ test('two replays at once publish every letter and both end', async () => {
 });
 
 test.each<[string, string[], string, Record<string, string>]>([
-  [
-    'an unknown topic',
-    ['list', '--topic', 'forum.post'],
-    `The topics are: ${TOPICS.map(({ name }) => name).join(', ')}.`,
-    {},
-  ],
-  ['a limit of 0', ['list', '--limit', '0'], '--limit: must be an integer from 1 to 10000', {}],
-  ['an unknown command', ['purge'], 'There is no command "dead-letters purge"', {}],
   ['a prefix without topics', ['list'], 'Kafka has no topic nowhere-forum.posts', { KAFKA_TOPIC_PREFIX: 'nowhere-' }],
   ['no service', ['list'], 'KAFKA_BROKERS', { KAFKA_BROKERS: '', DATA_DIR: '/nowhere' }],
   ['a broker that is away', ['list'], 'Kafka does not answer', { KAFKA_BROKERS: 'user:hunter2@127.0.0.1:1' }],

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
@@ -33,12 +32,6 @@ async function caughtUp(group: string, ...topics: string[]): Promise<void> {
 
 const removalsCaughtUp = () => caughtUp(groups.REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name);
 
-async function count(what: string): Promise<number> {
-  const query = `SELECT count() AS n FROM ${what}`;
-  const [row] = await (await pipeline.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: number }>();
-  return row!.n;
-}
-
 test.each(['has gone away', 'was never there'])(
   'deletes removed content from Postgres while ClickHouse %s, however much there is',
   async (state) => {
@@ -66,18 +59,3 @@ test.each(['has gone away', 'was never there'])(
     await proxy.stop();
   },
 );
-
-test('processes thousands of removals at once', async () => {
-  const ids = Array.from({ length: 3_000 }, (_, number) => `t1_zzzzzzz${(46_656 + number).toString(36)}`);
-  await insertItems(
-    pipeline.db.pool,
-    pipeline.clickhouse,
-    ids.map((id) => forumItemOf(id)),
-  );
-  await publishRemovals(ids);
-  await pipeline.start('archiver');
-  await removalsCaughtUp();
-  expect(await count(`items FINAL WHERE body = '' AND ver = 2`)).toBe(3_000);
-  const noted = await pipeline.db.pool.query<{ n: number }>('SELECT count(*) AS n FROM removed_things');
-  expect(noted.rows[0]!.n).toBe(3_000);
-});
