@@ -66,16 +66,6 @@ function readerAfterOne(): Reader {
 }
 
 describe('ListingTimeline', () => {
-  test('reports a gap with both bounds when the listing ends before a known item', () => {
-    const reader = readerAfterOne();
-    reader.head(items(9000));
-    reader.readHoles(8001);
-    const missed = { afterThing: 't1_1', afterAt: 1_000, beforeThing: 't1_8001' };
-    expect(reader.timeline.takeGaps()).toEqual([{ ...missed, beforeAt: expect.any(Number) as number }]);
-    expect(reader.head(items(9001)).outcome).toBe('joined');
-    expect(reader.timeline.takeGaps()).toEqual([]);
-  });
-
   test('treats a listing that was empty before as complete only if one page shows all of it', () => {
     const empty = new Reader();
     expect(empty.head([]).outcome).toBe('first');
