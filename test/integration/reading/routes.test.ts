@@ -103,6 +103,8 @@ describe('listings', () => {
     const posts = await read('search?q=coffee&limit=10&sub=coffee', resources.postListing);
     expect(posts).toMatchObject({ query: 'coffee', sort: 'relevance', subreddit: 'coffee' });
     expect(posts.items.every(({ subreddit }) => subreddit === 'Coffee')).toBe(true);
+    const own = await read('search?q=title:coffee%20self:yes', resources.postListing);
+    expect([own.count > 0, own.items.every(({ is_self: isSelf }) => isSelf)]).toEqual([true, true]);
     expect((await read('search?q=coffee&type=subreddit', resources.subredditListing)).count).toBeGreaterThan(0);
     await read('search?q=sam&type=user', resources.userListing);
     expect(await read('search?q=x&sub=nosuchplace', resources.postListing)).toMatchObject({ count: 0, after: null });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import type { Topic } from '../../../schemas/messages/topics.ts';
@@ -135,24 +132,7 @@ test('two replays at once publish every letter and both end', async () => {
   expect(await replay()).toEqual([{ topic: FORUM_REMOVALS.name, replayed: 0, remaining: 0 }]);
 });
 
-test('finds Kafka by the endpoints file of DATA_DIR', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-admin-'));
-  const kafka = brokers.startsWith('kafka://') ? brokers : `kafka://${brokers}`;
-  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ pid: process.pid, kafka }));
-  const args = ['list', '--topic', 'forum.posts'];
-  expect(await linesOf(args, { KAFKA_BROKERS: '', DATA_DIR: dataDir })).toEqual([]);
-  rmSync(dataDir, { recursive: true });
-});
-
 test.each<[string, string[], string, Record<string, string>]>([
-  [
-    'an unknown topic',
-    ['list', '--topic', 'forum.post'],
-    `The topics are: ${TOPICS.map(({ name }) => name).join(', ')}.`,
-    {},
-  ],
-  ['a limit of 0', ['list', '--limit', '0'], '--limit: must be an integer from 1 to 10000', {}],
-  ['an unknown command', ['purge'], 'There is no command "dead-letters purge"', {}],
   ['a prefix without topics', ['list'], 'Kafka has no topic nowhere-forum.posts', { KAFKA_TOPIC_PREFIX: 'nowhere-' }],
   ['no service', ['list'], 'KAFKA_BROKERS', { KAFKA_BROKERS: '', DATA_DIR: '/nowhere' }],
   ['a broker that is away', ['list'], 'Kafka does not answer', { KAFKA_BROKERS: 'user:hunter2@127.0.0.1:1' }],

@@ -123,19 +123,6 @@ test('items that were archived without the words of their post are found by them
   expect(ids(found)).toEqual([item.thing_id]);
 });
 
-test('a rule reads few of the items that it does not match', async () => {
-  const items = ['narrow word', 'narrow', 'word', 'a narrow wording'].map((text) => itemAt(1, comment(text)));
-  await archiveItems(items);
-  const read = async (rule: Rule) => ids(await candidates(rule)).sort();
-  const [whole, first, , longer] = items.map(({ thing_id }) => thing_id);
-  expect(await read(ruleFor('narrow word'))).toEqual([whole]);
-  expect(await read(ruleFor('narrow', { require: [[{ text: 'wording' }]] }))).toEqual([longer]);
-  expect(await read(ruleFor('narrow', { subreddits: ['elsewhere'] }))).toEqual([]);
-  expect(await read(ruleFor('narrow', { terms: [{ text: 'wordi', prefix: true }] }))).toEqual(
-    [whole, first, longer].sort(),
-  );
-});
-
 test('what is read is what was seen', async () => {
   const item = itemAt(1, { ...comment('wholeword \ud800 "words" \\ \u0000 ☕'), title: 'T', language: 'de' });
   await archiveItems([item]);

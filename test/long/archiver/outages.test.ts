@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import * as groups from '../../../schemas/messages/consumer-groups.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
+import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
@@ -18,11 +16,6 @@ beforeEach(async () => {
   pipeline = await Pipeline.create();
 });
 afterEach(() => pipeline.drop());
-
-async function publishItems(items: readonly ForumItem[]): Promise<void> {
-  const records = items.map((item) => ({ key: item.thing_id, value: JSON.stringify(item) }));
-  await pipeline.kafka.publisher.publish(FORUM_COMMENTS.name, records);
-}
 
 async function publishRemovals(ids: readonly string[]): Promise<void> {
   const removed_at = new Date().toISOString();
@@ -37,42 +30,7 @@ async function caughtUp(group: string, ...topics: string[]): Promise<void> {
   });
 }
 
-const itemsCaughtUp = () => caughtUp(groups.ITEMS_ARCHIVER_GROUP, FORUM_POSTS.name, FORUM_COMMENTS.name);
 const removalsCaughtUp = () => caughtUp(groups.REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name);
-
-const archiveReady = Promise.resolve(true);
-
-async function count(what: string): Promise<number> {
-  const query = `SELECT count() AS n FROM ${what}`;
-  const [row] = await (await pipeline.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: number }>();
-  return row!.n;
-}
-
-test('loses nothing and keeps running while ClickHouse goes away and comes back twice', async () => {
-  const proxy = await TcpProxy.start(pipeline.clickhouseUrl);
-  const clickhouse = createClickhouse(proxy.url, 'test');
-  const { kafka, db } = pipeline;
-  const archiver = await startArchiver({ ...kafka, pool: db.pool, clickhouse, archiveReady, logger: silentLogger() });
-  let number = 0;
-  const more = () => Array.from({ length: 50 }, () => commentItem(number++, 'rust'));
-  for (let times = 0; times < 2; times++) {
-    await publishItems(more());
-    await itemsCaughtUp();
-    proxy.goAway();
-    const during = more();
-    await publishItems(during);
-    await publishRemovals([during[0]!.thing_id]);
-    expect(await count('items FINAL')).toBe(times * 100 + 50);
-    proxy.comeBack();
-    await itemsCaughtUp();
-    await removalsCaughtUp();
-    expect(await count('items FINAL')).toBe(times * 100 + 100);
-    expect(await count(`items FINAL WHERE body = ''`)).toBe(times + 1);
-  }
-  await archiver.stop();
-  await clickhouse.close();
-  await proxy.stop();
-});
 
 test.each(['has gone away', 'was never there'])(
   'deletes removed content from Postgres while ClickHouse %s, however much there is',
@@ -101,18 +59,3 @@ test.each(['has gone away', 'was never there'])(
     await proxy.stop();
   },
 );
-
-test('processes thousands of removals at once', async () => {
-  const ids = Array.from({ length: 3_000 }, (_, number) => `t1_zzzzzzz${(46_656 + number).toString(36)}`);
-  await insertItems(
-    pipeline.db.pool,
-    pipeline.clickhouse,
-    ids.map((id) => forumItemOf(id)),
-  );
-  await publishRemovals(ids);
-  await pipeline.start('archiver');
-  await removalsCaughtUp();
-  expect(await count(`items FINAL WHERE body = '' AND ver = 2`)).toBe(3_000);
-  const noted = await pipeline.db.pool.query<{ n: number }>('SELECT count(*) AS n FROM removed_things');
-  expect(noted.rows[0]!.n).toBe(3_000);
-});

@@ -188,22 +188,3 @@ test('of two crawlers one is killed: nothing is missed, and the other one takes 
     }
   }
 });
-
-test('kills that follow each other faster than the listing is caught up lose nothing without a recorded gap', async () => {
-  const owedSince = Date.now();
-  for (const first of [false, true]) await killOne(first);
-  const missing = await missingOf(owedSince, Date.now());
-  const { rows: gaps } = await database.pool.query<{ after: Date | null; before: Date | null }>(
-    `SELECT after_at AS after, before_at AS before FROM crawl_gaps WHERE source = 'listings:comments'`,
-  );
-  // The forum's dates are whole seconds.
-  const dateOf = ({ at }: EmittedItem): number => Math.floor(at / 1000) * 1000;
-  const unrecorded = missing.filter((item) => {
-    const date = dateOf(item);
-    return !gaps.some(
-      ({ after, before }) => date >= (after?.getTime() ?? 0) && date <= (before?.getTime() ?? Infinity),
-    );
-  });
-  expect(unrecorded).toEqual([]);
-  expect(missing.filter(({ kind }) => kind === 'post')).toEqual([]);
-});

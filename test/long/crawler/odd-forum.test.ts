@@ -108,22 +108,6 @@ describe('a forum that answers oddly', () => {
     expect(await failed('busy')).toBeGreaterThan(0);
   });
 
-  test('records a gap when a listing no longer reaches the last item seen, and still fetches all posts', async () => {
-    await start({ SIMULATOR_RATE: '1000', SIMULATOR_COUNT: '6000' });
-    await eventually('item 1000', async () => (await simulator.stats()).emitted > 1000);
-    await crawler.stop();
-    await eventually('the simulator finishes', async () => (await simulator.stats()).finished);
-    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources: SOURCES });
-    await eventually('all posts are published', () => missing().every((name) => name.startsWith('t1_')));
-    const gaps = await eventually('a gap', async () => {
-      const { rows } = await database.pool.query<{ source: string; after_thing: string }>('SELECT * FROM crawl_gaps');
-      return rows.length > 0 && rows;
-    });
-    // On a busy machine the first crawler may have recorded one as well.
-    expect(new Set(gaps.map(({ source }) => source))).toEqual(new Set(['listings:comments']));
-    expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
-  });
-
   test('late posts that slip deep into the listing are found by their ids', async () => {
     const late = { SIMULATOR_LATE: '0.2', SIMULATOR_LATE_SECONDS: '4', SIMULATOR_LATE_DEEP: '1' };
     await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800', ...late });

@@ -84,33 +84,6 @@ describe('the crawl while Postgres is away', () => {
     return rowCount === 2;
   }
 
-  test('continues and loses nothing while Postgres hangs or refuses connections', async () => {
-    await startForum({ SIMULATOR_RATE: '60' });
-    const { publisher, crawler, proxy } = await startCrawl();
-    await eventually('the crawl begins', () => crawler.ready());
-    const owedSince = Date.now();
-    // Each outage exceeds the duration of a lease.
-    proxy.freeze();
-    await grows('the crawl goes on while Postgres hangs', publisher, 360);
-    proxy.thaw();
-    const thawed = new Date();
-    await eventually('the cursors are saved', () => cursorsSavedAfter(thawed));
-    proxy.goAway();
-    await grows('the crawl goes on while Postgres is away', publisher, 360);
-    proxy.comeBack();
-    const back = new Date();
-    await eventually('the cursors are saved again', () => cursorsSavedAfter(back));
-    // A call that was under way may still bring some of them.
-    await eventually('nothing is lost', () =>
-      simulator
-        .emitted()
-        .filter(({ at }) => at >= owedSince && at < back.getTime() - 2_000)
-        .every(({ name }) => publisher.items.has(name)),
-    );
-    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
-    expect(crawler.errors).toEqual([]);
-  });
-
   test('keeps a gap in memory and writes it when Postgres is back, before the cursor moves past it', async () => {
     await startForum({ SIMULATOR_RATE: '1000' });
     const { publisher, crawler, proxy } = await startCrawl();

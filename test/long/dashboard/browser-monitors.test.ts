@@ -60,15 +60,6 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     },
   );
 
-  test('the first match of a monitor appears by itself', async () => {
-    const page = await open(`/monitors/${id}`);
-    expect(await page.getByText('No match yet.').isVisible()).toBe(true);
-    await bench.record(id);
-    await page.locator('ol.items > li').waitFor();
-    expect(await page.getByText('No match yet.').isVisible()).toBe(false);
-    await page.context().close();
-  });
-
   test('matches appear as they are recorded, with marks and working buttons', async () => {
     await bench.record(id, { body: 'old rust' });
     const page = await open(`/monitors/${id}`);

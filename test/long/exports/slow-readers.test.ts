@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -119,8 +120,20 @@ test.each<[string, (owner: Running) => Promise<unknown>]>([
   const reader = (await begun(owner)).getReader();
   await reader.read();
   await end(owner);
-  const rest = async () => {
-    for (;;) if (((await reader.read()) as { done: boolean }).done) return;
-  };
-  await expect(rest()).rejects.toThrow();
+  await expect(rest(reader)).rejects.toThrow();
 });
+
+test('a download of all data stops when its session is ended, as by the owner of a stolen cookie', async () => {
+  const { accountId } = await largeMonitor();
+  const visit = () => visitDashboard(db.pool, api.url, accountId);
+  const [thief, owner] = [await visit(), await visit()];
+  const { body } = await fetch(`${api.url}/dashboard/account/export`, { headers: { cookie: thief.cookie } });
+  const reader = body!.getReader();
+  await reader.read();
+  expect((await owner.post('/account/sessions/end-others')).status).toBe(303);
+  await expect(rest(reader)).rejects.toThrow('terminated');
+});
+
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  while (!(await reader.read()).done);
+}

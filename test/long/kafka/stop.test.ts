@@ -61,32 +61,6 @@ test('a consumer that waits for records stops at once, and the next one gets the
   expect(handled).toEqual(['before', 'after']);
 });
 
-test('a listener that waits for keys stops at once', async () => {
-  const topic = await fixture.topic('keys');
-  const keys: string[] = [];
-  let gaps = 0;
-  const deps = {
-    ...fixture,
-    group: 'listener',
-    topics: [topic],
-    logger: silentLogger(),
-    onKey: (key: string) => keys.push(key),
-    onGap: () => (gaps += 1),
-  };
-  const times: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    gaps = keys.length = 0;
-    const listener = startTopicKeyListener(deps);
-    await eventually('it has joined and fetched', async () => {
-      await fixture.publisher.publish(topic, [{ key: 'k', value: 'v' }]);
-      return gaps > 0 && keys.length > 0;
-    });
-    times.push(await timeToStop(listener));
-  }
-  // Its fetches wait for three seconds. A machine may stall during one stop, hardly during all.
-  expect(Math.min(...times)).toBeLessThan(2_000);
-});
-
 test('listeners that are stopped while they join do not stay in their groups', async () => {
   const topic = await fixture.topic('early');
   const stopAfter = async (ms: number) => {

@@ -15,7 +15,6 @@ import { readPidFile } from '../../../services/launcher/engines/orphan.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { parseBrokers } from '../../../shared/kafka/broker-list.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { killTree } from '../../support/children/process-tree.ts';
 
 const ENGINES = ['kafka', 'postgres', 'clickhouse'] as const;
 const root = mkdtempSync(join(tmpdir(), 'forum-engines-test-'));
@@ -178,18 +177,6 @@ describe('when the owner of the engines dies', () => {
 
     const engines = await startEngines({ dataDir, env: process.env });
     expect(living(orphans)).toEqual([]);
-    await expectFilled(urls);
-    await engines.stop();
-  }, 120_000);
-
-  test('together with all engines by kill -9, the next start recovers', async () => {
-    const dataDir = join(root, 'five');
-    const { owner, urls } = await startOwner(dataDir);
-    await fill(urls);
-    killTree(owner.pid!);
-    await once(owner, 'exit');
-    const engines = await startEngines({ dataDir, env: process.env });
-    expect(engines.urls).toMatchObject({ kafka: urls.kafka, postgres: urls.postgres, clickhouse: urls.clickhouse });
     await expectFilled(urls);
     await engines.stop();
   }, 120_000);

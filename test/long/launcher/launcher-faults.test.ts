@@ -41,13 +41,6 @@ function pathWith(...programs: string[]): string {
   return folder;
 }
 
-/** Servers where nothing listens. */
-const nowhere = () => ({
-  KAFKA_BROKERS: '127.0.0.1:1',
-  DATABASE_URL: 'postgres://127.0.0.1:1/x',
-  CLICKHOUSE_URL: 'http://127.0.0.1:1',
-});
-
 const lines = (text: string) => text.trim().split('\n').length;
 
 describe('a start that fails', () => {
@@ -85,22 +78,6 @@ describe('a start that fails', () => {
     expect(code).toBe(1);
     expect(message).toMatch(/^Java.* was not found\. Do one of the following:/);
     for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
-  });
-
-  test.each<[string, Record<string, string>]>([
-    ['CRAWL_SOURCES', { CRAWL_SOURCES: 'post-ids,replay:/nonexistent/dump.jsonl' }],
-  ])('names a wrong %s at once, alone and joining, and ends on its own', async (variable, wrong) => {
-    const dataDir = join(root, `wrong-${variable}`);
-    const starts = await Promise.all([
-      run({ DATA_DIR: dataDir, ...wrong }),
-      run({ DATA_DIR: dataDir, ...nowhere(), ...wrong }, 'api', 'crawler'),
-    ]);
-    for (const { code, message } of starts) {
-      expect(code).toBe(1);
-      expect(message.match(new RegExp(variable, 'g'))).toHaveLength(1);
-      expect(message).not.toContain('    at ');
-    }
-    expect(existsSync(join(dataDir, 'kafka'))).toBe(false);
   });
 
   test('names each server that refuses its password, and starts nothing', async () => {

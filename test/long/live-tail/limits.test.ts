@@ -75,17 +75,6 @@ test('an account has ten streams over two instances with 40 concurrent connects;
   await eventually('no stream is left', async () => (await openGauge(apis[0])) + (await openGauge(apis[1])) === 0);
 });
 
-test('a process limits its streams over all accounts', async () => {
-  const small = await startTestApi(db.pool, { liveTail: { maxStreams: 3 } });
-  const clients = await Promise.all(times(8, 0).map(() => EventStreamClient.open(small.url + path, owner.apiKey)));
-  expect(statuses(clients)).toEqual([...times(3, 200), ...times(5, 429)]);
-  expect(await places()).toHaveLength(3);
-  await closeAll(clients);
-  await noPlaceTaken();
-  expect((await small.call(owner.apiKey, 'GET', path)).status).toBe(200);
-  await small.stop();
-});
-
 test('slots of a killed process are free a minute later; those of running processes never', async () => {
   const killed = await ApiProcess.start(db.url);
   const lost = await Promise.all(times(3, 0).map(() => EventStreamClient.open(killed.url + path, owner.apiKey)));

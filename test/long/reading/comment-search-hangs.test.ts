@@ -44,27 +44,3 @@ test('answers 503 while ClickHouse hangs and leaves no query that uses or awaits
     await proxy.stop();
   }
 });
-
-// Whether ClickHouse answers is asked with a limit of a second, which a stall of the machine may exceed.
-test(
-  'says that a search took too long while ClickHouse answers, and counts it as a request of the day',
-  { retry: 2 },
-  async () => {
-    const proxy = await TcpProxy.start(archive.url);
-    const client = createClickhouse(proxy.url, 'test');
-    const limited = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client, limits: 'plans' });
-    try {
-      const { apiKey } = await limited.account({ pack: 0 });
-      proxy.silenceAt('hasAnyTokens');
-      const reply = await limited.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick');
-      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'internal_error', retry_after: 60 } } });
-      expect(reply.body).toHaveProperty('error.message', expect.stringContaining('too long'));
-      expect(reply.headers.get('ratelimit')).toContain('"day";r=99;');
-      expect(reply.headers.get('x-credits-remaining')).toBe('1000');
-    } finally {
-      await limited.stop();
-      await client.close();
-      await proxy.stop();
-    }
-  },
-);

@@ -4,19 +4,7 @@ import { join } from 'node:path';
 import { startSimulator } from '../../../services/simulator/simulator.ts';
 import type { WorldOptions } from '../../../services/simulator/world.ts';
 
-export const AGENT = 'test:simulator:1.0 (by /u/tester)';
-
-export interface Thing {
-  kind: string;
-  data: Record<string, unknown>;
-}
-
-export interface Listing {
-  kind: 'Listing';
-  data: { after: string | null; before: null; dist: number | null; children: Thing[] };
-}
-
-export const namesOf = (listing: Listing): string[] => listing.data.children.map((thing) => String(thing.data.name));
+const AGENT = 'test:simulator:1.0 (by /u/tester)';
 
 /**
  * A simulator in this process, over real HTTP, with a clock that only the test advances and 30,000 items of history.
@@ -64,14 +52,10 @@ export class RunningSimulator {
     return ((await response.json()) as { access_token: string }).access_token;
   }
 
-  ask(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { 'user-agent': AGENT, authorization: `bearer ${this.token}`, ...(init.headers as object) };
-    return fetch(this.url + path, { redirect: 'manual', ...init, headers });
-  }
-
   /** The JSON of an answer, which must be 200. */
-  async json<T>(path: string, init: RequestInit = {}): Promise<T> {
-    const response = await this.ask(path, init);
+  async json<T>(path: string): Promise<T> {
+    const headers = { 'user-agent': AGENT, authorization: `bearer ${this.token}` };
+    const response = await fetch(this.url + path, { headers });
     if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
     return (await response.json()) as T;
   }

@@ -64,11 +64,6 @@ export class ThreadForum {
     });
   }
 
-  /** The source moves to another process. */
-  async end(): Promise<void> {
-    await this.source.end();
-  }
-
   /** Threads that wait to be read, as the metrics tell. */
   async backlog(): Promise<number> {
     return (await this.metrics.crawlerThreadBacklog.get()).values[0]?.value ?? 0;

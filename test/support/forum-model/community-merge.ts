@@ -10,11 +10,9 @@ export class CommunityMerge {
   private readonly forum: Forum;
   /** The next comment of each community, as a heap with the newest first. */
   private heap: number[] = [];
-  private readonly sortKey: (item: number) => number;
 
   constructor(forum: Forum) {
     this.forum = forum;
-    this.sortKey = forum.options.lateInPlace ? (item) => forum.comments.createdAt(item) : (item) => item;
   }
 
   /** A page of at most `size` comments below `after`; see ListingWindow.page. */
@@ -65,15 +63,14 @@ export class CommunityMerge {
   }
 
   private sink(from: number): void {
-    const { heap, sortKey } = this;
+    const { heap } = this;
     const item = heap[from]!;
-    const key = sortKey(item);
     let at = from;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && sortKey(heap[child + 1]!) > sortKey(heap[child]!)) child += 1;
-      if (sortKey(heap[child]!) <= key) break;
+      if (child + 1 < heap.length && heap[child + 1]! > heap[child]!) child += 1;
+      if (heap[child]! <= item) break;
       heap[at] = heap[child]!;
       at = child;
     }

@@ -1,4 +1,3 @@
-import type { CommentNaming } from './names.ts';
 import type { Traffic } from './traffic.ts';
 import { WHOLE_SITE } from './traffic.ts';
 
@@ -21,14 +20,11 @@ export interface ForumOptions {
   /** The share of comments that only their thread shows, and of comments that only num_comments counts. */
   inThreadOnly: number;
   inNothing: number;
-  /** The share of items that appear late, by up to `latenessMs`. */
+  /** The share of items that appear late, by up to `latenessMs`, and then first in the listings. */
   late: number;
   latenessMs: number;
-  /** Whether a listing places late items by their creation. Otherwise they come first when they appear. */
-  lateInPlace: boolean;
   /** The share of post ids that never appear. */
   holes: number;
-  naming: CommentNaming;
   /** The posts of this many hours before the start have an id and attract comments. */
   historyHours: number;
 }
@@ -47,8 +43,6 @@ export const WHOLE_SITE_FORUM: ForumOptions = {
   inNothing: 0.004,
   late: 0.005,
   latenessMs: 600_000,
-  lateInPlace: false,
   holes: 0.02,
-  naming: 'random',
   historyHours: 6,
 };

@@ -72,7 +72,7 @@ export class ForumReader {
 
   comment(index: number): ListedItem {
     const { comments } = this.forum;
-    return this.listed(commentName(index, this.forum.options.naming), comments.createdAt(index), comments.post[index]!);
+    return this.listed(commentName(index), comments.createdAt(index), comments.post[index]!);
   }
 
   post(ordinal: number): ListedItem {
@@ -80,7 +80,7 @@ export class ForumReader {
   }
 
   commentName(index: number): string {
-    return commentName(index, this.forum.options.naming);
+    return commentName(index);
   }
 
   private listed(name: string, createdAt: number, post: number): ListedItem {
@@ -92,11 +92,11 @@ export class ForumReader {
   }
 
   private commentAfter(after: string | undefined): number {
-    return after === undefined ? NONE : (commentIndex(after, this.forum.options.naming) ?? Infinity);
+    return after === undefined ? NONE : (commentIndex(after) ?? Infinity);
   }
 
   private commentPage({ items, after }: { items: number[]; after: number }): ForumAnswer {
-    const cursor = after === NONE ? undefined : commentName(after, this.forum.options.naming);
+    const cursor = after === NONE ? undefined : commentName(after);
     return { ...EMPTY, comments: items, after: cursor };
   }
 
@@ -108,7 +108,7 @@ export class ForumReader {
         const ordinal = postOrdinal(name);
         if (this.forum.isPostVisible(ordinal, nowMs)) posts.push(ordinal);
       } else {
-        const index = commentIndex(name, this.forum.options.naming);
+        const index = commentIndex(name);
         if (index !== undefined && index >= 0 && index < this.forum.comments.count) comments.push(index);
       }
     }

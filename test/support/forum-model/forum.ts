@@ -5,7 +5,7 @@ import { Random } from './random.ts';
 import { CommentStore, IN_ALL, IN_COMMUNITY, NONE, PostStore } from './stores.ts';
 import { ThreadPicker } from './thread-picker.ts';
 import { rateAt } from './traffic.ts';
-import { LISTING_DEPTH, ListingWindow } from './window.ts';
+import { ListingWindow } from './window.ts';
 
 /** The rate is computed this often. */
 const RATE_STEP_MS = 1_000;
@@ -28,8 +28,6 @@ export class Forum {
   readonly shares: Float64Array;
   /** The posts with smaller ordinals were made before the start. */
   readonly firstPost: number;
-  /** The comments that no request returns. */
-  hidden = 0;
 
   private readonly random: Random;
   private readonly communities: AliasTable;
@@ -90,9 +88,7 @@ export class Forum {
     const community = this.posts.community[post]!;
     this.picker.addPost(community, post);
     if (this.isOutsideAll[community]) return;
-    const created = this.posts.createdAt[post]!;
-    if (!this.options.lateInPlace) this.allPosts.add(post);
-    else this.allPosts.insert(post, (other) => this.posts.createdAt[other]! > created);
+    this.allPosts.add(post);
   }
 
   private makeComment(at: number): void {
@@ -102,7 +98,6 @@ export class Forum {
     const chance = random.next();
     if (chance < options.inNothing) {
       this.posts.comments[post]! += 1;
-      this.hidden += 1;
       return;
     }
     const isInThreadOnly = chance < options.inNothing + options.inThreadOnly;
@@ -123,32 +118,11 @@ export class Forum {
     posts.newestComment[post] = item;
     const community = posts.community[post]!;
     this.picker.addComment(community, post);
-    const isInPlace = this.options.lateInPlace && comments.isLate(item);
     if (places & IN_COMMUNITY) {
-      if (isInPlace) this.insertInCommunity(item, community);
-      else {
-        comments.olderInCommunity[item] = this.newestInCommunity[community]!;
-        this.newestInCommunity[community] = item;
-      }
+      comments.olderInCommunity[item] = this.newestInCommunity[community]!;
+      this.newestInCommunity[community] = item;
     }
-    if (!(places & IN_ALL)) return;
-    if (isInPlace) this.allComments.insert(item, (other) => comments.createdAt(other) > times.createdAt);
-    else this.allComments.add(item);
-  }
-
-  private insertInCommunity(item: number, community: number): void {
-    const { comments } = this;
-    const createdAt = comments.createdAt(item);
-    let newer = NONE;
-    let older = this.newestInCommunity[community]!;
-    for (let steps = 0; older !== NONE && steps < LISTING_DEPTH; steps++) {
-      if (comments.createdAt(older) <= createdAt) break;
-      newer = older;
-      older = comments.olderInCommunity[older]!;
-    }
-    comments.olderInCommunity[item] = older;
-    if (newer === NONE) this.newestInCommunity[community] = item;
-    else comments.olderInCommunity[newer] = item;
+    if (places & IN_ALL) this.allComments.add(item);
   }
 
   /** Whether /r/all/comments shows the next comment of a community: it drops some of a busy second. */

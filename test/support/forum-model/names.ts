@@ -2,19 +2,14 @@ const KEYS = [0x2545f491, 0x1b873593, 0x4cf5ad43, 0x38b34ae5] as const;
 const HALF_LENGTH = 6;
 /** Two halves of 31 bits each, because a half must fit six characters of base 36. */
 const MASK = 0x7fffffff;
-const SEQUENTIAL_BASE = 36 ** 6;
 /** The ordinal of a post plus this is its id. */
 const POST_BASE = 36 ** 5;
 
-/** How the forum names comments: opaque ids of 12 or 13 characters, or ids in sequence. */
-export type CommentNaming = 'random' | 'sequential';
-
 /**
- * The fullname of the comment with this index. Random names come from a Feistel permutation of the index, so that
- * neither direction needs a table of millions of names.
+ * The fullname of the comment with this index: an opaque id of 12 or 13 characters. It comes from a Feistel permutation
+ * of the index, so that neither direction needs a table of millions of names.
  */
-export function commentName(index: number, naming: CommentNaming): string {
-  if (naming === 'sequential') return `t1_${(SEQUENTIAL_BASE + index).toString(36)}`;
+export function commentName(index: number): string {
   let left = 0;
   let right = index;
   for (const key of KEYS) [left, right] = [right, left ^ mix(right, key)];
@@ -23,9 +18,8 @@ export function commentName(index: number, naming: CommentNaming): string {
 }
 
 /** The index of the comment with this fullname; undefined if it is no name of a comment. */
-export function commentIndex(name: string, naming: CommentNaming): number | undefined {
+export function commentIndex(name: string): number | undefined {
   if (!name.startsWith('t1_')) return undefined;
-  if (naming === 'sequential') return parseInt(name.slice(3), 36) - SEQUENTIAL_BASE;
   let left = parseInt(name.slice(-2 * HALF_LENGTH, -HALF_LENGTH), 36);
   let right = parseInt(name.slice(-HALF_LENGTH), 36);
   for (const key of KEYS.toReversed()) [left, right] = [right ^ mix(left, key), left];

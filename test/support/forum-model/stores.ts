@@ -35,10 +35,6 @@ export class CommentStore {
     return this.lateCreation.get(index) ?? this.shownAt[index]!;
   }
 
-  isLate(index: number): boolean {
-    return this.lateCreation.has(index);
-  }
-
   /** The number of comments that were visible at a time. */
   countAt(atMs: number): number {
     let low = 0;

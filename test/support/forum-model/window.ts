@@ -14,14 +14,6 @@ export class ListingWindow {
     this.trim();
   }
 
-  /** Inserts an item below the newer ones, as a forum does that sorts late items by their creation. */
-  insert(item: number, isNewer: (other: number) => boolean): void {
-    let at = this.items.length;
-    while (at > 0 && this.items.length - at < LISTING_DEPTH && isNewer(this.items[at - 1]!)) at -= 1;
-    this.items.splice(at, 0, item);
-    this.trim();
-  }
-
   /**
    * A page of at most `size` items below `after`, or of the newest ones. It is empty if `after` is not among the
    * newest LISTING_DEPTH. `limit` hides the items from that number on, as an outdated page does.

@@ -69,7 +69,7 @@ export function metricsIn(expr: string): string[] {
 }
 
 /** The names without the suffixes of a histogram's series. */
-export function baseName(series: string): string {
+function baseName(series: string): string {
   return series.replace(/_(?:bucket|sum|count)$/, '');
 }
 

@@ -12,8 +12,6 @@ export interface Coverage {
   within15s: number;
   within60s: number;
   within1h: number;
-  /** Seen at all, until the end. */
-  ever: number;
   lagMs: { p50: number; p90: number; p95: number };
 }
 
@@ -21,7 +19,6 @@ export interface Coverage {
 class LagCounts {
   private readonly counts = new Float64Array(STEPS);
   private shown = 0;
-  private seen = 0;
   private within15s = 0;
   private within60s = 0;
   private within1h = 0;
@@ -30,7 +27,6 @@ class LagCounts {
     this.shown += 1;
     if (seenAtMs === undefined) return;
     const lag = Math.max(0, seenAtMs - shownAtMs);
-    this.seen += 1;
     if (lag <= 15_000) this.within15s += 1;
     if (lag <= 60_000) this.within60s += 1;
     if (lag <= 3_600_000) this.within1h += 1;
@@ -45,7 +41,6 @@ class LagCounts {
       within15s: share(this.within15s),
       within60s: share(this.within60s),
       within1h: share(this.within1h),
-      ever: share(this.seen),
       lagMs: { p50: this.quantile(0.5), p90: this.quantile(0.9), p95: this.quantile(0.95) },
     };
   }

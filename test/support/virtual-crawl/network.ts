@@ -9,7 +9,8 @@ import type { EventQueue } from './event-queue.ts';
 /** The crawler waits this long for an answer. */
 const DEADLINE_MS = 10_000;
 const RETRY_AFTER_MS = 5_000;
-const DEFAULT_STALE_MS = 20_000;
+/** The longest age of a page from a cache. */
+const STALE_MS = 20_000;
 
 /**
  * What goes wrong with a share of the calls (default: all) for some time, in milliseconds since the start: nothing
@@ -20,8 +21,6 @@ export interface Fault {
   fromMs: number;
   toMs: number;
   share?: number;
-  /** The age of a page from a cache. */
-  staleMs?: number;
 }
 
 export interface NetworkOptions {
@@ -93,7 +92,7 @@ export class Network {
     }
     const atMs = now - this.forum.options.startsAt;
     this.forum.advance(atMs);
-    const age = fault?.kind === 'stale' ? this.random.next() * (fault.staleMs ?? DEFAULT_STALE_MS) : 0;
+    const age = fault?.kind === 'stale' ? this.random.next() * STALE_MS : 0;
     return { headers, answer: this.reader.answer(request, atMs, atMs - age) };
   }
 

@@ -5,7 +5,6 @@ import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
-import { VirtualGapRecovery } from './gap-recovery.ts';
 
 /** How often the archive is asked for new posts and comments. */
 const ACTIVITY_MS = 5_000;
@@ -22,12 +21,11 @@ interface Lookup {
   readAt: number;
 }
 
-/** ThreadSweep, with an archive that answers at once. */
+/** ThreadSweep, with an archive that answers at once. Gaps are not worked on: what is read for them is read anyway. */
 export class VirtualThreads implements VirtualSource {
   readonly name = 'threads';
   readonly maxInFlight = 8;
-  readonly sweep = new ThreadSweep();
-  readonly recovery: VirtualGapRecovery;
+  private readonly sweep = new ThreadSweep();
   private readonly context: SourceContext;
   private readonly lookups: Lookup[] = [];
   private readonly fresh: Fresh;
@@ -35,7 +33,6 @@ export class VirtualThreads implements VirtualSource {
 
   constructor(context: SourceContext) {
     this.context = context;
-    this.recovery = new VirtualGapRecovery(context.gaps);
     this.fresh = context.sightings.follow();
   }
 
@@ -45,7 +42,6 @@ export class VirtualThreads implements VirtualSource {
 
   next(now: number): VirtualCall | { waitMs: number } {
     if (now - this.activityAt >= ACTIVITY_MS) this.readActivity(now);
-    this.recovery.work(this.sweep, now);
     const lookup = this.lookups.shift();
     if (lookup) return this.lookUp(lookup);
     const postIds = this.sweep.nextCheck(now, this.context.process.budget.perSecond('threads', now));

@@ -46,23 +46,6 @@ test('rows wait up to a second while other partitions may add more', async () =>
   expect(inserts, 'no timer is left behind').toHaveLength(2);
 });
 
-test('1,000 rows of one partition wait 100 ms for the others of the same fetch', async () => {
-  const { commits, inserts } = controlled();
-  commits.setPartitions(4);
-  void commits.add(rows(999));
-  await vi.advanceTimersByTimeAsync(100);
-  expect(inserts).toHaveLength(0);
-  void commits.add([1]);
-  await vi.advanceTimersByTimeAsync(60);
-  void commits.add([2]);
-  await vi.advanceTimersByTimeAsync(39);
-  expect(inserts).toHaveLength(0);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(inserts.map(({ rows }) => rows.length)).toEqual([1_001]);
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(inserts, 'no timer is left behind').toHaveLength(1);
-});
-
 test('5,000 rows are inserted at once', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(9);

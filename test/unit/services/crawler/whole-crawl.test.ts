@@ -8,12 +8,10 @@ import { steadily } from '../../../support/forum-model/traffic.ts';
 import type { Fault } from '../../../support/virtual-crawl/network.ts';
 import { VirtualListing } from '../../../support/virtual-crawl/sources/listing.ts';
 import { VirtualPostIds } from '../../../support/virtual-crawl/sources/post-ids.ts';
-import { VirtualThreads } from '../../../support/virtual-crawl/sources/threads.ts';
 import type { BuildSource, CrawlOptions } from '../../../support/virtual-crawl/virtual-crawl.ts';
 import { ONE_CRAWLER, VirtualCrawl } from '../../../support/virtual-crawl/virtual-crawl.ts';
 
 const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 /** Faults, bursts and kills end before this; the rest of a schedule is for recovery. */
 const TROUBLE = 60 * SECOND;
 /** Late posts appear within this time, and are asked for until two minutes after they were first missing. */
@@ -47,8 +45,6 @@ const schedule = fc.record({
   rate: fc.constantFrom<number>(30, 132, 300),
   roundTripMs: fc.constantFrom(100, 300, 600),
   clients: fc.constantFrom(1, 4, 8),
-  naming: fc.constantFrom('random' as const, 'sequential' as const),
-  lateInPlace: fc.boolean(),
   holes: fc.constantFrom(0, 0.02, 0.1),
   faults: fc.array(fault, { maxLength: 3 }),
   bursts: fc.array(burst, { maxLength: 1 }),
@@ -94,7 +90,7 @@ function missedPosts({ forum, sightings }: VirtualCrawl, untilMs: number): numbe
 /** Comments that /r/all/comments showed, that were never seen and lie in no gap. */
 function unexplained({ forum, sightings, gaps }: VirtualCrawl, fromMs: number): number[] {
   const { comments } = forum;
-  const { startsAt, lateInPlace } = forum.options;
+  const { startsAt } = forum.options;
   const times = gaps.map(({ afterAt, beforeAt }) => ({
     from: (afterAt ?? -Infinity) - startsAt - DATE_SLACK,
     to: (beforeAt ?? Infinity) - startsAt + DATE_SLACK,
@@ -102,8 +98,6 @@ function unexplained({ forum, sightings, gaps }: VirtualCrawl, fromMs: number): 
   const found: number[] = [];
   for (let index = comments.countAt(fromMs); index < comments.countAt(END - HOLE); index++) {
     if (!(comments.places[index]! & IN_ALL) || sightings.commentSeenAt(index) > 0) continue;
-    // A late comment that the forum inserts deep into a listing is for the threads to find.
-    if (lateInPlace && comments.isLate(index)) continue;
     const isInGap = (at: number) => times.some(({ from, to }) => at >= from && at <= to);
     if (!isInGap(comments.shownAt[index]!) && !isInGap(comments.createdAt(index))) found.push(index);
   }
@@ -132,34 +126,8 @@ test('under any faults, bursts, delays and kills no post is missed, and every mi
 });
 
 test.each([132, 400])('at %i items a second nothing that the listing shows is missed', (rate) => {
-  const calm = { roundTripMs: 300, clients: 8, naming: 'random', lateInPlace: false, holes: 0.02 } as const;
+  const calm = { roundTripMs: 300, clients: 8, holes: 0.02 } as const;
   const crawl = run({ ...calm, seed: 1, rate, faults: [], bursts: [], killAt: undefined });
   expect(crawl.gaps).toEqual([]);
   expect(unexplained(crawl, beginOf(crawl) + SECOND)).toEqual([]);
-});
-
-test('the gap of an outage is closed although ever more threads wait than can be read', () => {
-  let threads: VirtualThreads | undefined;
-  const forum = {
-    ...WHOLE_SITE_FORUM,
-    traffic: steadily(60),
-    communities: 2_000,
-    historyHours: 0.05,
-    keptPerSecond: 20,
-    dropped: 0.3,
-  };
-  // The listing reaches back over 21 s.
-  const faults = [{ kind: 'outage' as const, fromMs: 2 * MINUTE, toMs: 2 * MINUTE + 22_000 }];
-  const crawl = new VirtualCrawl(forum, { ...ONE_CRAWLER, clients: 2, faults }, [
-    ...SOURCES,
-    (context) => (threads = new VirtualThreads(context)),
-  ]);
-  crawl.runUntil(4 * MINUTE);
-  const { recovery, sweep } = threads!;
-  expect(recovery.open).toBe(1);
-  const backlog = sweep.backlog;
-  crawl.runUntil(18 * MINUTE);
-  expect(sweep.backlog).toBeGreaterThan(2 * backlog);
-  expect(recovery.open).toBe(0);
-  expect(recovery.openMs).toHaveLength(1);
 });

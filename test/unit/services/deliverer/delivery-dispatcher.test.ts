@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AttemptResult } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/deliveries/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
@@ -45,17 +44,6 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(24);
   });
 
-  test('drops hints over the limit and accepts hints again later', async () => {
-    const bench = new Bench({ hints: 6 });
-    bench.add('a', 'https://one.example/', range(20));
-    const taken = range(20).map((seq) => bench.dispatcher.addHint('a', seq));
-    expect(taken.filter(Boolean)).toHaveLength(6);
-    await bench.settle();
-    await bench.drain();
-    expect(bench.started).toHaveLength(6);
-    expect(bench.dispatcher.addHint('a', 7)).toBe(true);
-  });
-
   test('releases matches whose URL changed since its slots were taken, and claims them for the new URL', async () => {
     const bench = new Bench({ perUrl: 1 });
     bench.add('a', 'https://old.example/', [1]);
@@ -79,27 +67,6 @@ describe('DeliveryDispatcher', () => {
       ['b/1', 'https://new.example/'],
       ['a/2', 'https://new.example/'],
     ]);
-  });
-
-  test('claims nothing while outcomes cannot be stored, except one match as a probe', async () => {
-    const bench = new Bench();
-    bench.add('a', 'https://one.example/x', range(6));
-    const due = () => {
-      bench.dispatcher.markDue({ monitorId: 'a', webhookUrl: 'https://one.example/x', isAnswering: null });
-      return bench.settle();
-    };
-    bench.admits = () => 'no';
-    bench.hintAll('a');
-    await due();
-    expect(bench.claims).toBe(0);
-    const answers = ['probe'] as const;
-    let asked = 0;
-    bench.admits = () => answers[asked++] ?? 'no';
-    await due();
-    expect(bench.ids()).toEqual(['a/1']);
-    bench.admits = () => 'yes';
-    await due();
-    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
   });
 });
 
@@ -195,37 +162,4 @@ describe('the limit of concurrent attempts', () => {
     bench.add(monitorId, webhookUrl, [1]);
     return { monitorId, webhookUrl, isAnswering: true };
   };
-});
-
-describe('local faults', () => {
-  test('pause all claims, then one probe is sent, and after it succeeds all others', async () => {
-    const bench = new Bench();
-    for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
-    const dueAll = async () => {
-      for (const n of range(20)) {
-        bench.dispatcher.markDue({ monitorId: `m${n}`, webhookUrl: `https://host${n}.example/`, isAnswering: null });
-      }
-      await bench.settle();
-    };
-    const endAll = async (how: AttemptResult) => {
-      for (const { id, end } of bench.started.splice(0)) {
-        if (how.kind === 'local fault') bench.rows.get(id.split('/')[0]!)!.add(1);
-        end(how);
-      }
-      await bench.settle();
-    };
-    await dueAll();
-    expect(bench.started).toHaveLength(20);
-    await endAll({ kind: 'local fault', code: 'EMFILE' });
-    const claims = bench.claims;
-    await dueAll();
-    expect([bench.started.length, bench.claims]).toEqual([0, claims]);
-    bench.now += 1_000;
-    await dueAll();
-    expect(bench.started).toHaveLength(1);
-    await endAll({ kind: 'unanswered' });
-    await dueAll();
-    expect(bench.started).toHaveLength(19);
-    expect(bench.outages).toEqual([true, false]);
-  });
 });

@@ -34,12 +34,6 @@ test('a changed rule is scanned for from the version after the known one, over s
   expect(monitors.set(monitorOf(5))).toBe(T + 3_000);
 });
 
-test('an unchanged monitor is not scanned for', () => {
-  const monitors = new ActiveMonitors();
-  monitors.set(monitorOf(2));
-  expect(monitors.set(monitorOf(2))).toBeUndefined();
-});
-
 test('a monitor paused and resumed between two reads is not scanned for, because it was matched all the time', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(1));
@@ -70,18 +64,6 @@ test('when retention deleted versions, the scan starts at the oldest remaining v
   expect(monitors.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
 });
 
-test('new, changed and removed monitors are not up to date', () => {
-  const monitors = new ActiveMonitors();
-  for (const id of ['mon_a', 'mon_b']) monitors.set(monitorOf(2, { id }));
-  monitors.remove('mon_b');
-  const isUpToDate = (id: string, version: number) => monitors.isUpToDate({ id, version, activeSinceMs: T + 1_000 });
-  expect(isUpToDate('mon_a', 2)).toBe(true);
-  expect(isUpToDate('mon_a', 3), 'changed').toBe(false);
-  expect(isUpToDate('mon_b', 2), 'removed').toBe(false);
-  expect(isUpToDate('mon_c', 2), 'new').toBe(false);
-  expect([...monitors.ids()]).toEqual(['mon_a']);
-});
-
 test('missed candidates are only those of monitors that started late enough and before the item', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(2));
@@ -95,14 +77,6 @@ test('missed candidates are only those of monitors that started late enough and 
   // A resume counts as a start.
   monitors.set(monitorOf(2, { activeSinceMs: T + 60_000 }));
   expect([missed(60_001, 30_000), missed(59_999, 30_000)]).toEqual([1, 0]);
-});
-
-test('only monitors accepted by the filter get candidates of an item', () => {
-  const monitors = new ActiveMonitors();
-  for (const id of ['mon_a', 'mon_b', 'mon_c']) monitors.set(monitorOf(1, { id }));
-  const judged = monitors.candidates(entered(T + 2_000), (id) => id === 'mon_b');
-  expect(judged.map(({ monitor_id }) => monitor_id)).toEqual(['mon_b']);
-  expect(monitors.candidates(entered(T + 2_000), () => false)).toEqual([]);
 });
 
 test('a candidate conforms to its schema and has no other field of the item', () => {

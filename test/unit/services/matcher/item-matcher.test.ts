@@ -69,30 +69,6 @@ test('an item that 150,000 monitors match is published completely, in batches of
   expect(Math.max(...published.map(({ length }) => length))).toBeLessThanOrEqual(500);
 });
 
-test('candidates with long texts are published in batches of about 256 KB instead of 500 records', async () => {
-  const { matcher, published } = matcherOf(100);
-  const long = `rust ${'iron water air '.repeat(1_000)}`;
-  await matcher.handle(batchOf([long, long]));
-  expect(published.flat()).toHaveLength(200);
-  expect(Math.max(...published.map(({ length }) => length))).toBeLessThan(20);
-});
-
-test('yields to the event loop between the items of a batch and between the candidates of an item', async () => {
-  const { matcher } = matcherOf(100, new CooperativeYield(0));
-  const done = new AbortController();
-  let turns = 0;
-  const others = (async () => {
-    for (; !done.signal.aborted; turns++) await setImmediate();
-  })();
-  await matcher.handle(batchOf(['iron', 'iron', 'iron', 'iron']));
-  expect(turns).toBeGreaterThanOrEqual(3);
-  turns = 0;
-  await matcher.handle(batchOf(['rust']));
-  done.abort();
-  await others;
-  expect(turns).toBeGreaterThanOrEqual(99);
-});
-
 test('a batch whose partition is revoked midway adds nothing more to the ring and publishes nothing more', async () => {
   const { matcher, recent, published } = matcherOf(1, new CooperativeYield(0));
   let mine = true;

@@ -86,13 +86,3 @@ test('does not change the files of a running simulator whose port it tries to ta
   child = first;
   expect(await end('SIGTERM')).toBe(0);
 });
-
-test('reports every invalid setting at once', async () => {
-  const env = { DATA_DIR: directory, SIMULATOR_RATE: 'fast', SIMULATOR_COMMENT_IDS: 'odd' };
-  child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number];
-  expect(code).toBe(1);
-  expect(said).toMatch(/SIMULATOR_RATE[^]*SIMULATOR_COMMENT_IDS|SIMULATOR_COMMENT_IDS[^]*SIMULATOR_RATE/);
-});

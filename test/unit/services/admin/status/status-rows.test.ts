@@ -53,8 +53,6 @@ test.each<[string, Partial<Measured>, string]>([
   ['items', { clickhouse: { state: { newestItemAgeMs: null } } }, 'none was archived in the last day'],
   ['recorder', { kafka: { state: { ...KAFKA, connected: new Set() } } }, 'records before it; no process reads them'],
   ['recorder', { kafka: { state: { ...KAFKA, lags: [{ group: 'recorder', lag: 10_001 }] } } }, 'records before it'],
-  ['dead letters', { kafka: { state: { ...KAFKA, deadLetters: { 'forum.posts': 2 } } } }, 'forum.posts: 2'],
-  ['gaps', { postgres: { state: { ...POSTGRES, gaps: [{ source: 'listings', open: 4 }] } } }, 'listings: 4'],
   [
     'deliveries',
     { postgres: { state: { ...POSTGRES, due: { due: 9, oldestMs: 61_000, underWay: 0 } } } },
@@ -71,14 +69,4 @@ test('deliveries that are overdue behind a slow endpoint are under way', () => {
     waiting: 9,
     age_seconds: 61,
   });
-});
-
-test('a server that is away is named with its reason, and what it would tell is unknown', () => {
-  const away = { away: 'connect ECONNREFUSED' };
-  const statuses = (measured: Partial<Measured>) =>
-    Object.fromEntries(statusRows({ ...HEALTHY, ...measured }).map(({ part, status }) => [part, status]));
-  expect(find({ kafka: away }, 'kafka')).toMatchObject({ status: 'away', note: 'connect ECONNREFUSED' });
-  expect(statuses({ kafka: away })).toMatchObject({ flow: 'unknown', 'dead letters': 'unknown', deliveries: 'ok' });
-  expect(statuses({ postgres: away })).toMatchObject({ deliveries: 'unknown', gaps: 'unknown', recorder: 'ok' });
-  expect(statuses({ clickhouse: away })).toMatchObject({ items: 'unknown', clickhouse: 'away', gaps: 'ok' });
 });

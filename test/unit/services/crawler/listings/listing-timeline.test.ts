@@ -66,29 +66,6 @@ function readerAfterOne(): Reader {
 }
 
 describe('ListingTimeline', () => {
-  test('reads a hole page by page, each page showing some of the one above', () => {
-    const reader = new Reader();
-    reader.head(items(5000));
-    expect(reader.head(items(5350)).outcome).toBe('overflow');
-    const first = reader.ask();
-    expect(first?.after).toBe('t1_5254');
-    expect(reader.ask()).toBeUndefined();
-    if (first) reader.answer(first, items(5253));
-    expect(reader.readHoles()).toBe(2);
-    expect(reader.timeline.takeGaps()).toEqual([]);
-    expect(reader.timeline.position()).toMatchObject({ newestAt: 5_350_000 });
-  });
-
-  test('reports a gap with both bounds when the listing ends before a known item', () => {
-    const reader = readerAfterOne();
-    reader.head(items(9000));
-    reader.readHoles(8001);
-    const missed = { afterThing: 't1_1', afterAt: 1_000, beforeThing: 't1_8001' };
-    expect(reader.timeline.takeGaps()).toEqual([{ ...missed, beforeAt: expect.any(Number) as number }]);
-    expect(reader.head(items(9001)).outcome).toBe('joined');
-    expect(reader.timeline.takeGaps()).toEqual([]);
-  });
-
   test('treats a listing that was empty before as complete only if one page shows all of it', () => {
     const empty = new Reader();
     expect(empty.head([]).outcome).toBe('first');

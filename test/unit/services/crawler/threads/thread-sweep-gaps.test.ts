@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { communityKey } from '../../../../../services/crawler/threads/community-key.ts';
+import { ReadingQueue } from '../../../../../services/crawler/threads/reading-queue.ts';
 import { ThreadSweep } from '../../../../../services/crawler/threads/thread-sweep.ts';
+import { TrackedPosts } from '../../../../../services/crawler/threads/tracked-posts.ts';
 import { SweptForum } from '../../../../support/fakes/swept-forum.ts';
 
 const SECOND = 1_000;
@@ -25,6 +27,28 @@ describe('a gap', () => {
     expect(forum.waits).toHaveLength(100);
     forum.sweep.setGaps([]);
     expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+  });
+
+  test('has its turn of the readings although larger deficits wait, and every second one finds no budget', () => {
+    const posts = new TrackedPosts(100);
+    const queue = new ReadingQueue(posts);
+    const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
+    for (const slot of slots) posts.deficit[slot] = slot < 90 ? 9 : 1;
+    for (const slot of slots) queue.add(slot, true);
+    queue.setOwed(slots.slice(90));
+    let read = 0;
+    for (let attempt = 0; attempt < 60; attempt++) {
+      const slot = queue.take(0)!;
+      if (attempt % 2 === 0) {
+        queue.failed(slot);
+        queue.add(slot, false);
+        continue;
+      }
+      queue.done(slot);
+      posts.deficit[slot] = 0;
+      if (slot >= 90) read += 1;
+    }
+    expect(read).toBe(10);
   });
 
   test('that its source extends waits for another check of the posts that were checked before its new end', () => {

@@ -36,17 +36,3 @@ test('marks the terms of the match, whatever else the rule says today', () => {
     body: [{ start: 9, end: 13 }],
   });
 });
-
-test('marks terms with conditions, and those that the rule does not have any more', () => {
-  const match = { ...MATCH, matched_terms: ['Hiring', 'iron', 'rust'] };
-  const terms = [
-    { text: 'Hiring', in: ['post_title' as const] },
-    { text: 'rust', prefix: true },
-  ];
-  const { title, body } = matchHighlighter({ ...RULE, keywords: [], terms })(match);
-  expect(title).toEqual([{ start: 0, end: 6 }]);
-  expect(body.toSorted((one, other) => one.start - other.start)).toEqual([
-    { start: 9, end: 13 },
-    { start: 19, end: 23 },
-  ]);
-});

@@ -44,40 +44,14 @@ export const GOLDEN_CASES: GoldenCase[] = [
     meta: meta(3, 512, true),
   },
   {
-    name: 'post-alone',
+    name: 'poll',
     post: postOf({
-      selftext: '',
       locked: true,
       spoiler: true,
       over_18: true,
       removed: true,
       upvote_ratio: 0.5,
       score: 1,
-    }),
-    meta: meta(0, 45, true),
-  },
-  {
-    name: 'gallery',
-    post: postOf({
-      is_self: false,
-      selftext: '',
-      url: 'https://forum.example/gallery/p0st',
-      media: [
-        {
-          type: 'gallery',
-          url: 'https://i.forum.example/one.jpg?a=1&b=2',
-          width: 1920,
-          height: 1080,
-          caption: 'The *first* one',
-        },
-        { type: 'gallery', url: 'https://i.forum.example/two.jpg', width: 0, height: 0, caption: '' },
-      ],
-    }),
-    meta: meta(0, 0),
-  },
-  {
-    name: 'poll',
-    post: postOf({
       poll: {
         total_votes: 912,
         is_closed: true,
@@ -95,6 +69,17 @@ export const GOLDEN_CASES: GoldenCase[] = [
       is_self: false,
       selftext: '',
       url: `${TEA}/0ld/first/`,
+      media: [
+        {
+          type: 'gallery',
+          url: 'https://i.forum.example/one.jpg?a=1&b=2',
+          width: 9,
+          height: 8,
+          caption: 'The *first* one',
+        },
+        { type: 'gallery', url: 'https://i.forum.example/two.jpg', width: 0, height: 0, caption: '' },
+        { type: 'video', url: 'https://v.forum.example/x1/720.mp4', width: 1280, height: 720, caption: '' },
+      ],
       crosspost_of: {
         id: '0ld',
         subreddit: 'kettles',
@@ -102,17 +87,6 @@ export const GOLDEN_CASES: GoldenCase[] = [
         author: 'steam_',
         permalink: `${TEA}/0ld/first/`,
       },
-    }),
-    meta: meta(0, 0),
-  },
-  {
-    name: 'video',
-    post: postOf({
-      is_self: false,
-      selftext: '',
-      is_video: true,
-      url: 'https://v.forum.example/x1',
-      media: [{ type: 'video', url: 'https://v.forum.example/x1/720.mp4', width: 1280, height: 720, caption: '' }],
     }),
     meta: meta(0, 0),
   },

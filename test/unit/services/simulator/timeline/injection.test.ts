@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, statSync, appendFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, appendFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -29,21 +29,6 @@ function run(world: World, seconds: number): void {
   }
 }
 
-/** The time and content of every visible item, by name. */
-function seen(world: World): Map<string, { at: number; text: string }> {
-  const { timeline, catalog } = world;
-  const found = new Map<string, { at: number; text: string }>();
-  for (let k = 0; k < timeline.frontier; k++) {
-    if (timeline.visibleAt(k) > clock) continue;
-    const isPost = timeline.item(k).kind === 'post';
-    const text = isPost
-      ? catalog.post(k).title
-      : `${timeline.nameOf(world.threads.parentOf(k))} ${catalog.comment(k).body}`;
-    found.set(timeline.nameOf(k), { at: timeline.emittedAt(k)!, text });
-  }
-  return found;
-}
-
 interface Line {
   k: number;
   name: string;
@@ -62,53 +47,6 @@ function emittedNames(world: World): string[] {
   const slots = Array.from({ length: timeline.frontier }, (_, k) => k).filter((k) => k >= 200 && timeline.exists(k));
   return slots.map((k) => timeline.nameOf(k));
 }
-
-describe('simulator position', () => {
-  test('emits and logs each item at its own time, at the given rate', () => {
-    const world = open({ holes: 0, late: 0 });
-    run(world, 3);
-    expect(world.emission.emitted).toBe(300);
-    expect(logged().map((line) => line.at - START)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 1) * 10));
-  });
-
-  test.each(['a clean stop', 'kill -9'])('keeps every visible item over %s and uses no name twice', (end) => {
-    const first = open();
-    run(first, 3.4);
-    if (end === 'a clean stop') first.emission.close();
-    const before = seen(first);
-    clock += 60_000;
-    const second = open();
-    const after = seen(second);
-    for (const [name, item] of before) expect(after.get(name)).toEqual(item);
-    run(second, 2);
-    const names = logged().map((line) => line.name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names).toEqual(emittedNames(second));
-    expect(second.timeline.runs).toHaveLength(3);
-  });
-
-  test('never emits slots that were reserved at a kill -9', () => {
-    const first = open();
-    run(first, 1);
-    const { frontier } = first.timeline;
-    const second = open();
-    expect(second.emission.firstSlot).toBeGreaterThan(frontier);
-    run(second, 5);
-    for (let k = frontier; k < second.emission.firstSlot; k++) expect(second.timeline.exists(k)).toBe(false);
-    for (const line of logged()) expect(line.k < frontier || line.k >= second.emission.firstSlot).toBe(true);
-  });
-
-  test('repairs a log that a crash left incomplete', () => {
-    const first = open();
-    run(first, 2);
-    const whole = logged();
-    truncateSync(join(directory, 'log'), statSync(join(directory, 'log')).size - 700);
-    const second = open();
-    expect(logged()).toEqual(whole);
-    run(second, 1);
-    expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
-  });
-});
 
 describe('simulator injection', () => {
   const post = { kind: 'post' as const, title: 'A wanted thing', text: 'body', author: 'tester', over_18: true };
