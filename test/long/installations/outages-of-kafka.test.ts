@@ -20,10 +20,3 @@ test('2 s late: items are still published', async () => {
   expectAnswers(report, () => ['200']);
   expect(report.during.appended).toBeGreaterThan(0);
 });
-
-test('a full disk: all reads are answered', async (context) => {
-  if (!trial.canFill('kafka')) context.skip('mounting a tmpfs is not permitted here');
-  const report = await trial.run('kafka', 'full');
-  expectNothingWrong(report);
-  expectAnswers(report, () => ['200']);
-});

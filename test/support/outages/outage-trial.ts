@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { EngineName } from '../../../shared/outages/engine.ts';
-import { createPool } from '../../../shared/postgres/pool.ts';
+import { createPool, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { signalTree } from '../children/process-tree.ts';
 import { ProxiedInstallation } from '../children/proxied-installation.ts';
@@ -74,7 +74,9 @@ export class OutageTrial {
     this.#account = parts.account;
     this.#watching = parts.expected.watch(Date.now());
     this.#services = parts.whole.installation.find('services-main');
-    this.#pool = createPool({ url: parts.whole.engines.urls.postgres, name: 'trial', logger: silentLogger() });
+    const url = parts.whole.engines.urls.postgres;
+    // A server that hangs is asked for a few seconds only.
+    this.#pool = createPool({ url, name: 'trial', logger: silentLogger(), limits: REQUEST_LIMITS });
   }
 
   /** @param disk the engine whose disk is to be filled */

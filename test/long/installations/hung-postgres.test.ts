@@ -1,0 +1,14 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { OutageTrial, expectAnswers, expectNothingWrong } from '../../support/outages/outage-trial.ts';
+
+let trial: OutageTrial;
+beforeAll(async () => {
+  trial = await OutageTrial.start('postgres');
+});
+afterAll(() => trial.stop());
+
+test('while PostgreSQL stands still, requests get an answer or 503, and nothing is lost or charged in vain', async () => {
+  const report = await trial.run('postgres', 'hung');
+  expectNothingWrong(report);
+  expectAnswers(report, () => ['200', '503']);
+});
