@@ -41,7 +41,7 @@ const SETTLED_MS = 5_000;
 /** Statements and requests that were under way when an engine failed have ended by then. */
 const UNDER_WAY_MS = 5_000;
 /** Counted after what was under way has ended. */
-const OUTAGE_MS = 5_000;
+const OUTAGE_MS = 4_000;
 /** An engine that has been started again needs about half a minute until all consumers are back. */
 const PATIENCE_MS = 150_000;
 /** Lines of a log with the cause of a process's end. */
