@@ -143,7 +143,7 @@ export const accountGrant = z.strictObject({
 export type AccountGrantResource = z.infer<typeof accountGrant>;
 
 /** Body of DELETE /v1/account. The service compares the address. */
-export const deleteAccountBody = z.strictObject({ email: z.string() });
+export const deleteAccountBody = z.strictObject({ email: z.string().trim() });
 
 /** Body of POST /v1/account/keys. */
 export const createKeyBody = z.strictObject({

@@ -155,7 +155,7 @@ const newSettings = {
   comments: watched,
   nsfw: z.boolean().default(false),
   ...refinementChanges,
-  webhook_url: storableString.optional(),
+  webhook_url: storableString.trim().optional(),
   webhook_kind: webhookKind.optional(),
   ...optionChanges,
 };
@@ -202,7 +202,7 @@ export const patchMonitorBody = z
     ...kinds,
     nsfw: z.boolean().optional(),
     ...refinementChanges,
-    webhook_url: storableString.nullable().optional(),
+    webhook_url: storableString.trim().nullable().optional(),
     webhook_kind: webhookKind.nullable().optional(),
     ...optionChanges,
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Body of POST /api/agent/signup. The service validates the address. */
-export const signupBody = z.strictObject({ email: z.string() });
+export const signupBody = z.strictObject({ email: z.string().trim() });
 
 /** Answer of POST /api/agent/signup, the same whether or not the mailbox has an account. */
 export const codeSent = z.strictObject({
@@ -21,7 +21,7 @@ const code = z.string().regex(/^[0-9]{6}$/, 'must be 6 digits');
 export const verifyBody = z.strictObject({ signup_token: mailedToken, code });
 
 /** Body of POST /api/agent/recover. */
-export const recoverBody = z.strictObject({ email: z.string() });
+export const recoverBody = z.strictObject({ email: z.string().trim() });
 
 /** Answer of POST /api/agent/recover, the same whether or not the mailbox has an account. */
 export const recoverySent = z.strictObject({

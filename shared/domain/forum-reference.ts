@@ -24,6 +24,8 @@ const FULLNAME = /^t([13])_([0-9a-z]{1,13})$/i;
 const NAME = /^[\w-]{1,32}$/;
 /** Of the addresses of the site's data, which show the same thing. */
 const DATA_SUFFIX = /\.(json|rss|xml|compact)\/?$/i;
+/** Some programs leave the slug of a comment's address empty. */
+const EMPTY_SLUG = /(\/comments\/[^/]+)\/\/(?=[^/])/;
 const MAX_LENGTH = 2_048;
 
 /** Returns the hosts of a public site. Its subdomains (www, old, new, np, sh, m, amp, i …) are the same site. */
@@ -44,7 +46,7 @@ export function parseReference(given: string, hosts: ForumHosts): ThingReference
   if (BARE_ID.test(text)) return post(text);
   const url = urlOf(text);
   if (url === undefined) return undefined;
-  const path = url.pathname.replace(DATA_SUFFIX, '');
+  const path = url.pathname.replace(DATA_SUFFIX, '').replace(EMPTY_SLUG, '$1/_/');
   const parts = path.split('/').filter((part) => part !== '');
   if (hosts.shortLinkHosts.includes(url.hostname)) return parts.length === 1 ? ofId(parts[0]) : undefined;
   return isOf(hosts.domain, url) ? ofPath(parts) : undefined;

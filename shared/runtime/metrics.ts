@@ -112,6 +112,11 @@ function declare(registers: Registry[]) {
       'Things of an unknown shape: kept as a dead letter, known from before, or beyond the limit of letters a minute.',
       ['source', 'outcome'],
     ),
+    readingUnreadable: counter(
+      'reading_unreadable_things_total',
+      'Things of an unknown shape that answers of the reading routes leave out.',
+      ['endpoint'],
+    ),
     crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Things of an unknown kind, skipped.', ['source']),
     crawlerLag: histogram('crawler_lag_seconds', 'From creation on the forum to publication.', ['source']),
 

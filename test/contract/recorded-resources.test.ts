@@ -2,17 +2,22 @@ import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
-import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/api/forum-resources.ts';
-import { parseAnswer } from '../../shared/upstream/parsing/parse-page.ts';
+import { commentItem, forumUser, subreddit } from '../../schemas/api/forum-resources.ts';
+import { parseAnswer, parsePage } from '../../shared/upstream/parsing/parse-page.ts';
 import { postSchema } from '../../shared/upstream/parsing/post-schema.ts';
 import { commentSchema, toCommentItem } from '../../shared/upstream/parsing/to-comment-item.ts';
 import { userSchema, toForumUser } from '../../shared/upstream/parsing/to-forum-user.ts';
 import { toPost } from '../../shared/upstream/parsing/to-post.ts';
-import { rulesSchema, subredditSchema, toRules, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
+import { rulesSchema, subredditSchema, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
+import { damaged } from '../support/samples/damaged-things.ts';
+import { listingOf, nodeOf } from '../support/samples/upstream-samples.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 import type { RecordedResponse } from '../support/samples/recorded-responses.ts';
 
 const CONTEXT = { siteUrl: 'https://forum.example', now: Date.UTC(2026, 0, 1) };
+
+/** Of the recorded things, because each has hundreds of fields. */
+const EVERY = 400;
 
 type Raw = Record<string, unknown>;
 
@@ -61,12 +66,28 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
     }
     for (const { body, uri, status } of responses) {
       if (!/\/about\/rules/.test(uri) || status !== 200) continue;
-      counts.rules += toRules(parseAnswer(rulesSchema, body, uri)).map((rule) => subredditRule.parse(rule)).length;
+      const about = subredditSchema.parse({ display_name: 'metals' });
+      counts.rules += subreddit.parse(toSubreddit(about, CONTEXT, rulesSchema.parse(body))).rules.length;
     }
     expect(counts.t1).toBeGreaterThan(14_000);
     expect(counts.t5).toBeGreaterThan(1_500);
     expect(counts.t2).toBeGreaterThan(50);
     expect(counts.rules).toBeGreaterThan(5);
+  });
+
+  test('one damaged field of a thing takes neither the page nor another thing with it', () => {
+    const schemas = { t1: commentSchema, t2: userSchema, t3: postSchema, t5: subredditSchema };
+    let checked = 0;
+    for (const { kind, data } of nodes.filter(({ kind: each }, index) => each in schemas && index % EVERY === 0)) {
+      const { replies: _replies, ...plain } = data as Raw;
+      for (const { path, copy } of damaged(plain)) {
+        const page = parsePage(listingOf(nodeOf(kind, copy), nodeOf(kind, plain)), schemas);
+        expect(page.children.length + page.faults.length, path).toBe(2);
+        expect(page.children.length, path).toBeGreaterThan(0);
+        checked++;
+      }
+    }
+    expect(checked).toBeGreaterThan(10_000);
   });
 });
 

@@ -17,7 +17,7 @@ type AnyListing = PostListing | SubredditListing | UserListing;
 export function listingText(listing: AnyListing): string {
   const lines = listing.items.map((item) => `- ${itemLine(item)}`);
   const notes = [
-    listing.degraded ? 'The forum could not be reached: this is an older copy.' : '',
+    listing.degraded ? 'This is an older copy, or some items could not be read.' : '',
     listing.filtered_nsfw > 0 ? `${listing.filtered_nsfw} NSFW items left out.` : '',
     listing.after === null ? '' : `Next page: after=${listing.after}`,
   ];

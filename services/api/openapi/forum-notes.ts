@@ -4,7 +4,7 @@ const listing = {
   count: 'The number of items on this page.',
   after: 'Send it as `after` to get the next page; null on the last page.',
   filtered_nsfw: 'Items left out of this page because they are NSFW.',
-  degraded: 'The forum could not be reached, and this is an older copy.',
+  degraded: 'The forum could not be reached, and this is an older copy; or items that could not be read are left out.',
 };
 const within = { subreddit: 'The community of the request; null without one.' };
 

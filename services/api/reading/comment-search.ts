@@ -87,7 +87,7 @@ export async function searchComments(archive: SearchDeps, search: CommentSearch)
     items: page.items,
     after: page.next ?? null,
     filtered_nsfw: page.filtered,
-    degraded: false,
+    degraded: page.unreadable > 0,
   };
 }
 
@@ -103,6 +103,7 @@ interface FoundPage {
   items: CommentItem[];
   filtered: number;
   next: string | undefined;
+  unreadable: number;
 }
 
 async function nextPage(
@@ -115,7 +116,7 @@ async function nextPage(
   const comments = (sort === 'new' ? byTime : byRelevance)(archive, wanted, after);
   const scan = await scanArchive(comments, finder, { count: PAGE_SIZE, nsfw, after });
   const current = await refreshFromForum(archive, scan.comments);
-  return { items: [...current.values()], filtered: scan.filtered, next: scan.next };
+  return { ...current, filtered: scan.filtered, next: scan.next };
 }
 
 /**
@@ -136,12 +137,14 @@ async function topPage(
   const candidates =
     after === undefined || isAmong ? scan.comments : [...scan.comments.slice(0, TOP_CANDIDATES - 1), after];
   const current = await refreshFromForum(archive, candidates);
-  const byScore = [...current.values()].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
+  const { unreadable } = current;
+  const byScore = current.items.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
   const cursorIndex = byScore.findIndex(({ name }) => name === after?.thingId);
   // The cursor comment was deleted, so its position is unknown. Ending here is better than repeating the first page.
   const start = after !== undefined && cursorIndex < 0 ? byScore.length : cursorIndex + 1;
   const items = byScore.slice(start, start + PAGE_SIZE);
-  return { items, filtered: scan.filtered, next: start + PAGE_SIZE < byScore.length ? items.at(-1)?.name : undefined };
+  const next = start + PAGE_SIZE < byScore.length ? items.at(-1)?.name : undefined;
+  return { items, filtered: scan.filtered, next, unreadable };
 }
 
 /** Takes comments in their order until enough of them contain all terms. */
@@ -166,20 +169,19 @@ async function scanArchive(
   return scan;
 }
 
-/** Returns the comments as the forum has them now, in the same order, without deleted ones. */
+/** Returns the comments as the forum has them now, in the same order, without deleted ones and unreadable ones. */
 async function refreshFromForum(
   { source }: CommentArchiveDeps,
   archived: readonly ArchivedComment[],
-): Promise<Map<string, CommentItem>> {
+): Promise<Pick<FoundPage, 'items' | 'unreadable'>> {
   const titles = new Map(archived.map(({ thingId: id, title }) => [id, title]));
-  const found = await source.commentsById([...titles.keys()]);
-  const current = new Map<string, CommentItem>();
+  const { comments, unreadable } = await source.commentsById([...titles.keys()]);
+  const items: CommentItem[] = [];
   for (const [name, title] of titles) {
-    const comment = found.get(name);
-    if (comment && !isGoneText(comment.body))
-      current.set(name, { ...comment, post_title: comment.post_title || title });
+    const comment = comments.get(name);
+    if (comment && !isGoneText(comment.body)) items.push({ ...comment, post_title: comment.post_title || title });
   }
-  return current;
+  return { items, unreadable };
 }
 
 async function findCursor(archive: SearchDeps, { after, sort }: CommentSearch): Promise<ArchivedComment | undefined> {

@@ -2,14 +2,18 @@ import { z } from 'zod';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
 import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/forum-resources.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { flag, optional } from '../../../shared/upstream/parsing/field-schemas.ts';
 import { parseAnswer, parsePage } from '../../../shared/upstream/parsing/parse-page.ts';
 import { postSchema } from '../../../shared/upstream/parsing/post-schema.ts';
+import type { ParsedPage, ShapeFault } from '../../../shared/upstream/parsing/parse-page.ts';
 import type { UpstreamPost } from '../../../shared/upstream/parsing/post-schema.ts';
 import { commentSchema, toCommentItem } from '../../../shared/upstream/parsing/to-comment-item.ts';
 import { userSchema, toForumUser } from '../../../shared/upstream/parsing/to-forum-user.ts';
 import { toPost } from '../../../shared/upstream/parsing/to-post.ts';
 import type { MappingOptions } from '../../../shared/upstream/parsing/to-post.ts';
-import { rulesSchema, subredditSchema, toRules, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
+import { rulesSchema, subredditSchema, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ThreadCallDeps } from './comments/thread-calls.ts';
@@ -26,6 +30,8 @@ export interface Page<T> {
   entries: Entry<T>[];
   /** Cursor of the next page; null at the end. */
   after: string | null;
+  /** How many things could not be read, and are left out. */
+  unreadable: number;
 }
 
 /** The things found for a list of fullnames, by fullname. */
@@ -39,14 +45,18 @@ type Params = Record<string, string>;
 /** Delays before two quick retries, within the call's own deadline. */
 const RETRY_DELAYS_MS = [200, 800];
 const IDS_PER_CALL = 100;
+/** Of one answer. */
+const LOGGED_FAULTS = 5;
 
-const nsfwProfile = z.object({ subreddit: z.object({ over_18: z.boolean().nullish() }).nullish() });
+const nsfwProfile = z.object({ subreddit: optional(z.object({ over_18: flag })) });
 
 export interface ForumSourceDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
   /** URL of the public site, without a trailing slash. */
   siteUrl: string;
   clock: Clock;
+  logger: Logger;
+  metrics: Pick<Metrics, 'readingUnreadable'>;
 }
 
 const THREAD_DEADLINE_MS = 10_000;
@@ -71,7 +81,7 @@ export class ForumSource {
    * @throws UpstreamError
    */
   async posts(path: string, params: Params, endpoint: string): Promise<Page<Post>> {
-    return this.toPosts(await this.get(path, params, endpoint));
+    return this.toPosts(await this.get(path, params, endpoint), path, endpoint);
   }
 
   /**
@@ -80,9 +90,10 @@ export class ForumSource {
    * @throws UpstreamError
    */
   async duplicates(postId: string, params: Params): Promise<Page<Post>> {
-    const answer = await this.get(`/duplicates/${postId}`, params, '/duplicates/ID');
+    const path = `/duplicates/${postId}`;
+    const answer = await this.get(path, params, '/duplicates/ID');
     const [, listing] = parseAnswer(z.tuple([z.unknown(), z.unknown()]), answer);
-    return this.toPosts(listing);
+    return this.toPosts(listing, path, '/duplicates/ID');
   }
 
   /**
@@ -92,51 +103,45 @@ export class ForumSource {
    */
   async comments(path: string, params: Params, endpoint: string): Promise<Page<CommentItem>> {
     const page = parsePage(await this.get(path, params, endpoint), { t1: commentSchema });
-    return {
-      entries: page.children.map(({ data }) => ({
-        item: toCommentItem(data, this.context()),
-        nsfw: data.over_18 ?? true,
-      })),
-      after: page.after,
-    };
+    return this.toPage(page, path, endpoint, ({ data }) => ({
+      item: toCommentItem(data, this.context()),
+      nsfw: data.over_18 ?? true,
+    }));
   }
 
   /** @throws UpstreamError */
   async subreddits(path: string, params: Params, endpoint: string): Promise<Page<Subreddit>> {
     const page = parsePage(await this.get(path, params, endpoint), { t5: subredditSchema });
-    return {
-      entries: page.children.map(({ data }) => ({
-        item: toSubreddit(data, this.context()),
-        nsfw: data.over18,
-      })),
-      after: page.after,
-    };
+    return this.toPage(page, path, endpoint, ({ data }) => ({
+      item: toSubreddit(data, this.context()),
+      nsfw: data.over18,
+    }));
   }
 
   /** @throws UpstreamError */
   async users(path: string, params: Params, endpoint: string): Promise<Page<ForumUser>> {
     const page = parsePage(await this.get(path, params, endpoint), { t2: userSchema.extend(nsfwProfile.shape) });
-    return {
-      entries: page.children.map(({ data }) => ({
-        item: toForumUser(data),
-        nsfw: data.subreddit?.over_18 ?? false,
-      })),
-      after: page.after,
-    };
+    return this.toPage(page, path, endpoint, ({ data }) => ({
+      item: toForumUser(data),
+      nsfw: data.subreddit?.over_18 ?? false,
+    }));
   }
 
   /**
-   * Reads a community with its rules.
+   * Reads a community with its rules. Some communities have none.
    *
    * @throws UpstreamError
    */
   async subreddit(name: string): Promise<Subreddit> {
     const [about, rules] = await Promise.all([
       this.get(`/r/${name}/about`, {}, '/r/NAME/about'),
-      this.get(`/r/${name}/about/rules`, {}, '/r/NAME/about/rules'),
+      this.get(`/r/${name}/about/rules`, {}, '/r/NAME/about/rules').catch((error: unknown) => {
+        if (error instanceof UpstreamError && error.status === 404) return undefined;
+        throw error;
+      }),
     ]);
     const { data } = parseAnswer(z.object({ kind: z.literal('t5'), data: subredditSchema }), about);
-    return toSubreddit(data, this.context(), toRules(parseAnswer(rulesSchema, rules)));
+    return toSubreddit(data, this.context(), rulesSchema.parse(rules));
   }
 
   /** @throws UpstreamError */
@@ -187,9 +192,22 @@ export class ForumSource {
    *
    * @throws UpstreamError
    */
-  async commentsById(names: readonly string[]): Promise<Map<string, CommentItem>> {
-    const { comments } = await this.info(names);
-    return new Map(comments.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())]));
+  async commentsById(
+    names: readonly string[],
+  ): Promise<Pick<FoundThings, 'comments'> & Pick<Page<never>, 'unreadable'>> {
+    const { comments, unreadable } = await this.info(names);
+    const items = comments.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())] as const);
+    return { comments: new Map(items), unreadable };
+  }
+
+  /** Counts what could not be read, and logs where it was and why; there is nothing to say about none. */
+  report(path: string, endpoint: string, faults: readonly ShapeFault[]): void {
+    if (faults.length === 0) return;
+    this.options.metrics.readingUnreadable.inc({ endpoint }, faults.length);
+    this.options.logger.warn(
+      { path, count: faults.length, faults: faults.slice(0, LOGGED_FAULTS) },
+      'things of the forum cannot be read and are left out',
+    );
   }
 
   /**
@@ -210,23 +228,35 @@ export class ForumSource {
     }
   }
 
-  private toPosts(listing: unknown): Page<Post> {
+  private toPosts(listing: unknown, path: string, endpoint: string): Page<Post> {
     const page = parsePage(listing, { t3: postSchema });
-    return {
-      entries: page.children.map(({ data }) => ({ item: toPost(data, this.context()), nsfw: data.over_18 })),
-      after: page.after,
-    };
+    return this.toPage(page, path, endpoint, ({ data }) => ({
+      item: toPost(data, this.context()),
+      nsfw: data.over_18,
+    }));
+  }
+
+  private toPage<C, T>(
+    { children, after, faults }: ParsedPage<C>,
+    path: string,
+    endpoint: string,
+    toEntry: (child: C) => Entry<T>,
+  ): Page<T> {
+    this.report(path, endpoint, faults);
+    return { entries: children.map(toEntry), after, unreadable: faults.length };
   }
 
   private async info(names: readonly string[]) {
     const posts = new Map<string, Post>();
-    if (names.length === 0) return { posts, comments: [] };
+    if (names.length === 0) return { posts, comments: [], unreadable: 0 };
     const answer = await this.get('/api/info', { id: names.slice(0, IDS_PER_CALL).join(',') }, '/api/info');
     const page = parsePage(answer, { t1: commentSchema, t3: postSchema });
     for (const child of page.children) {
       if (child.kind === 't3') posts.set(`t3_${child.data.id}`, toPost(child.data, this.context()));
     }
-    return { posts, comments: page.children.filter((child) => child.kind === 't1') };
+    this.report('/api/info', '/api/info', page.faults);
+    const comments = page.children.filter((child) => child.kind === 't1');
+    return { posts, comments, unreadable: page.faults.length };
   }
 
   private async get(path: string, params: Params, endpoint: string): Promise<unknown> {

@@ -19,7 +19,7 @@ export interface PageRequest {
 }
 
 /**
- * Removes and counts NSFW items. The cursor stays the forum's own, because filtering happens after the forum made its
+ * Removes and counts NSFW items. A page from which something is missing is degraded. The cursor stays the forum's own, because filtering happens after the forum made its
  * page.
  */
 export function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
@@ -31,6 +31,6 @@ export function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: b
     items: entries.map(({ item }: Entry<T>) => item),
     after: page.after,
     filtered_nsfw: page.entries.length - entries.length,
-    degraded,
+    degraded: degraded || page.unreadable > 0,
   };
 }

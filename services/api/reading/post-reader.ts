@@ -89,7 +89,7 @@ export class PostReader {
     const expand = async (abandoned: AbortSignal) => {
       const request = { ...source.threadCalls(abandoned), deadlineAt, postId, max };
       const expanded = await expandComments(loaded, post.author, request);
-      this.logProblems(postId, expanded);
+      this.logProblems(source, postId, expanded);
       if (expanded.failure && isAsLong(expanded.loaded, loaded)) return value;
       const larger = { post, loaded: expanded.loaded };
       this.reads.put(postId, larger, fetchedAtMs);
@@ -122,12 +122,13 @@ export class PostReader {
   }
 
   private toLoadedPost(source: ForumSource, thread: ReadThread): LoadedPost {
-    this.logProblems(thread.post.id, thread);
+    this.logProblems(source, thread.post.id, thread);
     return { post: source.post(thread.post), loaded: thread.loaded };
   }
 
   /** Logs missing comments. The answer shows them only as `has_more`. */
-  private logProblems(postId: string, { failure, unknownKinds }: ExpandedComments): void {
+  private logProblems(source: ForumSource, postId: string, { failure, unknownKinds, faults }: ExpandedComments): void {
+    source.report(`/comments/${postId}`, '/comments/ID', faults);
     if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be fetched');
     if (unknownKinds.size > 0) {
       this.logger.warn(

@@ -19,7 +19,7 @@ import { searchRoutes } from './search-routes.ts';
 import { ShareLinks } from './share-links.ts';
 import { thingRoutes } from './thing-routes.ts';
 
-export interface ForumReadingDeps extends ForumSourceDeps {
+export interface ForumReadingDeps extends Omit<ForumSourceDeps, 'logger' | 'metrics'> {
   /** Cache that outlives the process; undefined: posts are cached in memory only. */
   disk: DiskCache | undefined;
 }
@@ -33,11 +33,11 @@ export interface ReadingRouteDeps {
   clickhouse: ClickHouseClient;
   forum: ForumReadingDeps;
   logger: Logger;
-  metrics: Pick<Metrics, 'cacheBytes'>;
+  metrics: Pick<Metrics, 'cacheBytes' | 'readingUnreadable'>;
 }
 
 export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: ReadingRouteDeps): ReadingDeps {
-  const source = new ForumSource(forum);
+  const source = new ForumSource({ ...forum, logger, metrics });
   const { clock, disk } = forum;
   const hosts = forumHosts(forum.siteUrl);
   const cache = (name: string, memoryBytes: number) => ({

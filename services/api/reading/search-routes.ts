@@ -64,7 +64,7 @@ async function emptyWhereDenied<T>(fetched: Promise<Page<T>>): Promise<Page<T>> 
   try {
     return await fetched;
   } catch (error) {
-    if (isExplainedDenial(error)) return { entries: [], after: null };
+    if (isExplainedDenial(error)) return { entries: [], after: null, unreadable: 0 };
     throw error;
   }
 }

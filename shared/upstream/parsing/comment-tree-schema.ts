@@ -1,30 +1,20 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
+import { count, optional, readable } from './field-schemas.ts';
 import { commentFields } from './thing-schema.ts';
 
 /** A comment's `data` inside a thread, for the reading routes. Unknown fields are ignored. */
 export const threadComment = commentFields
   .pick({ id: true, author: true, created_utc: true, body: true, parent_id: true, score: true })
   .extend({
-    controversiality: z
-      .number()
-      .nullish()
-      .transform((value) => Math.max(0, Math.trunc(value ?? 0))),
+    controversiality: count,
     /** Missing before 2017. */
-    is_submitter: z.boolean().nullish(),
-    /**
-     * `""` or a Listing. The caller parses it level by level, because a recursive schema could be made to overflow the
-     * stack.
-     */
-    replies: z.unknown(),
+    is_submitter: optional(z.boolean()),
   });
 
 /** The `data` of a stub, which stands for comments that the forum left out. */
 export const moreStub = z.object({
-  children: z
-    .array(bareId)
-    .nullish()
-    .transform((ids) => ids ?? []),
+  children: readable(bareId),
   parent_id: fullname,
 });
 
@@ -35,6 +25,12 @@ export const threadListing = z.object({
   kind: z.literal('Listing'),
   data: z.object({ children: z.array(z.unknown()) }),
 });
+
+/**
+ * The replies of a comment, where they are not `""`. The caller parses them level by level, because a recursive schema
+ * could be made to overflow the stack.
+ */
+export const withReplies = z.object({ replies: threadListing });
 
 /** /comments/ID: the post and its comments. */
 export const threadAnswer = z.tuple([threadListing, threadListing]);

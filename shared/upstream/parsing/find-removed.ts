@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bareId } from '../../../schemas/messages/forum-item.ts';
 import { isGoneText } from '../../domain/gone-text.ts';
+import { text } from './field-schemas.ts';
 import { parseAnswer } from './parse-page.ts';
 
 /** What the forum says now about things that were asked for by name. */
@@ -19,9 +20,9 @@ const state = z.object({
   kind: z.enum(['t1', 't3']),
   data: z.object({
     id: bareId,
-    body: z.string().nullish(),
-    selftext: z.string().nullish(),
-    removed_by_category: z.string().nullish(),
+    body: text,
+    selftext: text,
+    removed_by_category: text,
   }),
 });
 
@@ -39,8 +40,8 @@ export function findRemoved(body: unknown): ThingStates {
     const { kind, data } = parsed.data;
     const name = `${kind}_${data.id}`;
     states.present.add(name);
-    const text = kind === 't1' ? data.body : data.selftext;
-    if (isGoneText(text ?? '') || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
+    const content = kind === 't1' ? data.body : data.selftext;
+    if (isGoneText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
   }
   return states;
 }

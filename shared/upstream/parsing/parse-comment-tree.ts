@@ -5,11 +5,12 @@ import {
   moreStub,
   threadAnswer,
   threadComment,
-  threadListing,
   threadNode,
+  withReplies,
 } from './comment-tree-schema.ts';
 import type { ThreadComment } from './comment-tree-schema.ts';
-import { parseAnswer } from './parse-page.ts';
+import { parseAnswer, shapeFault } from './parse-page.ts';
+import type { ShapeFault } from './parse-page.ts';
 import { postSchema } from './post-schema.ts';
 import type { UpstreamPost } from './post-schema.ts';
 import { isoTime } from './to-post.ts';
@@ -37,6 +38,8 @@ export interface ParsedComments {
   stubs: MoreStub[];
   /** Children of unknown kinds, with their counts. They are skipped, with everything below them. */
   unknownKinds: Map<string, number>;
+  /** Comments and stubs that cannot be read. What is below such a comment is read all the same. */
+  faults: ShapeFault[];
 }
 
 export interface ParsedThread extends ParsedComments {
@@ -46,7 +49,7 @@ export interface ParsedThread extends ParsedComments {
 /**
  * Parses a response of /comments/ID, at any depth of nesting.
  *
- * @throws UpstreamError broken when the shape is unknown; the message names the path and contains nothing of the
+ * @throws UpstreamError broken when the post cannot be read; the message names the path and contains nothing of the
  * content
  * @throws UpstreamError not_found when the Listing of the post is empty
  */
@@ -62,7 +65,7 @@ export function parseThread(answer: unknown): ParsedThread {
  * Parses a response of /api/morechildren.
  *
  * @param postAuthor decides `is_submitter` where the forum does not send it
- * @throws UpstreamError broken, as parseThread
+ * @throws UpstreamError broken when it is no such response
  */
 export function parseMoreChildren(answer: unknown, postAuthor: string): ParsedComments {
   const { json } = parseAnswer(moreChildrenAnswer, answer);
@@ -78,7 +81,7 @@ interface Level {
 }
 
 function parseNodes(children: readonly unknown[], root: string, postAuthor: string): ParsedComments {
-  const result: ParsedComments = { comments: [], stubs: [], unknownKinds: new Map() };
+  const result: ParsedComments = { comments: [], stubs: [], unknownKinds: new Map(), faults: [] };
   let level: Level | undefined = { children, next: 0, above: undefined };
   while (level !== undefined) {
     if (level.next === level.children.length) {
@@ -92,7 +95,7 @@ function parseNodes(children: readonly unknown[], root: string, postAuthor: stri
   return result;
 }
 
-/** Where a child was found. The path is built only for an error. */
+/** Where a child was found. The path is built only for what cannot be read. */
 interface NodePosition {
   root: string;
   level: Level;
@@ -109,31 +112,30 @@ function parseNode(
   result: ParsedComments,
   postAuthor: string,
 ): readonly unknown[] | undefined {
-  const { kind, data } = parsePart(threadNode, value, position, '');
+  const fail = (error: z.ZodError, suffix: string): void => {
+    result.faults.push(shapeFault(error, pathOf(position) + suffix));
+  };
+  const node = threadNode.safeParse(value);
+  if (!node.success) {
+    fail(node.error, '');
+    return undefined;
+  }
+  const { kind, data } = node.data;
   if (kind === 't1') {
-    const comment = parsePart(threadComment, data, position, '.data');
-    result.comments.push(toComment(comment, postAuthor));
-    const { replies } = comment;
-    if (replies === '' || replies === undefined || replies === null) return undefined;
-    return parsePart(threadListing, replies, position, '.data.replies').data.children;
+    const comment = threadComment.safeParse(data);
+    if (comment.success) result.comments.push(toComment(comment.data, postAuthor));
+    else fail(comment.error, '.data');
+    // Without replies there is an empty text.
+    return withReplies.safeParse(data).data?.replies.data.children;
   }
   if (kind === 'more') {
-    const { parent_id: parentId, children: childIds } = parsePart(moreStub, data, position, '.data');
-    result.stubs.push({ parentId, childIds });
+    const stub = moreStub.safeParse(data);
+    if (stub.success) result.stubs.push({ parentId: stub.data.parent_id, childIds: stub.data.children });
+    else fail(stub.error, '.data');
   } else {
     result.unknownKinds.set(kind, (result.unknownKinds.get(kind) ?? 0) + 1);
   }
   return undefined;
-}
-
-function parsePart<S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  position: NodePosition,
-  suffix: string,
-): z.output<S> {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : parseAnswer(schema, value, pathOf(position) + suffix);
 }
 
 function pathOf({ root, level }: NodePosition): string {

@@ -1,14 +1,8 @@
 import { z } from 'zod';
+import { parseAnswer, shapeFault } from './parse-page.ts';
+import type { ShapeFault } from './parse-page.ts';
 import type { Thing } from './thing-schema.ts';
 import { commentData, postData } from './thing-schema.ts';
-import { UpstreamError } from '../upstream-error.ts';
-
-/** A post or comment of unknown shape: the path and the problem, without its content. */
-export interface ShapeFault {
-  /** Path inside the response, such as `data.children.3.data.created_utc`. */
-  path: string;
-  message: string;
-}
 
 /** A child of a listing that could not be parsed, as it was received. */
 export interface ChildFault extends ShapeFault {
@@ -72,21 +66,14 @@ export function parseThing(value: unknown, path: string): ParsedThing {
  * @throws UpstreamError broken when the Listing itself has an unknown shape; the message names the path
  */
 export function parseListing(value: unknown): ParsedListing {
-  const parsed = listing.safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const path = issue?.path.join('.') ?? '';
-    throw new UpstreamError('broken', `a listing has an unknown shape at "${path}": ${issue?.message ?? ''}`, {
-      reason: 'shape',
-    });
-  }
+  const { data } = parseAnswer(listing, value);
   const result: ParsedListing = {
     things: [],
     faults: [],
     unknownKinds: new Map(),
-    after: parsed.data.data.after ?? undefined,
+    after: data.after ?? undefined,
   };
-  for (const [index, child] of parsed.data.data.children.entries()) {
+  for (const [index, child] of data.children.entries()) {
     const entry = parseThing(child, `data.children.${index}`);
     if (entry.outcome === 'thing') result.things.push(entry.thing);
     else if (entry.outcome === 'fault') result.faults.push({ ...entry.fault, raw: child });
@@ -104,11 +91,9 @@ function sized(thing: Thing, path: string): ParsedThing {
 }
 
 function faultOf(error: z.ZodError, path: string): ParsedThing {
-  const issue = error.issues[0];
-  const inner = issue?.path.join('.') ?? '';
-  return { outcome: 'fault', fault: { path: joinPath(path, inner), message: issue?.message ?? 'unknown shape' } };
+  return { outcome: 'fault', fault: shapeFault(error, path) };
 }
 
 function joinPath(outer: string, inner: string): string {
-  return outer === '' || inner === '' ? outer + inner : `${outer}.${inner}`;
+  return outer === '' ? inner : `${outer}.${inner}`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
-import { moreChildrenAnswer, threadAnswer, threadListing, threadNode } from './comment-tree-schema.ts';
+import { moreChildrenAnswer, threadAnswer, threadNode, withReplies } from './comment-tree-schema.ts';
+import { count, readable } from './field-schemas.ts';
 import { parseAnswer } from './parse-page.ts';
 import { parseThing } from './parse-things.ts';
 import type { ChildFault } from './parse-things.ts';
@@ -27,14 +28,10 @@ export interface ThreadThings {
 }
 
 const more = z.object({
-  children: z
-    .array(bareId)
-    .nullish()
-    .transform((ids) => ids ?? []),
+  children: readable(bareId),
   parent_id: fullname,
-  count: z.number().nullish(),
+  count,
 });
-const withReplies = z.object({ data: z.object({ replies: threadListing }) });
 
 /**
  * Parses a response of /comments/ID for the crawler: each comment as in a listing, with the title and the NSFW flag of
@@ -66,19 +63,18 @@ function readChildren(children: readonly unknown[], post: PostData): ThreadThing
   const result: ThreadThings = { post, comments: [], leftOut: [], faults: [], unknownKinds: new Map() };
   const waiting = [...children];
   for (let child = waiting.pop(); child !== undefined; child = waiting.pop()) {
-    const replies = withReplies.safeParse(child).data?.data.replies.data.children ?? [];
-    for (const reply of replies) waiting.push(reply);
-    addChild(child, result);
+    const node = threadNode.safeParse(child).data;
+    for (const reply of withReplies.safeParse(node?.data).data?.replies.data.children ?? []) waiting.push(reply);
+    addChild(child, node, result);
   }
   return result;
 }
 
-function addChild(child: unknown, result: ThreadThings): void {
-  const node = threadNode.safeParse(child).data;
+function addChild(child: unknown, node: z.infer<typeof threadNode> | undefined, result: ThreadThings): void {
   const stub = node?.kind === 'more' ? more.safeParse(node.data).data : undefined;
   if (stub !== undefined) {
     const { parent_id: parentId, children: childIds, count } = stub;
-    result.leftOut.push({ parentId, childIds, count: Math.max(count ?? 0, childIds.length) });
+    result.leftOut.push({ parentId, childIds, count: Math.max(count, childIds.length) });
     return;
   }
   const parsed = parseThing(child, 'thread');

@@ -9,12 +9,12 @@ const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
  */
 export function mediaOf(post: UpstreamPost): PostMedia[] {
   const own = ownMedia(post);
-  const parent = post.crosspost_parent_list?.[0];
+  const [parent] = post.crosspost_parent_list;
   return own.length > 0 || parent === undefined ? own : ownMedia(parent);
 }
 
 function ownMedia(post: UpstreamPostFields): PostMedia[] {
-  if (post.gallery_data?.items) return galleryOf(post);
+  if (post.gallery_data) return galleryOf(post);
   const video = post.secure_media?.reddit_video ?? post.media?.reddit_video;
   if (video) {
     return [{ type: 'video', url: video.fallback_url, width: video.width, height: video.height, caption: '' }];
@@ -33,7 +33,7 @@ function galleryOf(post: UpstreamPostFields): PostMedia[] {
     if (!file || url === undefined || (file.status ?? 'valid') !== 'valid') continue;
     const width = file.s?.x ?? file.x;
     const height = file.s?.y ?? file.y;
-    pictures.push({ type: 'gallery', url, width, height, caption: caption ?? '' });
+    pictures.push({ type: 'gallery', url, width, height, caption });
   }
   return pictures;
 }
@@ -41,26 +41,26 @@ function galleryOf(post: UpstreamPostFields): PostMedia[] {
 function imageOf(post: UpstreamPostFields): PostMedia[] {
   const url = post.url ?? '';
   if (post.is_self === true || !isImage(post, url)) return [];
-  const source = post.preview?.images?.[0]?.source;
+  const source = post.preview?.images[0]?.source;
   return [{ type: 'image', url, width: source?.width ?? 0, height: source?.height ?? 0, caption: '' }];
 }
 
 /** Old posts, and new ones for some seconds, lack `post_hint`. Then the file name decides. */
 function isImage(post: UpstreamPostFields, url: string): boolean {
-  if (typeof post.post_hint === 'string') return post.post_hint === 'image';
+  if (post.post_hint !== undefined) return post.post_hint === 'image';
   return URL.canParse(url) && IMAGE_FILE.test(new URL(url).pathname);
 }
 
 /**
- * The poll of a post; null without one. A poll is closed from its end on.
+ * The poll of a post; null without one or without options. A poll is closed from its end on.
  *
  * @param now milliseconds since 1970
  */
 export function pollOf({ poll_data: poll }: UpstreamPost, now: number): PostPoll | null {
-  if (!poll) return null;
+  if (!poll || poll.options.length === 0) return null;
   return {
     total_votes: poll.total_vote_count,
-    is_closed: typeof poll.voting_end_timestamp === 'number' && poll.voting_end_timestamp <= now,
+    is_closed: poll.voting_end_timestamp !== undefined && poll.voting_end_timestamp <= now,
     options: poll.options,
   };
 }

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
-import { integer, seconds, text } from './field-schemas.ts';
+import { content, integer, optional, seconds } from './field-schemas.ts';
 
 /** null and absent both mean that the account was deleted. */
-const author = z
-  .string()
-  .nullish()
-  .transform((name) => name ?? '[deleted]');
+const author = z.string().catch('[deleted]');
 
 /**
  * The fields of a post's `data` that this service needs; all others are ignored. The reading routes extend it. Only an
@@ -16,18 +13,17 @@ export const postData = z
   .object({
     id: bareId,
     author,
-    subreddit: z.string().optional(),
-    promoted: z.boolean().nullish(),
+    subreddit: optional(z.string()),
+    promoted: optional(z.boolean()),
     created_utc: seconds,
     title: z.string(),
-    /** Null or absent when the post has no text. */
-    selftext: text,
-    over_18: z.boolean(),
-    permalink: z.string(),
-    url: z.string().nullish(),
-    is_self: z.boolean().nullish(),
+    selftext: content,
+    over_18: z.boolean().catch(true),
+    permalink: optional(z.string()),
+    url: optional(z.string()),
+    is_self: optional(z.boolean()),
     score: integer,
-    num_comments: z.number().int().nullish(),
+    num_comments: optional(z.number().int()),
   })
   .refine((post) => post.subreddit !== undefined || post.promoted === true, {
     path: ['subreddit'],
@@ -39,15 +35,15 @@ export const commentFields = z.object({
   id: bareId,
   author,
   subreddit: z.string(),
-  subreddit_id: z.string().nullish(),
+  subreddit_id: optional(z.string()),
   created_utc: seconds,
   body: z.string(),
   parent_id: fullname,
-  link_id: fullname.optional(),
-  link_title: z.string().nullish(),
-  over_18: z.boolean().nullish(),
-  permalink: z.string().nullish(),
-  context: z.string().nullish(),
+  link_id: optional(fullname),
+  link_title: optional(z.string()),
+  over_18: optional(z.boolean()),
+  permalink: optional(z.string()),
+  context: optional(z.string()),
   score: integer,
 });
 
@@ -70,6 +66,11 @@ export type PostData = z.infer<typeof postData>;
 export type CommentData = z.infer<typeof commentData>;
 export type Thing = { kind: 't3'; data: PostData } | { kind: 't1'; data: CommentData };
 
+/** The path of a post's page, or its address. */
+export function permalinkOf({ id, permalink }: Pick<PostData, 'id' | 'permalink'>): string {
+  return permalink ?? `/comments/${id}/`;
+}
+
 /** The fullname: t3_… or t1_…. */
 export function fullnameOf(thing: Thing): string {
   return `${thing.kind}_${thing.data.id}`;
@@ -77,8 +78,8 @@ export function fullnameOf(thing: Thing): string {
 
 interface CommentLocation {
   link_id?: string | undefined;
-  permalink?: string | null | undefined;
-  context?: string | null | undefined;
+  permalink?: string | undefined;
+  context?: string | undefined;
   parent_id: string;
 }
 

@@ -1,7 +1,7 @@
 import { LATE_AFTER_MS } from '../../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { CommentData, PostData, Thing } from './thing-schema.ts';
-import { fullnameOf } from './thing-schema.ts';
+import { fullnameOf, permalinkOf } from './thing-schema.ts';
 
 /** The fields that a comment needs from its post. */
 export interface PostOfComment {
@@ -52,7 +52,7 @@ function isLate(thing: Thing, { replay, firstSeenAt }: ItemOrigin): boolean {
 }
 
 function postFields(data: PostData, siteUrl: string) {
-  const permalink = absolute(siteUrl, data.permalink);
+  const permalink = absolute(siteUrl, permalinkOf(data));
   const target = data.is_self === true || !data.url ? permalink : absolute(siteUrl, data.url);
   return {
     kind: 'post' as const,

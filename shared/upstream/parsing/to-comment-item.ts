@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
+import { count, optional } from './field-schemas.ts';
 import { commentFields, withPostId } from './thing-schema.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { MappingOptions } from './to-post.ts';
@@ -7,9 +8,9 @@ import type { MappingOptions } from './to-post.ts';
 /** A comment's `data` for the reading routes. */
 export const commentSchema = withPostId(
   commentFields.extend({
-    is_submitter: z.boolean().nullish(),
-    link_author: z.string().nullish(),
-    controversiality: z.number().int().min(0).nullish(),
+    is_submitter: optional(z.boolean()),
+    link_author: optional(z.string()),
+    controversiality: count,
   }),
 );
 export type UpstreamComment = z.infer<typeof commentSchema>;
@@ -40,7 +41,7 @@ export function toCommentItem(data: UpstreamComment, { siteUrl }: MappingOptions
     score: data.score,
     created_at: isoTime(data.created_utc),
     is_submitter: data.is_submitter ?? isByAuthor(data, post),
-    controversiality: data.controversiality ?? 0,
+    controversiality: data.controversiality,
   };
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { ForumUser } from '../../../schemas/api/forum-resources.ts';
-import { flag, seconds, text } from './field-schemas.ts';
+import { flag, optional, seconds, text } from './field-schemas.ts';
 import { isoTime } from './to-post.ts';
 
-const karma = z.number().int().nullish();
+const karma = optional(z.number().int());
 
 /** An account's `data`. A suspended account has a name and the flag, and nothing else. */
 export const userSchema = z.object({
   name: z.string(),
-  created_utc: seconds.nullish(),
+  created_utc: optional(seconds),
   link_karma: karma,
   comment_karma: karma,
   total_karma: karma,
@@ -26,7 +26,7 @@ export function toForumUser(data: UpstreamUser): ForumUser {
   const commentKarma = data.comment_karma ?? 0;
   return {
     name: data.name,
-    created_at: typeof data.created_utc === 'number' ? isoTime(data.created_utc) : null,
+    created_at: data.created_utc === undefined ? null : isoTime(data.created_utc),
     link_karma: linkKarma,
     comment_karma: commentKarma,
     // Older responses lack it. Karma of awards, which it includes, is unknown then.

@@ -1,6 +1,7 @@
 import type { Post } from '../../../schemas/messages/forum-post.ts';
 import { mediaOf, pollOf } from './post-media.ts';
 import type { UpstreamPostFields, UpstreamPost } from './post-schema.ts';
+import { permalinkOf } from './thing-schema.ts';
 
 /** Values that the mapping of every resource needs. */
 export interface MappingOptions {
@@ -15,7 +16,7 @@ const BY_AUTHOR = new Set(['author', 'deleted']);
 
 /** Maps a post to the API's resource, without comments. */
 export function toPost(post: UpstreamPost, context: MappingOptions): Post {
-  const permalink = absolute(post.permalink, context.siteUrl);
+  const permalink = absolute(permalinkOf(post), context.siteUrl);
   return {
     id: post.id,
     name: `t3_${post.id}`,
@@ -47,22 +48,22 @@ export function toPost(post: UpstreamPost, context: MappingOptions): Post {
 
 /** Whether anybody but the author removed the post, by category or by the fields of older responses. */
 function isRemoved(post: UpstreamPostFields): boolean {
-  if (typeof post.removed_by_category === 'string') return !BY_AUTHOR.has(post.removed_by_category);
-  if (post.removed === true) return true;
+  if (post.removed_by_category !== undefined) return !BY_AUTHOR.has(post.removed_by_category);
+  if (post.removed) return true;
   return post.banned_by === true || (typeof post.banned_by === 'string' && post.banned_by !== '');
 }
 
 /** For a deleted original only its id is known. */
 function crosspostOf(post: UpstreamPost, { siteUrl }: MappingOptions): Post['crosspost_of'] {
-  if (typeof post.crosspost_parent !== 'string') return null;
+  if (post.crosspost_parent === undefined) return null;
   const id = post.crosspost_parent.replace(/^t3_/, '');
-  const parent = post.crosspost_parent_list?.[0];
+  const [parent] = post.crosspost_parent_list;
   return {
     id: parent?.id ?? id,
     subreddit: parent?.subreddit ?? '',
     title: parent?.title ?? '',
     author: parent?.author ?? '',
-    permalink: absolute(parent?.permalink ?? `/comments/${id}/`, siteUrl),
+    permalink: absolute(permalinkOf(parent ?? { id, permalink: undefined }), siteUrl),
   };
 }
 

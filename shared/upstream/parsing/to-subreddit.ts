@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Subreddit, SubredditRule } from '../../../schemas/api/forum-resources.ts';
-import { count, flag, seconds, text } from './field-schemas.ts';
+import type { Subreddit } from '../../../schemas/api/forum-resources.ts';
+import { count, flag, optional, readable, seconds, text } from './field-schemas.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { MappingOptions } from './to-post.ts';
 
@@ -15,29 +15,32 @@ export const subredditSchema = z.object({
   community_icon: text,
   subreddit_type: text,
   subscribers: count,
-  created_utc: seconds,
+  created_utc: seconds.catch(0),
   over18: flag,
 });
 export type UpstreamSubreddit = z.infer<typeof subredditSchema>;
 
-/** The response of /about/rules, which is not a Listing. */
-export const rulesSchema = z.object({
-  rules: z.array(
-    z.object({
-      kind: text,
-      short_name: text,
-      description: text,
-      violation_reason: text,
-      priority: z.number().int().nullish(),
-      created_utc: seconds,
-    }),
-  ),
-});
+/** The response of /about/rules, which is not a Listing. Not every community has one. */
+export const rulesSchema = z
+  .object({
+    rules: readable(
+      z.object({
+        kind: text,
+        short_name: text,
+        description: text,
+        violation_reason: text,
+        priority: optional(z.number().int()),
+        created_utc: optional(seconds),
+      }),
+    ),
+  })
+  .catch({ rules: [] });
+export type UpstreamRules = z.infer<typeof rulesSchema>;
 
 export function toSubreddit(
   data: UpstreamSubreddit,
   { siteUrl }: MappingOptions,
-  rules: SubredditRule[] = [],
+  rules: UpstreamRules = { rules: [] },
 ): Subreddit {
   return {
     name: data.display_name,
@@ -50,17 +53,13 @@ export function toSubreddit(
     subscribers: data.subscribers,
     created_at: isoTime(data.created_utc),
     over_18: data.over18,
-    rules,
+    rules: rules.rules.map((rule, index) => ({
+      kind: rule.kind,
+      short_name: rule.short_name,
+      description: rule.description,
+      violation_reason: rule.violation_reason,
+      priority: rule.priority ?? index,
+      created_at: isoTime(rule.created_utc ?? data.created_utc),
+    })),
   };
-}
-
-export function toRules(answer: z.infer<typeof rulesSchema>): SubredditRule[] {
-  return answer.rules.map((rule, index) => ({
-    kind: rule.kind,
-    short_name: rule.short_name,
-    description: rule.description,
-    violation_reason: rule.violation_reason,
-    priority: rule.priority ?? index,
-    created_at: isoTime(rule.created_utc),
-  }));
 }

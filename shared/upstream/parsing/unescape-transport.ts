@@ -22,6 +22,6 @@ function unescapeTransport(text: string): string {
   return text.includes('&') ? text.replace(ESCAPED, (entity) => PLAIN[entity] ?? entity) : text;
 }
 
-function optional(text: string | null | undefined): string | null | undefined {
-  return typeof text === 'string' ? unescapeTransport(text) : text;
+function optional(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : unescapeTransport(text);
 }

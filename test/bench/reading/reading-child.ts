@@ -12,6 +12,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { threadOf } from './reading-thread.ts';
 
@@ -83,8 +84,9 @@ async function scan({ posts, memoryBytes }: ScanJob): Promise<ScanMeasurement> {
     perSecond: () => Infinity,
     stop: () => Promise.resolve(),
   };
-  const source = new ForumSource({ upstream, siteUrl: 'https://www.reddit.com', clock: systemClock });
-  const reader = new PostReader({ clock: systemClock, memoryBytes, disk: undefined, logger: silentLogger() });
+  const deps = { clock: systemClock, logger: silentLogger() };
+  const source = new ForumSource({ ...deps, upstream, siteUrl: 'https://www.reddit.com', metrics: createMetrics() });
+  const reader = new PostReader({ ...deps, memoryBytes, disk: undefined });
   // The same size again in addition to the posts.
   const rendered = new RenderedPosts({ memoryBytes });
   globalThis.gc!();

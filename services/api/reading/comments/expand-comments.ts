@@ -1,4 +1,5 @@
 import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import type { ShapeFault } from '../../../../shared/upstream/parsing/parse-page.ts';
 import type { UpstreamPost } from '../../../../shared/upstream/parsing/post-schema.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import type { LoadedComments } from './comment-tree.ts';
@@ -30,6 +31,8 @@ export interface ExpandedComments {
   calls: number;
   /** Children of unknown kinds, with their counts. */
   unknownKinds: Map<string, number>;
+  /** What cannot be read. */
+  faults: ShapeFault[];
 }
 
 export interface ReadThread extends ExpandedComments {
@@ -111,6 +114,7 @@ interface Expansion {
 async function expand(loaded: ThreadAccumulator, expansion: Expansion): Promise<ExpandedComments> {
   const { max, calls, page } = expansion;
   const unknownKinds = new Map(page?.unknownKinds);
+  const faults = [...(page?.faults ?? [])];
   let failure: UpstreamError | undefined;
   const isOpen = (): boolean => loaded.size < max && loaded.hasOpenStubs;
   while (isOpen() && failure === undefined && calls.callCount < maxCalls(max)) {
@@ -123,6 +127,7 @@ async function expand(loaded: ThreadAccumulator, expansion: Expansion): Promise<
         continue;
       }
       loaded.add(answer.value, planned[index]);
+      faults.push(...answer.value.faults);
       for (const [kind, count] of answer.value.unknownKinds) {
         unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + count);
       }
@@ -134,6 +139,7 @@ async function expand(loaded: ThreadAccumulator, expansion: Expansion): Promise<
     failure,
     calls: calls.callCount,
     unknownKinds,
+    faults,
   };
 }
 
@@ -152,7 +158,7 @@ async function repliesBelow(calls: ThreadCalls, commentId: string): Promise<Pars
     return await calls.below(commentId);
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure !== 'not_found') throw error;
-    return { comments: [], stubs: [], unknownKinds: new Map() };
+    return { comments: [], stubs: [], unknownKinds: new Map(), faults: [] };
   }
 }
 

@@ -17,6 +17,7 @@ describe('parseReference', () => {
     ['http://old.reddit.com/r/rust/comments/abc123/a_title/?sort=new#x', post('abc123')],
     ['reddit.com/r/rust/comments/abc123/_/def456/', comment('abc123', 'def456')],
     ['https://np.reddit.com/comments/abc123/slug/def456?context=3', comment('abc123', 'def456')],
+    ['https://www.reddit.com/r/rust/comments/abc123//def456/', comment('abc123', 'def456')],
     ['https://new.reddit.com/user/someone/comments/abc123/title/', post('abc123')],
     ['https://m.reddit.com/u/someone/comments/abc123/title/def456', comment('abc123', 'def456')],
     ['https://sh.reddit.com/gallery/abc123', post('abc123')],

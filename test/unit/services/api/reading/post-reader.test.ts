@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
 import { PostReader } from '../../../../../services/api/reading/post-reader.ts';
+import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import type { Upstream, UpstreamCall } from '../../../../../shared/upstream/upstream-client.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 import { listingOf, nodeOf, POST } from '../../../../support/samples/upstream-samples.ts';
@@ -11,8 +12,9 @@ const THREAD = [listingOf(nodeOf('t3', POST)), listingOf(nodeOf('more', STUB))];
 const MILLION_BYTES = 1_000_000;
 
 function createReader(upstream: Pick<Upstream, 'get' | 'post'>, clock = () => 0) {
-  const source = new ForumSource({ upstream, siteUrl: 'https://www.reddit.com', clock });
-  const options = { clock, memoryBytes: MILLION_BYTES, disk: undefined, logger: silentLogger() };
+  const deps = { clock, logger: silentLogger() };
+  const source = new ForumSource({ ...deps, upstream, siteUrl: 'https://www.reddit.com', metrics: createMetrics() });
+  const options = { ...deps, memoryBytes: MILLION_BYTES, disk: undefined };
   return { reader: new PostReader(options), source };
 }
 

@@ -102,29 +102,12 @@ describe('parseThread', () => {
     expect(failureOf([rawListing([]), rawListing([])]).failure).toBe('not_found');
   });
 
-  const below = (broken: unknown): RawThing[] => rawThread([rawComment('a', 't3_p0st'), nest(2, broken as RawThing)]);
   test.each([
     ['no array', { kind: 'Listing' }, '""'],
     ['one Listing', [rawListing([])], 'at "": Too small'],
     ['an error in place of comments', [rawListing([]), { error: 500 }], '"1.kind"'],
     ['a post of another kind', [rawListing([rawComment('a', 't1_b')]), rawListing([])], '"0.data.children.0.kind"'],
-    [
-      'a comment whose text is no text',
-      rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })]),
-      '"1.data.children.0.data.body"',
-    ],
-    ['a parent that is not a fullname', rawThread([rawComment('a', 'abc')]), '"1.data.children.0.data.parent_id"'],
-    [
-      'replies that are no Listing',
-      rawThread([rawComment('a', 't3_p0st', { replies: [] })]),
-      '"1.data.children.0.data.replies"',
-    ],
-    [
-      'a stub without children',
-      below({ kind: 'more', data: { parent_id: 't1_a', children: 'b' } }),
-      deep('data.children'),
-    ],
-    ['a child that is nothing', below(null), deep('')],
+    ['a post without a title', rawThread([], { title: ['secret'] }), '"0.data.children.0.data.title"'],
   ])('throws broken with the path, without content, for %s', (_, answer, path) => {
     const error = failureOf(answer);
     expect([error.failure, error.reason]).toEqual(['broken', 'shape']);
@@ -132,13 +115,26 @@ describe('parseThread', () => {
     expect(error.message).not.toContain('secret');
   });
 
+  test.each<[string, unknown, string]>([
+    ['a comment whose text is no text', rawComment('b', 't1_a', { body: ['secret'] }), '.data.body'],
+    ['a parent that is not a fullname', rawComment('b', 'abc'), '.data.parent_id'],
+    ['a stub without a parent', { kind: 'more', data: { children: ['b'] } }, '.data.parent_id'],
+    ['a child that is nothing', null, ''],
+  ])('leaves %s out, and says where it was and why, without content', (_, child, path) => {
+    const { comments, faults } = parseThread(rawThread([nest(2, child as RawThing), rawComment('last', 't3_p0st')]));
+    expect(comments.at(-1)?.id).toBe('last');
+    const replies = '.data.replies.data.children.0';
+    expect(faults.map((fault) => fault.path)).toEqual([`1.data.children.0${replies}${replies}${path}`]);
+    expect(faults[0]!.message).not.toContain('secret');
+  });
+
   test('parses 50,000 levels and names the path of a broken node there', () => {
     const depth = 50_000;
     const thread = parseThread(rawThread([nest(depth, rawMore('t1_x', []))]));
     expect([thread.comments.length, thread.stubs.length]).toEqual([depth, 1]);
-    const { message } = failureOf(rawThread([nest(depth, { kind: 't1', data: { id: 'x' } })]));
-    expect(message).toContain(`… ${depth + 1 - 8} levels …`);
-    expect(message.length).toBeLessThan(500);
+    const [fault] = parseThread(rawThread([nest(depth, { kind: 't1', data: { id: 'x' } })])).faults;
+    expect(fault?.path).toContain(`… ${depth + 1 - 8} levels …`);
+    expect(fault?.path.length).toBeLessThan(500);
   });
 });
 
@@ -153,7 +149,6 @@ describe('parseMoreChildren', () => {
   test.each([
     [{ json: { errors: [['RATELIMIT', 'slow down', null]] } }, 'json.data'],
     [{ jquery: [] }, '"json"'],
-    [rawMoreChildren([rawComment('a', 't1_b', { score: 'many' })]), 'json.data.things.0.data.score'],
   ])('throws broken with the path for another shape', (answer, path) => {
     expect(() => parseMoreChildren(answer, '')).toThrow(path);
   });
@@ -164,9 +159,4 @@ function nest(depth: number, end: RawThing): RawThing {
   let thing = end;
   for (let level = depth; level > 0; level--) thing = rawComment(`c${level}`, 't1_x', {}, [thing]);
   return thing;
-}
-
-function deep(rest: string): string {
-  const replies = '.data.replies.data.children.0';
-  return `"1.data.children.1${replies}${replies}${rest && `.${rest}`}"`;
 }
