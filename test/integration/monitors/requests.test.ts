@@ -148,7 +148,7 @@ describe('options', () => {
   }
 
   test.each([
-    [OWN, {}, { webhook_url: SLACK }, [SLACK, 'slack']],
+    [OWN, {}, { webhook_url: ` ${SLACK}\n` }, [SLACK, 'slack']],
     [SLACK, {}, { webhook_url: OWN }, [OWN, 'generic']],
     [OWN, { webhook_kind: 'slack' }, { webhook_url: OWN }, [OWN, 'slack']],
     [OWN, { webhook_kind: 'slack' }, { webhook_kind: null }, [OWN, 'generic']],
