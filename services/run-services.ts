@@ -21,11 +21,11 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
+import { openSqlFolder } from './api/sql/sql-folder.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
 import { createEngineClients, prepareEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
-import { connectSqlEngine } from './connect-sql-engine.ts';
 import { connectUpstream } from './connect-upstream.ts';
 import { listenForThings } from './crawler/seen-elsewhere.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
@@ -165,7 +165,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     ready: () => readiness.answer(),
     consumerLag: () => readGroupLags({ ...deps, subscriptions: subscriptionsOf(config.matcher.shards) }),
     payments: connectPayments(deps),
-    sqlEngine: connectSqlEngine(deps),
+    sqlFolder: openSqlFolder(join(config.dataDir, 'sql')),
     liveTail: { wakeUps: lifecycle.add('live tail', startMatchWakeUps(deps)) },
   });
 }

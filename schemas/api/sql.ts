@@ -13,9 +13,7 @@ export const sqlBody = z.strictObject({
     .min(1, 'must not be empty')
     .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
     .regex(PRINTABLE, 'must not have control characters')
-    .describe(
-      'One SELECT statement in the dialect of ClickHouse over the tables `matches`, `deliveries` and `monitors`.',
-    ),
+    .describe('One SELECT statement in the dialect of DuckDB over the tables `matches`, `deliveries` and `monitors`.'),
   format: z.enum(['json', 'csv', 'parquet']).default('json').describe('The form of the answer.'),
 });
 
@@ -23,6 +21,8 @@ export const sqlBody = z.strictObject({
 export const sqlAnswer = z.strictObject({
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
   rows: z.array(z.array(z.unknown())),
+  /** Of the account's tables: what the price depends on. */
+  rows_read: z.number().int().min(0),
   credits_used: z.number().int().min(0),
 });
 

@@ -58,7 +58,6 @@ import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
-import type { SqlEngine } from '../../shared/stores/sql/run-sql.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
@@ -73,8 +72,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   forum: ForumReadingDeps;
   clickhouse: ClickHouseClient;
   liveTails: LiveTails;
-  /** Default: POST /v1/sql answers 503. */
-  sqlEngine?: SqlEngine | undefined;
+  /** Holds the rows of statements of POST /v1/sql while they run. */
+  sqlFolder: string;
   /** Records that wait, by consumer group; for GET /status. */
   consumerLag: () => Promise<Record<string, number>>;
   /** Default: packs cannot be bought. */
@@ -122,7 +121,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     exportRoute(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
-    sqlRoute({ ...options, sqlEngine: options.sqlEngine }),
+    sqlRoute(options),
     coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];

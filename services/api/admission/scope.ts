@@ -20,7 +20,7 @@ interface ScopedPath {
 export const SCOPED_PATHS: readonly ScopedPath[] = [
   { path: '/v1/forum', reads: 'forum:read', writes: 'forum:read' },
   { path: '/v1/monitors', reads: 'monitors:read', writes: 'monitors:write' },
-  { path: '/v1/sql', reads: 'monitors:read', writes: 'monitors:read' },
+  { path: '/v1/sql', reads: 'monitors:write', writes: 'monitors:write' },
   { path: '/v1/account', reads: 'account', writes: 'account' },
 ];
 

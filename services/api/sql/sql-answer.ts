@@ -1,8 +1,8 @@
 import type { SqlAnswer } from '../../../schemas/api/sql.ts';
-import { SqlRefused } from '../../../shared/stores/sql/judge-sql.ts';
-import type { SqlResult } from '../../../shared/stores/sql/run-sql.ts';
+import { SqlRefused } from './sql-box.ts';
+import type { SqlResult } from './sql-box.ts';
 
-const INTEGER = /^(?:Nullable\()?U?Int64\)?$/;
+const INTEGER = /^U?(?:BIGINT|HUGEINT)$/;
 const LINE_BREAK = 10;
 /** Each row is read and written at once, while all other requests wait. */
 const MOST_BYTES_OF_ROW = 2 ** 20;
@@ -13,11 +13,12 @@ export type SqlAnswerInRows = Omit<SqlAnswer, 'rows'> & { rows: SqlRows };
 /**
  * The answer of the API.
  *
- * @param result the engine's rows, one JSON array a line with 64-bit integers as strings
+ * @param result the rows, one JSON array a line with 64-bit integers as strings
  * @throws SqlRefused when a row is too large
  */
 export function sqlAnswer(result: SqlResult, credits: number): SqlAnswerInRows {
-  return { columns: result.columns, rows: new SqlRows(result), credits_used: credits };
+  const { columns, rowsRead } = result;
+  return { columns, rows: new SqlRows(result), rows_read: rowsRead, credits_used: credits };
 }
 
 export class SqlRows implements Iterable<unknown[]> {
@@ -27,7 +28,7 @@ export class SqlRows implements Iterable<unknown[]> {
   readonly #integers: readonly number[];
 
   /** @throws SqlRefused */
-  constructor({ columns, bytes }: SqlResult) {
+  constructor({ columns, bytes }: Pick<SqlResult, 'columns' | 'bytes'>) {
     this.#bytes = bytes;
     this.#integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
     let length = 0;

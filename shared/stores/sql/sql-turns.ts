@@ -3,8 +3,8 @@ import type { Queryable } from '../../postgres/pool.ts';
 /** What the failed statements of an account may take on a UTC day, in milliseconds. */
 export const FAILED_MS_PER_DAY = 60_000;
 
-/** Longer than any statement is waited for. */
-const LEASE_SECONDS = 30;
+/** Longer than any statement takes with the reading of its rows. */
+const LEASE_SECONDS = 60;
 
 export type SqlTurn = 'taken' | 'busy' | 'used_up';
 
@@ -33,22 +33,6 @@ export async function takeSqlTurn(db: Queryable, accountId: string, token: strin
     [accountId],
   );
   return rows[0]?.running === true ? 'busy' : 'used_up';
-}
-
-/** Longer than a connection to the engine may stay silent. */
-const HOLD_SECONDS = 660;
-
-/**
- * Keeps the turn of a statement that goes on although its author was answered, until `endSqlTurn`; after the death of
- * the process for eleven minutes. @param failedMs what it takes of the daily allowance
- */
-export async function holdSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
-  await db.query(
-    `UPDATE sql_statements
-     SET running_until = service_now() + make_interval(secs => $3), failed_ms = failed_ms + $4
-     WHERE account_id = $1 AND running_token = $2`,
-    [accountId, token, HOLD_SECONDS, failedMs],
-  );
 }
 
 /** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */

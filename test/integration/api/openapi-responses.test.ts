@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { sqlDatabases } from '../../../shared/clickhouse/sql-databases.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { hashFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
 import { newMuteId } from '../../../shared/domain/identifiers.ts';
@@ -25,7 +24,6 @@ import type { TestForum } from '../../support/fakes/test-forum.ts';
 let db: TestDatabase;
 let archive: TestClickhouse;
 let clickhouse: ClickHouseClient;
-let sqlClickhouse: ClickHouseClient;
 let forum: TestForum;
 let api: TestApi;
 let owner: TestAccount;
@@ -45,10 +43,7 @@ beforeAll(async () => {
   // An archive without a new item is down.
   const item = { thing_id: 't1_new', kind: 'comment', first_seen_at: new Date().toISOString() };
   await clickhouse.insert({ table: 'items', values: [item], format: 'JSONEachRow' });
-  const sqlDatabase = sqlDatabases(archive.url);
-  sqlClickhouse = createClickhouse(sqlDatabase.sandboxUrl, 'test');
-  const sqlEngine = { ...sqlDatabase, clickhouse: sqlClickhouse, archiveClickhouse: clickhouse };
-  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, sqlEngine, mailer, allowPrivate: true });
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer, allowPrivate: true });
   owner = await api.account();
   document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
 });
@@ -56,8 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.stop();
   await forum.stop();
-  await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${sqlDatabases(archive.url).sandbox} SYNC` });
-  await sqlClickhouse.close();
   await clickhouse.close();
   await archive.drop();
   await db.drop();

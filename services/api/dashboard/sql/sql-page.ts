@@ -1,5 +1,6 @@
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
 import type { SqlAnswerInRows } from '../../sql/sql-answer.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
@@ -12,7 +13,7 @@ type Deps = Pick<DashboardDeps, 'callApi'>;
 const MOST_ROWS = 200;
 /** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
 const MOST_BYTES = 256 * 1024;
-const FIRST = `SELECT subreddit, count() AS found, uniqExact(author) AS authors
+const FIRST = `SELECT subreddit, count(*) AS found, count(DISTINCT author) AS authors
 FROM matches
 WHERE created_at > now() - INTERVAL 7 DAY
 GROUP BY subreddit
@@ -22,15 +23,15 @@ const EXAMPLES: readonly (readonly [name: string, query: string])[] = [
   ['Communities', FIRST],
   [
     'Terms by day',
-    `SELECT toDate(created_at) AS day, arrayJoin(matched_terms) AS term, count() AS found
-FROM matches
+    `SELECT created_at::DATE AS day, term, count(*) AS found
+FROM (SELECT created_at, unnest(matched_terms) AS term FROM matches)
 GROUP BY day, term
 ORDER BY day DESC, found DESC
 LIMIT 50`,
   ],
   [
     'Answers of your webhooks',
-    `SELECT host, status, count() AS attempts, round(quantile(0.95)(duration_ms)) AS p95_ms
+    `SELECT host, status, count(*) AS attempts, round(quantile_cont(duration_ms, 0.95)) AS p95_ms
 FROM deliveries
 GROUP BY host, status
 ORDER BY attempts DESC`,
@@ -38,10 +39,17 @@ ORDER BY attempts DESC`,
 ];
 
 const INTRODUCTION = html`<p>
-  One SELECT over your <code>matches</code>, <code>deliveries</code> and <code>monitors</code> of the last 30 days, in
-  the <a href="https://clickhouse.com/docs/sql-reference" rel="noopener noreferrer">dialect of ClickHouse</a>. It costs
-  1 credit for each started second; what fails is free.
-</p>`;
+    One SELECT over your rows of the last 30 days, in the
+    <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">dialect of DuckDB</a>. It costs
+    1 credit for each started million rows that you have; what fails is free.
+  </p>
+  <dl>
+    ${SQL_TABLES.map(
+      ({ name, columns }) =>
+        html`<dt><code>${name}</code></dt>
+          <dd>${columns.join(', ')}</dd>`,
+    )}
+  </dl>`;
 
 /** A SELECT over the matches of the account: as a table, or as a CSV file. */
 export function sqlPages(deps: Deps): PageRoute[] {

@@ -1,8 +1,9 @@
+import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
+import { SQL_LIMITS } from '../../sql/sql-box.ts';
 import { sqlExamples as examples } from '../examples/sql-examples.ts';
 import type { RouteDocument } from '../route-document.ts';
 
-const TABLES =
-  '`matches`: match_id, monitor_id, monitor_name, seq, kind, thing_id, subreddit, matched_terms, suppressed, suppressed_reason, backfill, created_utc, first_seen_at, created_at, and of its content post_id, author, title, body, url, permalink, nsfw, score, removed, language. `deliveries`: monitor_id, seq, match_id, attempt, started_at, duration_ms, webhook_kind, host, status, error, delivery_status, next_attempt_at. `monitors`: monitor_id, name, created_at.';
+const TABLES = SQL_TABLES.map(({ name, columns }) => `\`${name}\`: ${columns.join(', ')}.`).join(' ');
 
 export const sqlDocuments: readonly RouteDocument[] = [
   {
@@ -11,7 +12,7 @@ export const sqlDocuments: readonly RouteDocument[] = [
     operationId: 'runSql',
     tag: 'SQL',
     summary: 'Run one SELECT over your matches',
-    description: `One SELECT in the dialect of ClickHouse over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} Subqueries, joins, \`WITH\`, unions, windows and a list of functions are allowed; table functions, other tables, settings and formats are not. What texts and lists are searched for is written out (\`has(matched_terms, 'rust')\`, not \`has(matched_terms, author)\`), and patterns have at most 200 characters and few counted repetitions: such calls cannot be interrupted. A statement may take 10 s and 1 GB of memory, and return 100,000 rows or 32 MB, as JSON 1 MB a row. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before texts that a spreadsheet would take for a formula. One statement of an account runs at a time. Costs 1 credit for each started second; failed statements are free, and together they may take 60 s a day (UTC); one that goes on after its time takes all of them.`,
+    description: `One SELECT in the dialect of DuckDB over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} It runs in a process of its own that has these rows and nothing else. A statement may take ${SQL_LIMITS.seconds} s and 1 GB of memory, and return 100,000 rows or ${SQL_LIMITS.resultMb} MB, as JSON 1 MB a row. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before texts that a spreadsheet would take for a formula. One statement of an account runs at a time. Costs 1 credit for each started million rows of your tables (\`rows_read\`); failed statements are free, and together they may take 60 s a day (UTC).`,
     body: { schema: 'SqlQuery', examples: { counts: examples.body } },
     answers: [
       {

@@ -5,7 +5,6 @@ import { Session } from 'chdb';
 import { releaseMemory } from '../../../../shared/runtime/release-memory.ts';
 import { clickhouseCredentials } from './clickhouse-credentials.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
-import { StatementJudge } from './judge-statement.ts';
 import { StatementRunner } from './statement-runner.ts';
 import { yieldProcessor } from './yield-processor.ts';
 
@@ -29,9 +28,8 @@ process.on('SIGINT', () => undefined);
 // The first session starts the engine and configures it for all others; it runs until the last one is closed.
 const configuration = fileURLToPath(new URL('engine.xml', import.meta.url));
 const engine = new Session(directory, { connectionArgs: [`--config-file=${configuration}`] });
-const judge = new StatementJudge(directory);
-const writers = new StatementRunner(directory, judge, 8);
-const readers = new StatementRunner(directory, judge, 4);
+const writers = new StatementRunner(directory, 8);
+const readers = new StatementRunner(directory, 4);
 const servers = [
   await listen(clickhouseHttpServer({ writers, readers, readOnly: false, credential: writer }), Number(port)),
   await listen(clickhouseHttpServer({ writers, readers, readOnly: true, credential: reader }), Number(readOnlyPort)),

@@ -1,9 +1,7 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
-import { checkOutputFormat } from './allowed-formats.ts';
-import { MAX_RESPONSE_BYTES, readOnlySettings, writerSettings } from './allowed-settings.ts';
 import { fault, refusal } from './faults.ts';
-import type { StatementJudge } from './judge-statement.ts';
+import { MAX_RESPONSE_BYTES, readerSettings } from './reader-settings.ts';
 import { identifier, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
@@ -17,13 +15,11 @@ import type { Statement } from './statement.ts';
 export class StatementRunner {
   private readonly directory: string;
   private readonly limit: number;
-  private readonly judge: StatementJudge;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
-  constructor(directory: string, judge: StatementJudge, limit: number) {
+  constructor(directory: string, limit: number) {
     this.directory = directory;
-    this.judge = judge;
     this.limit = limit;
   }
 
@@ -47,10 +43,8 @@ export class StatementRunner {
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
     const { database, defaultFormat, readOnly } = statement;
-    checkOutputFormat(defaultFormat);
     if (!/^\w+$/.test(database)) throw refusal('Names of databases consist of letters, digits and underscores.');
-    const settings = readOnly ? readOnlySettings(statement.settings) : writerSettings(statement.settings);
-    await this.judge.check(statement);
+    const settings = readOnly ? readerSettings(statement.settings) : statement.settings;
     const session = new Session(this.directory);
     try {
       if (database !== 'default') await session.queryAsync(`USE ${identifier(database)}`);

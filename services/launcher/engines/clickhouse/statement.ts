@@ -2,10 +2,6 @@
 export interface Statement {
   sql: string;
   /**
-   * The part of `sql` from the URL, if there is also a body. It allows to check an INSERT without parsing its data.
-   */
-  head?: string;
-  /**
    * The settings for this statement. `param_x` is the value of the placeholder `{x:Type}`, as text of that type.
    */
   settings: Record<string, string>;
@@ -56,7 +52,6 @@ export function parseStatement(
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   return {
     sql: query === '' ? body : body === '' ? query : `${query}\n${body}`,
-    ...(query === '' || body === '' ? {} : { head: query }),
     settings,
     database: search.get('database') ?? header('x-clickhouse-database') ?? 'default',
     defaultFormat: search.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated',
@@ -65,15 +60,8 @@ export function parseStatement(
 }
 
 /** Returns a value as an SQL string literal; ClickHouse converts it to the type of the setting. */
-export function stringLiteral(value: string): string {
+function stringLiteral(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
-}
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n' };
-
-/** Escapes a text for use as the value of a placeholder {x: String}. */
-export function escaped(text: string): string {
-  return text.replace(/[\\\t\n]/g, (character) => ESCAPES[character]!);
 }
 
 /** Returns a name as a quoted identifier. */
@@ -95,22 +83,8 @@ export function setStatement({ settings }: Pick<Statement, 'settings'>): string 
 const COMMENT_OR_BLANK = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
 
 /** Returns the first word after comments, in upper case. */
-export function firstWord(sql: string): string {
+function firstWord(sql: string): string {
   return /^\w+/.exec(sql.replace(COMMENT_OR_BLANK, ''))?.[0].toUpperCase() ?? '';
-}
-
-const TOKEN = /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
-
-/**
- * True if more text follows a semicolon. The engine would run it; ClickHouse's HTTP interface refuses it. Do not use it
- * for statements with data.
- */
-export function hasSeveralStatements(sql: string): boolean {
-  for (const match of sql.matchAll(TOKEN)) {
-    if (match[0] !== ';') continue;
-    if (sql.slice(match.index).replaceAll(';', '').replace(COMMENT_OR_BLANK, '') !== '') return true;
-  }
-  return false;
 }
 
 /** Returns the format of the statement's result. It never reads inserted rows, of which there are megabytes. */

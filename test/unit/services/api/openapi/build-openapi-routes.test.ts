@@ -35,6 +35,7 @@ function idleApp(): Express {
     egress: { send: away, close: away },
     ready: away,
     consumerLag: away,
+    sqlFolder: '',
     forum: {
       upstream: { get: away, post: away },
       siteUrl: 'https://www.example.com',

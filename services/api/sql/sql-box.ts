@@ -1,0 +1,144 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const CHILD = join(import.meta.dirname, 'sql-box-child.ts');
+/** The file with the rows, in the folder of the statement. */
+export const RESULT = 'result';
+
+export const SQL_LIMITS = {
+  seconds: 10,
+  /** Of DuckDB; a call of a function may exceed it. */
+  memoryMb: 1_024,
+  /** Of the whole process. */
+  processMb: 1_536,
+  resultRows: 100_000,
+  /** As text a result may be some times as large as in memory; this much is held and written. */
+  resultMb: 64,
+} as const;
+
+const MB = 2 ** 20;
+/** A busy allocation takes some hundred megabytes until it is seen. */
+const WATCH_EVERY_MS = 50;
+/** For JSON of the rows that are being written. */
+const HEAP_MB = 256;
+/** Linux counts memory in pages. */
+const PAGE_BYTES = 4_096;
+
+export type SqlFormat = 'json' | 'csv' | 'parquet';
+
+export interface SqlColumn {
+  name: string;
+  /** Of DuckDB. */
+  type: string;
+}
+
+/** What the process is told. */
+export interface BoxJob {
+  query: string;
+  format: SqlFormat;
+  memoryMb: number;
+  mostRows: number;
+}
+
+/** What it tells. */
+export type BoxAnswer = { columns: SqlColumn[]; rowsRead: number } | { refusal: string } | { broken: string };
+
+export interface SqlResult {
+  columns: SqlColumn[];
+  /** Rows of the account's tables. */
+  rowsRead: number;
+  /** The whole result in the format; as JSON one array a line, with 64-bit integers as strings. */
+  bytes: Buffer;
+}
+
+/** The statement cannot be run, or is beyond a limit; for its author. */
+export class SqlRefused extends Error {
+  override name = 'SqlRefused';
+}
+
+/**
+ * Runs a statement in a process of its own, which has the files of a folder and nothing else: no environment, no open
+ * connection, no other file that DuckDB would read. Resolves when the process is gone.
+ *
+ * @param folder with the account's rows (`writeAccountRows`)
+ * @throws SqlRefused, or the signal's reason
+ */
+export async function runInBox(
+  folder: string,
+  { query, format }: { query: string; format: SqlFormat },
+  signal: AbortSignal,
+): Promise<SqlResult> {
+  const child = fork(CHILD, {
+    cwd: folder,
+    env: { TZ: 'UTC' },
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const kill = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  let answer: BoxAnswer | undefined;
+  child.once('message', (message) => (answer = message as BoxAnswer));
+  // The process may end before it has read the message.
+  child.send(
+    { query, format, memoryMb: SQL_LIMITS.memoryMb, mostRows: SQL_LIMITS.resultRows } satisfies BoxJob,
+    () => {},
+  );
+  const watch = new Watch(child, join(folder, RESULT));
+  try {
+    await ended;
+  } finally {
+    watch.stop();
+    signal.removeEventListener('abort', kill);
+  }
+  signal.throwIfAborted();
+  if (watch.fault !== undefined) throw new SqlRefused(watch.fault);
+  // DuckDB, or the process itself, has no more memory.
+  if (answer === undefined) throw new SqlRefused(beyondMemory());
+  if ('refusal' in answer) throw new SqlRefused(answer.refusal);
+  if ('broken' in answer) throw new Error(`the process of a statement cannot be made: ${answer.broken}`);
+  return { ...answer, bytes: await readFile(join(folder, RESULT)) };
+}
+
+const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb / 1_024} GB of memory`;
+
+/** Ends a process that takes more time or memory, or writes more, than it may. */
+class Watch {
+  /** Why it was ended. */
+  fault: string | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #until = performance.now() + SQL_LIMITS.seconds * 1_000;
+
+  constructor(child: ChildProcess, result: string) {
+    this.#timer = setInterval(() => {
+      this.fault ??= this.#faultOf(child, result);
+      if (this.fault !== undefined) child.kill('SIGKILL');
+    }, WATCH_EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #faultOf(child: ChildProcess, result: string): string | undefined {
+    if (performance.now() > this.#until) return `takes longer than ${SQL_LIMITS.seconds} seconds`;
+    if (residentBytes(child.pid!) > SQL_LIMITS.processMb * MB) return beyondMemory();
+    if ((statSync(result, { throwIfNoEntry: false })?.size ?? 0) > SQL_LIMITS.resultMb * MB) {
+      return `has a result of more than ${SQL_LIMITS.resultMb} MB; add a LIMIT`;
+    }
+    return undefined;
+  }
+}
+
+/** The memory of a process; 0 where the system does not tell it, as when the process has ended. */
+function residentBytes(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
