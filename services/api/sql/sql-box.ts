@@ -12,9 +12,9 @@ export const RESULT = 'result';
 export const SQL_LIMITS = {
   seconds: 10,
   /** Of DuckDB; a call of a function may exceed it. */
-  memoryMb: 1_024,
+  memoryMb: 512,
   /** Of the whole process. */
-  processMb: 1_536,
+  processMb: 768,
   resultRows: 100_000,
   /** As text a result may be some times as large as in memory; this much is held and written. */
   resultMb: 64,
@@ -104,7 +104,7 @@ export async function runInBox(
   return { ...answer, bytes: await readFile(join(folder, RESULT)) };
 }
 
-const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb / 1_024} GB of memory`;
+const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb} MB of memory`;
 
 /** Ends a process that takes more time or memory, or writes more, than it may. */
 class Watch {

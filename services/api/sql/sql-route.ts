@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ClickHouseError } from '@clickhouse/client';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -11,7 +10,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
-import { MOST_ROWS, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
+import { TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError, engineAway } from '../http/api-error.ts';
 import { chargedRequest } from '../http/charged-request.ts';
@@ -40,9 +39,7 @@ const ROWS_FOR_A_CREDIT = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
 const AWAY = 'The archive does not answer. Retry later.';
 const ROUTE = { method: 'post', path: '/v1/sql' } as const;
-/** ClickHouse's code for a result that is too large. */
-const TOO_MANY_ROWS = '396';
-const TOO_LARGE = `cannot be run: a table has more than ${MOST_ROWS.toLocaleString('en')} rows`;
+const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a table, or more than 256 MB';
 
 type Asked = { query: string; format: SqlFormat };
 
@@ -133,7 +130,7 @@ async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: Call, asked: 
   try {
     const ids = monitors.map(({ id }) => id);
     await writeAccountRows(clickhouse, folder, ids, AbortSignal.any([gone, late])).catch((error: unknown) => {
-      if (error instanceof ClickHouseError && error.code === TOO_MANY_ROWS) throw new SqlRefused(TOO_LARGE);
+      if (error instanceof TooManyRows) throw new SqlRefused(TOO_LARGE);
       throw late.aborted || isArchiveAway(error) ? engineAway(AWAY) : error;
     });
     return await runInBox(folder, asked, gone);

@@ -1,10 +1,20 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 
-/** Of one table; beyond, a statement is refused. */
-export const MOST_ROWS = 5_000_000;
+/** Of one table. */
+const MOST_ROWS = 5_000_000;
+/** Of all files of a statement: the folder is on the disk of the process. */
+const MOST_BYTES = 256 * 2 ** 20;
+/** ClickHouse's code for a result that is too large. */
+const TOO_MANY_ROWS = '396';
+
+/** The account has more rows than a statement may run on. */
+export class TooManyRows extends Error {
+  override name = 'TooManyRows';
+}
 
 interface SqlTable {
   name: string;
@@ -69,7 +79,7 @@ const SETTINGS = {
  *
  * @param folder a new one that nobody else reads
  * @param monitorIds the account's monitors that are not deleted
- * @throws the engine's error: code 396 where a table has too many rows
+ * @throws TooManyRows, and the engine's error
  */
 export async function writeAccountRows(
   clickhouse: ClickHouseClient,
@@ -77,13 +87,27 @@ export async function writeAccountRows(
   monitorIds: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
+  let bytes = 0;
+  const bounded = async function* (stream: AsyncIterable<Buffer>) {
+    for await (const chunk of stream) {
+      bytes += chunk.length;
+      if (bytes > MOST_BYTES) throw new TooManyRows();
+      yield chunk;
+    }
+  };
   for (const { name, columns, from } of SQL_TABLES) {
-    const { stream } = await clickhouse.exec({
-      query: `SELECT ${columns.join(', ')} FROM ${from} FORMAT Parquet`,
-      query_params: { monitors: [...monitorIds] },
-      clickhouse_settings: SETTINGS,
-      abort_signal: signal,
-    });
-    await pipeline(stream, createWriteStream(join(folder, `${name}.parquet`), { mode: 0o600 }), { signal });
+    const { stream } = await clickhouse
+      .exec({
+        query: `SELECT ${columns.join(', ')} FROM ${from} FORMAT Parquet`,
+        query_params: { monitors: [...monitorIds] },
+        clickhouse_settings: SETTINGS,
+        abort_signal: signal,
+      })
+      .catch(asTooManyRows);
+    await pipeline(stream, bounded, createWriteStream(join(folder, `${name}.parquet`), { mode: 0o600 }), { signal });
   }
+}
+
+function asTooManyRows(error: unknown): never {
+  throw error instanceof ClickHouseError && error.code === TOO_MANY_ROWS ? new TooManyRows() : error;
 }
