@@ -7,23 +7,10 @@ const MAX_REDIRECTS = 10;
 const MAX_URI_LENGTH = 2_048;
 const MAX_NAME_LENGTH = 100;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Schemes that a browser handles by itself, or that do not belong to a program of the user. */
-const REFUSED_SCHEMES = new Set(
-  [
-    'javascript',
-    'vbscript',
-    'data',
-    'blob',
-    'file',
-    'about',
-    'filesystem',
-    'view-source',
-    'ftp',
-    'ws',
-    'wss',
-    'mailto',
-  ].map((name) => `${name}:`),
-);
+/** Of a program, as RFC 8252 (7.1) asks for: a domain of its maker, such as `com.example.app`. */
+const PROGRAM_SCHEME = /^[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
+/** Of widespread programs that do not follow it. */
+const KNOWN_PROGRAMS = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const redirectUri = z
@@ -31,16 +18,22 @@ const redirectUri = z
   .max(MAX_URI_LENGTH)
   .refine(
     isRedirectUri,
-    'must be https, http on this machine (localhost), or the scheme of a program; without a fragment',
+    'must be https, http on this machine (localhost), or a scheme of a program with a dot; without a fragment',
   );
 
-/** The metadata of RFC 7591 that this server uses; the other members are ignored. */
+const orNull = <S extends z.ZodType>(schema: S) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional();
+
+/** The metadata of RFC 7591 that this server uses; the other members are ignored, and null counts as absent. */
 export const clientMetadata = z.object({
   redirect_uris: z.array(redirectUri).min(1).max(MAX_REDIRECTS),
-  client_name: z.string().max(1_000).optional(),
-  grant_types: z.array(z.string()).max(20).optional(),
-  response_types: z.array(z.string()).max(20).optional(),
-  token_endpoint_auth_method: z.string().optional(),
+  client_name: orNull(z.string().max(1_000)),
+  grant_types: orNull(z.array(z.string()).max(20)),
+  response_types: orNull(z.array(z.string()).max(20)),
+  token_endpoint_auth_method: orNull(z.string()),
 });
 
 export type GivenMetadata = z.output<typeof clientMetadata>;
@@ -83,5 +76,5 @@ function isRedirectUri(text: string): boolean {
   if (username !== '' || password !== '') return false;
   if (protocol === 'https:') return !LOOPBACK.has(hostname);
   if (protocol === 'http:') return LOOPBACK.has(hostname);
-  return !REFUSED_SCHEMES.has(protocol);
+  return PROGRAM_SCHEME.test(protocol) || KNOWN_PROGRAMS.has(protocol);
 }

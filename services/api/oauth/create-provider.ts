@@ -117,11 +117,8 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
       enabled: true,
       defaultResource: () => Promise.resolve(resource),
       useGrantedResource: () => Promise.resolve(true),
-      getResourceServerInfo({ oidc }, requested) {
-        if (requested !== resource) throw new errors.InvalidTarget();
-        const isKnown = [...oidc.requestParamScopes].some((scope) => SCOPES.has(scope));
-        if (oidc.route === 'authorization' && !isKnown)
-          throw new errors.InvalidScope('no scope is known here', 'scope');
+      getResourceServerInfo(_context, requested) {
+        if (requested !== resource && requested !== `${resource}/`) throw new errors.InvalidTarget();
         return { scope: [...SCOPES.keys()].join(' '), audience: resource, accessTokenFormat: 'opaque' };
       },
     },

@@ -200,7 +200,10 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   await takeGrant(step, login.accountId);
   const clientId = String(interaction.params.client_id);
   const grant = new provider.Grant({ accountId: login.accountId, clientId });
-  grant.addResourceScope(resourceOf(oauth.baseUrl), scopesOf(interaction).join(' '));
+  // As the client writes it: a slash at its end makes it another name for the provider.
+  const { resource } = interaction.params;
+  const named = typeof resource === 'string' ? resource : resourceOf(oauth.baseUrl);
+  grant.addResourceScope(named, scopesOf(interaction).join(' '));
   const grantId = await grant.save();
   // After the grant is stored: whoever changes the address later sees it among the account's programs.
   const account = await findOwner(step, login);

@@ -39,15 +39,24 @@ export function trustIssuer(issuer: string): RequestHandler {
 }
 
 /**
- * A request without a scope asks for all scopes. Unknown scopes are dropped as long as one remains. Answers are sent in
- * the redirect's query, because other response modes need scripts on a page.
+ * A request without a known scope asks for all scopes; unknown ones, such as those of OpenID Connect, are dropped, and
+ * so are its nonce and its wish to choose an account, since every sign-in asks. Answers are sent in the redirect's
+ * query, because other response modes need scripts on a page.
  */
 const normaliseRequest: RequestHandler = (request, _response, next) => {
   const [path, query] = splitUrl(request);
   const parameters = new URLSearchParams(query);
   const known = (parameters.get('scope') ?? '').split(' ').filter((scope) => SCOPES.has(scope));
-  if (!parameters.has('scope')) parameters.set('scope', [...SCOPES.keys()].join(' '));
-  else if (known.length > 0 && parameters.getAll('scope').length === 1) parameters.set('scope', known.join(' '));
+  if (parameters.getAll('scope').length < 2) {
+    parameters.set('scope', (known.length > 0 ? known : [...SCOPES.keys()]).join(' '));
+  }
+  parameters.delete('nonce');
+  const prompts = parameters
+    .get('prompt')
+    ?.split(' ')
+    .filter((prompt) => prompt !== 'select_account');
+  if (prompts?.length === 0) parameters.delete('prompt');
+  else if (prompts && parameters.getAll('prompt').length === 1) parameters.set('prompt', prompts.join(' '));
   const mode = parameters.get('response_mode');
   if (mode !== null && mode !== 'query') parameters.set('response_mode', 'unsupported');
   request.url = `${path}?${parameters.toString()}`;

@@ -14,9 +14,22 @@ export function detectWebhookKind(url: URL): WebhookKind {
   return 'generic';
 }
 
+/** Why no message of this service could be shown at this URL of a chat product; undefined where one can. */
+export function chatUrlFault(url: URL): string | undefined {
+  const kind = detectWebhookKind(url);
+  const { pathname } = url;
+  if (kind === 'discord' && /\/webhooks\/[^/]+\/[^/]+\/(?:slack|github)\/?$/.test(pathname)) {
+    return 'must not end in /slack or /github: there Discord takes messages of those services only';
+  }
+  if (kind === 'slack' && /^\/(?:workflows|triggers)\//.test(pathname)) {
+    return 'must be an incoming webhook of Slack (/services/…): a workflow takes only its own variables';
+  }
+  return undefined;
+}
+
 /**
  * Whether the chosen kind is possible for this URL. Only messages of one chat product to the host of another are
- * refused: many products accept Slack's messages at their own hosts, and Slack's workflows accept any JSON.
+ * refused: many products accept Slack's messages at their own hosts.
  */
 export function fitsWebhookKind(url: URL, chosen: WebhookKind): boolean {
   const detected = detectWebhookKind(url);

@@ -1,3 +1,5 @@
+import { chatUrlFault } from './webhook-kind.ts';
+
 const MAX_URL_LENGTH = 2_048;
 
 /**
@@ -16,5 +18,5 @@ export function webhookUrlFault(text: string, allowHttp: boolean): string | unde
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
-  return undefined;
+  return chatUrlFault(url);
 }

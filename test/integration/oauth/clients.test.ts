@@ -180,6 +180,8 @@ describe('registration', () => {
         response_types: ['code'],
         token_endpoint_auth_method: 'client_secret_basic',
       });
+      const nulls = { client_name: null, grant_types: null, response_types: null, token_endpoint_auth_method: null };
+      expect((await register(at, { ...nulls, redirect_uris: [REDIRECT] })).status).toBe(201);
       const [id, secret] = [String(body.client_id), String(body.client_secret)];
       const pkce = newPkce();
       const callback = await allow(at, authorizationUrl(at, id, pkce), newEmail());
@@ -196,6 +198,7 @@ describe('registration', () => {
       ['nothing', {}, 'invalid_redirect_uri'],
       ['a redirect over plain http', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
       ['a redirect that runs a script', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
+      ["a scheme that is nobody's", { redirect_uris: ['intent://x'] }, 'invalid_redirect_uri'],
       ['broken JSON', '{', 'invalid_client_metadata'],
       ['another grant', { redirect_uris: [REDIRECT], grant_types: ['implicit'] }, 'invalid_client_metadata'],
       [
@@ -250,6 +253,7 @@ describe('registration', () => {
       ['http://127.0.0.1/callback', 'http://127.0.0.1.example.test:50123/callback', 400],
       ['http://127.0.0.1/callback', 'http://a@127.0.0.1:50123/callback', 400],
       ['cursor://plugin/callback', 'cursor://plugin/callback', 200],
+      ['com.example.app:/callback', 'com.example.app:/callback', 200],
       ['cursor://plugin/callback', 'cursor://plugin/callback/more', 400],
       ['https://client.example.test/callback', 'https://client.example.test:8443/callback', 400],
     ])('of a client with %s, %s is answered with %i', async (registered, asked, status) => {

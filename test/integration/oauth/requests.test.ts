@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
   allow,
+  askMcp,
   authorizationUrl,
   exchangeOf,
   newEmail,
@@ -49,8 +50,6 @@ describe('authorization requests', () => {
     ['a token at once', { response_type: 'token' }, 'unsupported response_type'],
     ['nobody to be asked', { prompt: 'none' }, 'login is asked for'],
     ['an answer by a form', { response_mode: 'form_post' }, 'unsupported response_mode'],
-    ['only unknown scopes', { scope: 'admin' }, 'no scope is known here'],
-    ['a scope that cannot be one', { scope: 'a"b' }, 'invalid characters'],
   ];
 
   test.each(refused)('%s: a page shows it, also when somebody authorised the client', async (_what, changes, words) => {
@@ -60,6 +59,22 @@ describe('authorization requests', () => {
       expect(refusal.html).toMatch(new RegExp(`role="alert">[^<]*${words}`));
       expect(refusal.html).not.toContain(REDIRECT);
     }
+  });
+
+  test.each([
+    ['unknown scopes alone', { scope: 'openid profile' }],
+    ['a scope that cannot be one', { scope: 'a"b' }],
+    ['what OpenID Connect adds', { scope: 'openid forum:read', nonce: 'n-0S6', prompt: 'select_account' }],
+    ['a wish for consent and an account', { prompt: 'select_account consent' }],
+    ['a slash after the resource', { resource: `RESOURCE/` }],
+  ])('%s: the sign-in goes on, and its token works', async (_what, changes: Record<string, string>) => {
+    const { resource } = changes;
+    const asked = resource === undefined ? changes : { resource: resource.replace('RESOURCE', at.resource) };
+    const callback = await allow(at, authorizationUrl(at, client, pkce, asked), newEmail());
+    const exchange = { ...exchangeOf(client, pkce, callback), ...(asked.resource && { resource: asked.resource }) };
+    const { status, body } = await post(at, '/oauth/token', exchange);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect((await askMcp(at, String(body.access_token))).status).toBe(200);
   });
 
   test('a client that its own account authorised redirects nobody who has not decided in this browser', async () => {

@@ -21,12 +21,14 @@ test.each([
 test.each([
   ['https://hooks.slack.com/services/x', 'discord', false],
   ['https://discord.com/api/webhooks/1/x', 'slack', false],
-  ['https://hooks.slack.com/triggers/x', 'generic', true],
   ['https://chat.example.com/hooks/x', 'slack', true],
   ['https://discord.com/api/webhooks/1/x', 'discord', true],
 ] as const)('%s chosen as %s: %s', (url, chosen, fits) => {
   expect(fitsWebhookKind(new URL(url), chosen)).toBe(fits);
 });
+
+const DISCORD_FAULT = 'must not end in /slack or /github: there Discord takes messages of those services only';
+const SLACK_FAULT = 'must be an incoming webhook of Slack (/services/…): a workflow takes only its own variables';
 
 test.each([
   ['https://example.com/x', false, undefined],
@@ -42,6 +44,12 @@ test.each([
   ['https://user@example.com', false, 'must not hold a user name or a password'],
   ['https://:pw@example.com', false, 'must not hold a user name or a password'],
   [`https://example.com/${'x'.repeat(2_048)}`, false, 'must have at most 2048 characters'],
+  ['https://discord.com/api/webhooks/1/x', false, undefined],
+  ['https://discord.com/api/webhooks/1/slack', false, undefined],
+  ['https://discord.com/api/webhooks/1/x/slack', false, DISCORD_FAULT],
+  ['https://ptb.discord.com/api/v10/webhooks/1/x/github/', false, DISCORD_FAULT],
+  ['https://hooks.slack.com/triggers/T0/1/x', false, SLACK_FAULT],
+  ['https://hooks.slack.com/workflows/T0/1/x', false, SLACK_FAULT],
 ] as const)('the URL %j, http allowed %s: %s', (url, allowHttp, fault) => {
   expect(webhookUrlFault(url, allowHttp)).toBe(fault);
 });
