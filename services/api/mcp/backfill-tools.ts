@@ -1,13 +1,13 @@
 import type { Backfill } from '../../../schemas/api/monitors/backfill.ts';
 import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/monitors/backfill.ts';
 import type { Route } from '../http/route.ts';
-import { objectSchemaOf, routeTool } from './tool.ts';
+import { inputSchemaOf, outputSchemaOf, routeTool } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 /** @param routeAt returns the API's route with a method and a path */
 export function backfillTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
   const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
-  const body = objectSchemaOf(startBackfillBody, 'input');
+  const body = inputSchemaOf(startBackfillBody);
   return [
     routeTool({
       name: 'start_backfill',
@@ -20,7 +20,7 @@ export function backfillTools(routeAt: (method: Route['method'], path: string) =
         properties: { id, ...(body.properties as object) },
         required: ['id', 'from'],
       },
-      outputSchema: objectSchemaOf(backfillAnswer, 'output'),
+      outputSchema: outputSchemaOf(backfillAnswer),
       route: routeAt('post', '/v1/monitors/:id/backfill'),
       toText: ({ backfill }: { backfill: Backfill }) => lineOf(backfill),
     }),
@@ -30,7 +30,7 @@ export function backfillTools(routeAt: (method: Route['method'], path: string) =
       description: 'The newest backfills of a monitor, with what they found and cost so far. Free.',
       annotations: { readOnlyHint: true, openWorldHint: false },
       inputSchema: { type: 'object', properties: { id }, required: ['id'], additionalProperties: false },
-      outputSchema: objectSchemaOf(backfillList, 'output'),
+      outputSchema: outputSchemaOf(backfillList),
       route: routeAt('get', '/v1/monitors/:id/backfill'),
       toText: ({ items }: { items: Backfill[] }) =>
         items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${lineOf(run)}`).join('\n'),
@@ -47,7 +47,7 @@ export function backfillTools(routeAt: (method: Route['method'], path: string) =
         required: ['id', 'run_id'],
         additionalProperties: false,
       },
-      outputSchema: objectSchemaOf(backfillAnswer, 'output'),
+      outputSchema: outputSchemaOf(backfillAnswer),
       route: routeAt('delete', '/v1/monitors/:id/backfill/:run_id'),
       toText: ({ backfill }: { backfill: Backfill }) => lineOf(backfill),
     }),

@@ -1,7 +1,7 @@
 import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import type { Route } from '../http/route.ts';
 import { explanationText } from './explain-texts.ts';
-import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
+import { inputOfQuery, inputSchemaOf, outputSchemaOf, routeTool } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
@@ -18,7 +18,7 @@ export function explainTools(routeAt: (method: Route['method'], path: string) =>
         "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule judged it, whether it was recorded or why not). Free.",
       annotations: READS,
       inputSchema: { ...asked, properties: { id, ...(asked.properties as object) }, required: ['id', 'thing'] },
-      outputSchema: objectSchemaOf(itemExplanation, 'output'),
+      outputSchema: outputSchemaOf(itemExplanation),
       route: routeAt('get', '/v1/monitors/:id/explain'),
       toText: explanationText,
     }),
@@ -28,8 +28,8 @@ export function explainTools(routeAt: (method: Route['method'], path: string) =>
       description:
         'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
       annotations: READS,
-      inputSchema: objectSchemaOf(explainBody, 'input'),
-      outputSchema: objectSchemaOf(ruleExplanation, 'output'),
+      inputSchema: inputSchemaOf(explainBody),
+      outputSchema: outputSchemaOf(ruleExplanation),
       route: routeAt('post', '/v1/monitors/explain'),
       toText: explanationText,
     }),

@@ -43,6 +43,7 @@ const BODY_LIMIT = 256 * 1024;
 const UNAUTHENTICATED_BODY_LIMIT = 16 * 1024;
 /** Messages of an account that call no tool. */
 const MESSAGE_LIMIT = { max: 10, seconds: 1 };
+const OPTIONAL = new Set(['arguments', 'cursor', 'capabilities']);
 /** Messages per batch: each may be a call whose answer has megabytes. */
 const MAX_BATCH = 10;
 
@@ -86,7 +87,8 @@ function authenticateLargeBodies(options: McpDeps): RequestHandler {
 function answerMessage(options: McpDeps): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
-    const message = parseMessage(body);
+    const parsed = parseMessage(body);
+    const message = Array.isArray(parsed) ? parsed.map(withoutNulls) : withoutNulls(parsed);
     const { first, isCounted } = await admitMessage(options, { request, response, message });
     const session = createSession(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
@@ -109,6 +111,22 @@ function parseMessage(body: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Some clients write null for what they leave out: the parameters of a message, and of these the arguments of a tool,
+ * the cursor and the capabilities.
+ */
+function withoutNulls(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || !('params' in message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (typeof params !== 'object') return message;
+  const given = Object.entries(params as Record<string, unknown>).flatMap(([name, value]) => {
+    if (value !== null || !OPTIONAL.has(name)) return [[name, value] as const];
+    return name === 'capabilities' ? [[name, {}] as const] : [];
+  });
+  return { ...rest, params: Object.fromEntries(given) };
 }
 
 /** A single call takes its limits in the statement that looks up its key. Calls in a batch take theirs later. */

@@ -13,7 +13,7 @@ import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../sche
 import type { Route } from '../http/route.ts';
 import { createdText, matchesText, monitorsText, monitorText, pausedText, updatedText } from './monitor-texts.ts';
 import { muteRemovedText, mutesText, muteText } from './mute-texts.ts';
-import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
+import { inputOfQuery, inputSchemaOf, outputSchemaOf, routeTool } from './tool.ts';
 import type { ObjectSchema, Tool } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
@@ -26,7 +26,7 @@ const BY_ID: ObjectSchema = { type: 'object', properties: { id }, required: ['id
 /** @param routeAt returns the API's route with a method and a path */
 export function monitorTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
   const page = inputOfQuery(matchPageQuery);
-  const patch = objectSchemaOf(patchMonitorBody, 'input');
+  const patch = inputSchemaOf(patchMonitorBody);
   return [
     routeTool({
       name: 'get_monitor_matches',
@@ -35,7 +35,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
         'A page of the posts and comments that a monitor matched. With `order=oldest`, pass the `after` of a page to get the next one: nothing is missed. Free.',
       annotations: READS,
       inputSchema: { ...page, properties: { id, ...(page.properties as object) }, required: ['id'] },
-      outputSchema: objectSchemaOf(matchPage, 'output'),
+      outputSchema: outputSchemaOf(matchPage),
       route: routeAt('get', '/v1/monitors/:id/matches'),
       toText: matchesText,
     }),
@@ -45,7 +45,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       description: "The account's monitors, with how many the plan allows. Free.",
       annotations: READS,
       inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-      outputSchema: objectSchemaOf(monitorList, 'output'),
+      outputSchema: outputSchemaOf(monitorList),
       route: routeAt('get', '/v1/monitors'),
       toText: monitorsText,
     }),
@@ -56,8 +56,8 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
         'Watches every new post and comment for keywords (whole words and phrases), or for `terms` with conditions, where every group of `require` and all filters fit. Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
         'set. Costs 10 credits, and 10 for each further 24 hours that it runs; with `backfill_hours` also 1 for each started 100 earlier matches.',
       annotations: { ...CHANGES, idempotentHint: false },
-      inputSchema: objectSchemaOf(createMonitorBody, 'input'),
-      outputSchema: objectSchemaOf(createdMonitor, 'output'),
+      inputSchema: inputSchemaOf(createMonitorBody),
+      outputSchema: outputSchemaOf(createdMonitor),
       route: routeAt('post', '/v1/monitors'),
       toText: createdText,
     }),
@@ -68,7 +68,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
         'Changes the given fields and keeps the others; `null` or an empty list removes a condition. A changed rule applies to everything posted after the answer; what is replaced cannot be read again. Free.',
       annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
       inputSchema: { ...patch, properties: { id, ...(patch.properties as object) }, required: ['id'] },
-      outputSchema: objectSchemaOf(updatedMonitor, 'output'),
+      outputSchema: outputSchemaOf(updatedMonitor),
       route: routeAt('patch', '/v1/monitors/:id'),
       toText: updatedText,
     }),
@@ -78,7 +78,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       description: 'Stops a monitor at once. Deliveries that are already queued are still sent. Free.',
       annotations: { ...CHANGES, idempotentHint: true },
       inputSchema: BY_ID,
-      outputSchema: objectSchemaOf(monitorPaused, 'output'),
+      outputSchema: outputSchemaOf(monitorPaused),
       route: routeAt('post', '/v1/monitors/:id/pause'),
       toText: pausedText,
     }),
@@ -88,7 +88,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       description: 'Starts a paused monitor again. Costs 10 credits, or nothing when it is already running.',
       annotations: { ...CHANGES, idempotentHint: true },
       inputSchema: BY_ID,
-      outputSchema: objectSchemaOf(monitorAnswer, 'output'),
+      outputSchema: outputSchemaOf(monitorAnswer),
       route: routeAt('post', '/v1/monitors/:id/resume'),
       toText: monitorText,
     }),
@@ -97,7 +97,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
 }
 
 function muteTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
-  const newMute = objectSchemaOf(createMuteBody, 'input');
+  const newMute = inputSchemaOf(createMuteBody);
   return [
     routeTool({
       name: 'list_mutes',
@@ -105,7 +105,7 @@ function muteTools(routeAt: (method: Route['method'], path: string) => Route): T
       description: 'The communities, accounts and threads whose posts and comments a monitor does not record. Free.',
       annotations: READS,
       inputSchema: BY_ID,
-      outputSchema: objectSchemaOf(muteList, 'output'),
+      outputSchema: outputSchemaOf(muteList),
       route: routeAt('get', '/v1/monitors/:id/mutes'),
       toText: mutesText,
     }),
@@ -119,7 +119,7 @@ function muteTools(routeAt: (method: Route['method'], path: string) => Route): T
         properties: { id, ...(newMute.properties as object) },
         required: ['id', 'kind', 'value'],
       },
-      outputSchema: objectSchemaOf(muteAnswer, 'output'),
+      outputSchema: outputSchemaOf(muteAnswer),
       route: routeAt('post', '/v1/monitors/:id/mutes'),
       toText: muteText,
     }),
@@ -129,7 +129,7 @@ function muteTools(routeAt: (method: Route['method'], path: string) => Route): T
       description: 'The monitor records again what is posted after this. Free.',
       annotations: { ...CHANGES, idempotentHint: false },
       inputSchema: { ...BY_ID, properties: { id, mute_id: muteId }, required: ['id', 'mute_id'] },
-      outputSchema: objectSchemaOf(muteDeleted, 'output'),
+      outputSchema: outputSchemaOf(muteDeleted),
       route: routeAt('delete', '/v1/monitors/:id/mutes/:mute_id'),
       toText: muteRemovedText,
     }),

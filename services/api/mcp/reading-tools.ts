@@ -6,10 +6,11 @@ import { createMeta, readChargedPost, renderCharged } from '../reading/post-rout
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
-import { inputOfQuery, objectSchemaOf, queryOf, requiredScope, routeTool } from './tool.ts';
+import { inputOfQuery, outputSchemaOf, queryOf, readArguments, requiredScope, routeTool } from './tool.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const POST_INPUT = inputOfQuery(queries.postQuery);
 
 /** @param routeAt returns the API's GET route with a path */
 export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route): Tool[] {
@@ -21,10 +22,9 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
         'A post and its comment tree, by `url` or `id` (one of them is required). The text is Markdown; the structured answer has the post, the discussion ' +
         'graph and meta (`format=json`), the graph and meta (`graph`), or meta alone (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
       annotations: READS,
-      inputSchema: inputOfQuery(queries.postQuery),
-      outputSchema: objectSchemaOf(
+      inputSchema: POST_INPUT,
+      outputSchema: outputSchemaOf(
         postResponse.partial({ post: true, discussion_graph: true }).meta({ id: 'PostAnswer' }),
-        'output',
       ),
       scope: requiredScope(routeAt('/v1/forum/post')),
       call: (call) => readPost(deps, call),
@@ -36,7 +36,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
         'Up to 100 posts and comments by their ids or URLs, in the requested order; unknown ones are listed in `missing`. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.thingsQuery),
-      outputSchema: objectSchemaOf(forum.thingsResponse, 'output'),
+      outputSchema: outputSchemaOf(forum.thingsResponse),
       route: routeAt('/v1/forum/things'),
       toText: thingsText,
     }),
@@ -47,7 +47,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
         'A page of the posts of a community. Pass the `after` of a page to get the next one. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditQuery),
-      outputSchema: objectSchemaOf(forum.postListing, 'output'),
+      outputSchema: outputSchemaOf(forum.postListing),
       route: routeAt('/v1/forum/subreddit'),
       toText: listingText,
     }),
@@ -57,7 +57,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       description: 'A community with its description, number of subscribers and rules. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditAboutQuery),
-      outputSchema: objectSchemaOf(forum.subreddit, 'output'),
+      outputSchema: outputSchemaOf(forum.subreddit),
       route: routeAt('/v1/forum/subreddit/about'),
       toText: subredditText,
     }),
@@ -67,7 +67,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       description: 'A user with account age and karma. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.userQuery),
-      outputSchema: objectSchemaOf(forum.forumUser, 'output'),
+      outputSchema: outputSchemaOf(forum.forumUser),
       route: routeAt('/v1/forum/user'),
       toText: userText,
     }),
@@ -77,7 +77,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       description: 'A page of the posts, communities or users (`type`) that a search finds. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.searchQuery),
-      outputSchema: objectSchemaOf(z.union([forum.postListing, forum.subredditListing, forum.userListing]), 'output'),
+      outputSchema: outputSchemaOf(z.union([forum.postListing, forum.subredditListing, forum.userListing])),
       route: routeAt('/v1/forum/search'),
       toText: listingText,
     }),
@@ -86,7 +86,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
 
 /** Reads and charges the post once, and renders it twice: for programs and for models. */
 async function readPost(deps: ReadingDeps, { args, ...call }: ToolCall): Promise<ToolAnswer> {
-  const outcome = await readChargedPost(deps, { ...call, query: queryOf(args) });
+  const outcome = await readChargedPost(deps, { ...call, query: queryOf(readArguments(POST_INPUT, args)) });
   const { charged } = outcome;
   const { format } = outcome.parsedQuery;
   const markdown = renderCharged(deps, outcome, 'md');

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
@@ -24,6 +25,8 @@ export interface ToolSession {
   logger: Logger;
 }
 
+/** A turn of the limit of requests a second comes within this time; one of the day does not. */
+const LONGEST_WAIT_S = 1;
 const IDENTITY = { name: 'forum-monitor', title: 'Forum monitor', version: API_VERSION };
 const INSTRUCTIONS =
   'Reads a large public discussion site (posts with comments, communities, users, search) and monitors that watch every new post and comment for keywords. ' +
@@ -61,8 +64,8 @@ interface ToolCall {
 }
 
 /**
- * An unknown tool and arguments that the schema refuses are protocol errors, and count as calls. Every other refusal of
- * the API is the tool's answer.
+ * An unknown tool is a protocol error, and counts as a call. Every refusal of the API, of arguments too, is the tool's
+ * answer, so that a model can mend its call.
  */
 async function callTool(
   tools: readonly Tool[],
@@ -71,10 +74,10 @@ async function callTool(
 ): Promise<CallToolResult> {
   let admission: Admission | undefined;
   try {
-    admission = await session.admit();
+    admission = await admitPatiently(session);
     if (admission.refusal) throw admission.refusal;
     const tool = tools.find((known) => known.name === name);
-    if (tool === undefined) throw new ApiError('invalid_request', `Unknown tool: ${name.slice(0, 100)}`);
+    if (tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`);
     const { caller } = admission;
     requireScope(caller, tool.scope);
     const { requestId, refuseAbandoned } = session;
@@ -82,15 +85,23 @@ async function callTool(
     if (answer.charged) session.charged(answer.charged);
     return resultOf(answer, caller.balance);
   } catch (error) {
+    if (error instanceof ClientGone || error instanceof ProtocolError) throw error;
     const refusal = toApiError(error);
-    if (refusal?.code === 'invalid_request') throw invalidParams(refusal.message);
-    if (error instanceof ClientGone) throw error;
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
     if (admission !== undefined && costsNoSlot(told)) await session.returnDailySlot(admission);
     return errorResult(told.envelope, admission?.caller.balance);
   }
+}
+
+/** Agents call several tools at once, and a key may allow one request a second: the call waits for its turn once. */
+async function admitPatiently(session: ToolSession): Promise<Admission> {
+  const admission = await session.admit();
+  const { refusal } = admission;
+  if (refusal?.code !== 'rate_limited' || (refusal.retryAfter ?? Infinity) > LONGEST_WAIT_S) return admission;
+  await wait(1_000 * (refusal.retryAfter ?? 0));
+  return session.admit();
 }
 
 function resultOf({ structured, text, charged }: ToolAnswer, balance: number): CallToolResult {

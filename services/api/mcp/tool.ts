@@ -52,14 +52,14 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
     ...tool,
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
-      const { id, partId, named } = takeIds(route.path, args);
+      const { id, partId, named } = takeIds(route.path, readArguments(tool.inputSchema, args));
       const call: Call = {
         caller,
         requestId,
         id,
         partId,
         query: route.method === 'get' ? queryOf(named) : {},
-        body: route.readsBody === true ? bodyOf(route, named) : undefined,
+        body: route.readsBody !== true ? undefined : route.method === 'patch' ? named : withoutBlanks(named),
         idempotencyKey: undefined,
         lastEventId: undefined,
         type: 'application/json',
@@ -92,18 +92,41 @@ function takeIds(
   return { id, partId, named };
 }
 
-/** Null arguments count as absent, except in a change, where null clears a setting. */
-function bodyOf({ method }: Route, named: Record<string, unknown>): Record<string, unknown> {
-  return method === 'patch' ? named : withoutNulls(named);
+/** Models write null or "" for what they leave out; in a change these clear a setting. */
+function withoutBlanks(args: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''));
 }
 
-function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+/** Lists, numbers and true or false that a model wrote as a text of JSON, where the schema has no text. */
+export function readArguments(schema: ObjectSchema, args: Record<string, unknown>): Record<string, unknown> {
+  const properties = (schema.properties ?? {}) as Record<string, object>;
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const types = typesOf(Object.hasOwn(properties, name) ? properties[name]! : {});
+      return [
+        name,
+        typeof value !== 'string' || types.length === 0 || types.includes('string') ? value : parsed(value),
+      ];
+    }),
+  );
 }
 
-/** Queries are text, arguments are JSON. A null argument counts as absent. */
+/** The types that a JSON Schema allows. */
+function typesOf(schema: { type?: string | string[]; anyOf?: object[] }): string[] {
+  return [schema.type ?? [], ...(schema.anyOf ?? []).map(typesOf)].flat();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Queries are text, arguments are JSON. */
 export function queryOf(args: Record<string, unknown>): Record<string, string> {
-  const named = Object.entries(withoutNulls(args));
+  const named = Object.entries(withoutBlanks(args));
   return Object.fromEntries(named.map(([name, value]) => [name, queryText(name, value)]));
 }
 
@@ -122,7 +145,10 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
     properties: Object.fromEntries(
       parameters.map(({ name, description, schema }) => [
         name,
-        { ...schema, ...(description === undefined ? {} : { description }) },
+        {
+          ...Object.fromEntries(Object.entries(schema).filter(([detail]) => !DETAILS.some((one) => one === detail))),
+          ...(description === undefined ? {} : { description }),
+        },
       ]),
     ),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
@@ -130,12 +156,29 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   };
 }
 
-/**
- * A self-contained JSON Schema.
- *
- * @param side `output`: as answers have it; `input`: as clients send it
- */
-export function objectSchemaOf(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: side });
+/** They say less to a model than the refusal does. */
+const DETAILS = ['pattern', 'minLength', 'maxLength', 'minItems'] as const;
+
+/** A self-contained JSON Schema of what clients send. */
+export function inputSchemaOf(schema: z.ZodType): ObjectSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ jsonSchema }) => DETAILS.forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
+  });
   return { ...rest, type: 'object' };
+}
+
+/**
+ * A JSON Schema of an answer: its members and their types, not what is inside of them. A model reads the schemas of all
+ * tools before its first call, and the answer itself shows the rest.
+ */
+export function outputSchemaOf(schema: z.ZodType): ObjectSchema {
+  const described = z.toJSONSchema(schema, { io: 'output' });
+  const root = described.$defs?.[described.$ref?.split('/').at(-1) ?? ''] ?? described;
+  const { properties = {}, required = [] } = root as z.core.JSONSchema.ObjectSchema;
+  const types = Object.entries(properties).map(([name, member]) => {
+    const { type } = member as { type?: unknown };
+    return [name, type === undefined ? {} : { type }];
+  });
+  return { type: 'object', properties: Object.fromEntries(types), required };
 }

@@ -2,7 +2,7 @@ import { timeseries, timeseriesQuery } from '../../../schemas/api/trends.ts';
 import type { Timeseries } from '../../../schemas/api/trends.ts';
 import type { Route } from '../http/route.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
-import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
+import { inputOfQuery, outputSchemaOf, routeTool } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
@@ -21,7 +21,7 @@ export function trendTools(routeAt: (method: Route['method'], path: string) => R
         'How many matches a monitor had by hour or day, keyword and community, within the last 30 days, and its spikes: hours far above the same hour of the days before. Ask with `by=total` for the fewest items. Free.',
       annotations: READS,
       inputSchema: { ...asked, properties: { id, ...(asked.properties as object) }, required: ['id'] },
-      outputSchema: objectSchemaOf(timeseries, 'output'),
+      outputSchema: outputSchemaOf(timeseries),
       route: routeAt('get', '/v1/monitors/:id/timeseries'),
       toText: timeseriesText,
     }),

@@ -227,6 +227,26 @@ test("each tool call counts once for the account's limits, separate from other m
   await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
 });
 
+test.each([
+  ['parameters', { ...rpc('tools/list'), params: null }],
+  ['a cursor', rpc('tools/list', { cursor: null })],
+  ['arguments', rpc('tools/call', { name: 'list_monitors', arguments: null })],
+  [
+    'capabilities',
+    rpc('initialize', { protocolVersion: '2025-06-18', capabilities: null, clientInfo: { name: 'c', version: '1' } }),
+  ],
+])('null as %s counts as absent', async (_what, body) => {
+  const { body: answer, text } = await send({ body });
+  expect(answer.error, text).toBeUndefined();
+  expect(answer.result?.isError).toBeUndefined();
+});
+
+test('with one request a second, a second call waits for its turn instead of failing', async () => {
+  account = await limited.account({ pack: 0, credits: 200 });
+  const call = () => send({ to: limited, body: listMonitors });
+  for (const { body } of [await call(), await call(), await call()]) expect(body.result?.isError).toBeUndefined();
+});
+
 test('a call that fails on our side returns its daily slot and charges nothing', async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });

@@ -148,6 +148,8 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
 
   test('lists all tools with schemas of their arguments and answers', async () => {
     const { tools } = await lasting.client.listTools();
+    // A model reads them all before its first call.
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(40_000);
     expect(tools.map(({ name }) => name)).toEqual(Object.keys(TOOLS));
     for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -275,12 +277,36 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       'webhook_url: must be an https:// URL',
     ],
     ['start_backfill', { id: 'mon_x' }, 'from: must be an ISO 8601'],
-    ['nothing', {}, 'Unknown tool: nothing'],
-  ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {
-    await expect(lasting.call(name, args)).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining(message) as string,
+    ['create_monitor', { name: 'x', keywords: '["rust"' }, 'keywords: must be a list'],
+  ])('answers bad arguments so that a model can mend its call: %s %j', async (name, args, message) => {
+    const result = await lasting.call(name, args);
+    expect(result).toMatchObject({ isError: true, _meta: { credits_used: 0, error: { code: 'invalid_request' } } });
+    expect(result.content[0]!.text).toContain(message);
+  });
+
+  test('answers an unknown tool with a protocol error', async () => {
+    await expect(lasting.call('nothing', {})).rejects.toMatchObject({ code: -32602, message: /Unknown tool: nothing/ });
+  });
+
+  test('reads lists, numbers and flags that were written as texts, and blanks as absent', async () => {
+    const { apiKey } = await api.account({ credits: 1_000 });
+    const agent = await Agent.connect(mode, apiKey);
+    const made = await agent.call('create_monitor', {
+      ...{ name: 'x', keywords: '["rust", "iron"]', nsfw: 'true', posts: true, terms: null, webhook_url: '' },
+      ...{ match_in: '["title"]', digest: null },
     });
+    expect(made.structuredContent, made.content[0]!.text).toMatchObject({
+      monitor: { keywords: ['rust', 'iron'], nsfw: true, match_in: ['title'], webhook_url: null },
+    });
+    const { id } = made.structuredContent['monitor'] as { id: string };
+    const changed = await agent.call('update_monitor', { id, match_in: null, nsfw: 'false', keywords: '["tin"]' });
+    expect(changed.structuredContent).toMatchObject({ monitor: { keywords: ['tin'], nsfw: false } });
+    expect(changed.structuredContent['monitor']).not.toMatchObject({ match_in: ['title'] });
+    const listed = await agent.call('list_subreddit_posts', { sub: 'coffee', limit: '2', nsfw: 'true', after: '' });
+    expect(listed.structuredContent).toMatchObject({ count: 2 });
+    const found = await agent.call('get_forum_items', { ids: '["t3_zzzzzz"]' });
+    expect(found.structuredContent).toEqual({ items: [], missing: ['t3_zzzzzz'] });
+    await agent.client.close();
   });
 });
 
