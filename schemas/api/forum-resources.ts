@@ -34,7 +34,6 @@ export const subredditRule = z
     created_at: timestamp,
   })
   .meta({ id: 'SubredditRule' });
-export type SubredditRule = z.infer<typeof subredditRule>;
 
 export const subreddit = z
   .strictObject({

@@ -19,8 +19,8 @@ export interface PageRequest {
 }
 
 /**
- * Removes and counts NSFW items. A page from which something is missing is degraded. The cursor stays the forum's own, because filtering happens after the forum made its
- * page.
+ * Removes and counts NSFW items. The cursor stays the forum's own, because filtering happens after the forum made its
+ * page. A page from which something is missing is degraded.
  */
 export function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
   const entries = request.nsfw ? page.entries : page.entries.filter(({ nsfw }) => !nsfw);

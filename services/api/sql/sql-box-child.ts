@@ -5,10 +5,10 @@
  */
 import { openSync, writeSync } from 'node:fs';
 import { DuckDBInstance, StatementType } from '@duckdb/node-api';
-import type { DuckDBConnection, DuckDBResult, DuckDBType } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
 import { SQL_TABLES } from '../../../shared/stores/sql/account-rows.ts';
 import { RESULT } from './sql-box.ts';
-import type { BoxAnswer, BoxJob } from './sql-box.ts';
+import type { BoxAnswer, BoxJob, SqlColumn } from './sql-box.ts';
 
 const SETTINGS = {
   threads: '2',
@@ -22,8 +22,14 @@ const SETTINGS = {
   secret_directory: 'none',
 };
 
-/** What a statement may be: whatever else DuckDB knows would find nothing here, but its author meant something else. */
-const READS = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
+/** Of a result, and the characters of their names and types together: they are told at once, not row by row. */
+const MOST_COLUMNS = 1_000;
+const MOST_COLUMN_CHARACTERS = 100_000;
+/** An error of DuckDB may quote a value of any length. */
+const MOST_OF_MESSAGE = 500;
+const ONE_STATEMENT = 'must be one statement';
+/** What DuckDB's package says of a text without a statement. */
+const NO_STATEMENT = 'Error in native callback';
 
 /** What is wrong with the statement, for its author. */
 class Refused extends Error {}
@@ -38,9 +44,10 @@ process.once('message', (job: BoxJob) => {
 });
 
 function refusalOf(error: unknown): BoxAnswer {
-  const { message } = error as Error;
+  const message = (error as Error).message.slice(0, MOST_OF_MESSAGE).replace(/\s+/g, ' ').trim();
   if (error instanceof Broken) return { broken: message };
-  return { refusal: error instanceof Refused ? message : `cannot be run: ${message.replace(/\s+/g, ' ').trim()}` };
+  if (error instanceof Refused) return { refusal: message };
+  return { refusal: message === NO_STATEMENT ? ONE_STATEMENT : `cannot be run: ${message}` };
 }
 
 async function answer({ query, format, memoryMb, mostRows }: BoxJob): Promise<BoxAnswer> {
@@ -48,16 +55,15 @@ async function answer({ query, format, memoryMb, mostRows }: BoxJob): Promise<Bo
     throw new Broken((error as Error).message);
   });
   const statements = await connection.extractStatements(query);
-  if (statements.count !== 1) throw new Refused('must be one statement');
+  if (statements.count !== 1) throw new Refused(ONE_STATEMENT);
   const prepared = await statements.prepare(0);
-  if (!READS.has(prepared.statementType)) throw new Refused('must be a SELECT');
+  // Not even EXPLAIN: with ANALYZE it runs whatever it explains.
+  if (prepared.statementType !== StatementType.SELECT) throw new Refused('must be a SELECT');
   const result = await prepared.stream();
-  const columns = result
-    .deduplicatedColumnNames()
-    .map((name, column) => ({ name, type: String(result.columnType(column)) }));
+  const columns = columnsOf(result);
   if (format === 'json') await writeJson(result, mostRows);
   // Another connection, because a statement ends the one that is read.
-  else await writeFile(await instance.connect(), result, format, mostRows);
+  else await writeFile(await instance.connect(), result, columns, { format, mostRows });
   return { columns, rowsRead };
 }
 
@@ -91,17 +97,34 @@ async function writeJson(result: DuckDBResult, mostRows: number): Promise<void> 
   }
 }
 
+/** The columns of a result, each with a name of its own, whatever the case. */
+function columnsOf(result: DuckDBResult): SqlColumn[] {
+  const names = result.columnNames();
+  const types = result.columnTypes().map(String);
+  const characters = [...names, ...types].reduce((sum, text) => sum + text.length, 0);
+  if (names.length > MOST_COLUMNS || characters > MOST_COLUMN_CHARACTERS) {
+    throw new Refused(`has more than ${MOST_COLUMNS} columns, or too long names and types`);
+  }
+  const taken = new Set<string>();
+  return names.map((name, column) => {
+    let free = name;
+    for (let next = 1; taken.has(free.toLowerCase()); next++) free = `${name}_${next}`;
+    taken.add(free.toLowerCase());
+    return { name: free, type: types[column]! };
+  });
+}
+
 /** DuckDB writes tables only, so the rows become one. */
 async function writeFile(
   connection: DuckDBConnection,
   result: DuckDBResult,
-  format: 'csv' | 'parquet',
-  mostRows: number,
+  columns: readonly SqlColumn[],
+  { format, mostRows }: Pick<BoxJob, 'mostRows'> & { format: 'csv' | 'parquet' },
 ): Promise<void> {
-  const names = result.deduplicatedColumnNames().map(quoted);
-  const types = result.columnTypes();
-  const columns = names.map((name, column) => `${name} ${String(types[column])}`);
-  await connection.run(`CREATE TEMP TABLE result_rows (${columns.join(', ')})`);
+  const declared = columns.map(({ type }, column) => `c${column} ${type}`);
+  await connection.run(`CREATE TEMP TABLE result_rows (${declared.join(', ')})`).catch(() => {
+    throw new Refused(`has a type that ${format} does not have; ask for it as json, or cast it`);
+  });
   const appender = await connection.createAppender('result_rows', undefined, 'temp');
   let count = 0;
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
@@ -110,18 +133,26 @@ async function writeFile(
     appender.appendDataChunk(chunk);
   }
   appender.closeSync();
-  const selected = names.map((name, column) => (format === 'csv' ? inCsv(name, types[column]!) : name));
+  const selected = columns.map(({ name, type }, column) =>
+    format === 'csv' ? `${inCsv(`c${column}`, type)} AS ${quoted(safeName(name))}` : `c${column} AS ${quoted(name)}`,
+  );
   const options = format === 'csv' ? `FORMAT csv, HEADER, NULLSTR '\\N'` : 'FORMAT parquet';
   await connection.run(
     `COPY (SELECT ${selected.join(', ')} FROM temp.result_rows) TO '${RESULT}' (${options}, USE_TMP_FILE false)`,
   );
 }
 
+/** Types whose text no stranger wrote. */
+const NO_TEXT = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(.*\)|BOOLEAN|DATE|TIME.*)$/;
+
 /** What a spreadsheet takes for a formula gets an apostrophe; as in the files of exports. */
-function inCsv(name: string, type: DuckDBType): string {
-  if (String(type) !== 'VARCHAR') return name;
-  return `CASE WHEN regexp_matches(${name}, '^[=+@\\t\\r＝＋－＠-]') THEN '''' || ${name} ELSE ${name} END AS ${name}`;
+function inCsv(column: string, type: string): string {
+  if (NO_TEXT.test(type)) return column;
+  const text = `${column}::VARCHAR`;
+  return `CASE WHEN regexp_matches(${text}, '^[=+@\\t\\r\\n＝＋－＠-]') THEN '''' || ${text} ELSE ${text} END`;
 }
+
+const safeName = (name: string): string => (/^[=+@\t\r\n＝＋－＠-]/.test(name) ? `'${name}` : name);
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 

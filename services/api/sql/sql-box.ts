@@ -96,7 +96,8 @@ export async function runInBox(
     signal.removeEventListener('abort', kill);
   }
   signal.throwIfAborted();
-  if (watch.fault !== undefined) throw new SqlRefused(watch.fault);
+  const fault = watch.fault ?? resultFault(join(folder, RESULT));
+  if (fault !== undefined) throw new SqlRefused(fault);
   // DuckDB, or the process itself, has no more memory.
   if (answer === undefined) throw new SqlRefused(beyondMemory());
   if ('refusal' in answer) throw new SqlRefused(answer.refusal);
@@ -104,7 +105,7 @@ export async function runInBox(
   return { ...answer, bytes: await readFile(join(folder, RESULT)) };
 }
 
-const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb} MB of memory`;
+const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb} MB of memory, or nests too deeply`;
 
 /** Ends a process that takes more time or memory, or writes more, than it may. */
 class Watch {
@@ -127,11 +128,15 @@ class Watch {
   #faultOf(child: ChildProcess, result: string): string | undefined {
     if (performance.now() > this.#until) return `takes longer than ${SQL_LIMITS.seconds} seconds`;
     if (residentBytes(child.pid!) > SQL_LIMITS.processMb * MB) return beyondMemory();
-    if ((statSync(result, { throwIfNoEntry: false })?.size ?? 0) > SQL_LIMITS.resultMb * MB) {
-      return `has a result of more than ${SQL_LIMITS.resultMb} MB; add a LIMIT`;
-    }
-    return undefined;
+    return resultFault(result);
   }
+}
+
+function resultFault(result: string): string | undefined {
+  const bytes = statSync(result, { throwIfNoEntry: false })?.size ?? 0;
+  return bytes > SQL_LIMITS.resultMb * MB
+    ? `has a result of more than ${SQL_LIMITS.resultMb} MB; add a LIMIT`
+    : undefined;
 }
 
 /** The memory of a process; 0 where the system does not tell it, as when the process has ended. */

@@ -202,7 +202,7 @@ test('answers as CSV and Parquet, each with the names of columns', async () => {
   const csv = await bench.sql('SELECT seq, title, NULL AS none FROM matches ORDER BY seq LIMIT 2', { format: 'csv' });
   expect(csv.headers.get('content-type')).toMatch(/^text\/csv/);
   expect(csv.text).toBe('seq,title,none\n1,On rust,\\N\n2,On rust,\\N\n');
-  const query = `SELECT seq, seq AS "a ""b""", matched_terms, created_at, {'x': [seq]} AS s, 1 AS x, 2 AS x FROM matches`;
+  const query = `SELECT seq, seq AS "a ""b""", matched_terms, created_at, {'x': [seq]} AS s, 1 AS x, 2 AS X, 3 AS x_1 FROM matches`;
   const { status, text } = await bench.sql(query, { format: 'parquet' });
   expect([status, text.slice(0, 4), text.slice(-4)]).toEqual([200, 'PAR1', 'PAR1']);
 });
@@ -211,6 +211,8 @@ test('in CSV no text is a formula of a spreadsheet; JSON holds them unchanged', 
   const texts = ['=cmd()', '+1', '-1', '@x', '\t=1', '＝1', 'a=1', "it's", ''];
   const list = `[${texts.map((text) => `'${text.replace("'", "''")}'`).join(', ')}]`;
   const query = `SELECT unnest(${list}) AS text, -1 AS n`;
+  const typed = "SELECT '=1'::VARIANT AS \"=a\", '=1'::BLOB AS b, '=1'::ENUM('=1') AS c";
+  expect((await bench.sql(typed, { format: 'csv' })).text).toBe("'=a,b,c\n'=1,'=1,'=1\n");
   const csv = await bench.sql(query, { format: 'csv' });
   const [, ...rows] = csvRecords(csv.text.replaceAll('\n', '\r\n'));
   const safe = (text: string) => (/^[=+\-@\t＝]/.test(text) ? `'${text}` : text);

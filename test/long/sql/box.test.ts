@@ -62,6 +62,13 @@ test.each([
   ['CREATE TABLE t AS SELECT 1'],
   ['DELETE FROM matches'],
   ['SELECT 1; SELECT 2'],
+  ["EXPLAIN ANALYZE COPY (SELECT 42) TO 'matches.parquet' (FORMAT parquet, USE_TMP_FILE false)"],
+  ['EXPLAIN ANALYZE CREATE OR REPLACE VIEW matches AS SELECT 1'],
+  ['-- nothing'],
+  ["SELECT repeat('x', 5000000)::INT"],
+  ["SELECT error(repeat('<', 5000000))"],
+  [`SELECT ${Array.from({ length: 1_001 }, (_, at) => `1 AS a${at}`).join(', ')}`],
+  [`WITH t AS (SELECT NULL::ENUM('${'x'.repeat(9_000)}') e) SELECT ${Array(20).fill('*').join(', ')} FROM t`],
   ["SELECT 1) TO '/tmp/stolen' --"],
   [';'],
   ['SELECT x'],
@@ -76,6 +83,7 @@ test.each([
   ]);
   expect(reply.text).toMatch(/"message":"query: /);
   expect(reply.text).not.toMatch(/root:|test-sql-|node_modules|Stack/);
+  expect(reply.text.length).toBeLessThan(1_000);
   expect(heard).toBe(0);
   expect(existsSync('/tmp/stolen')).toBe(false);
 });
