@@ -37,6 +37,8 @@ class Refused extends Error {}
 /** The box itself cannot be made. */
 class Broken extends Error {}
 
+// Without the parent nobody would end a statement.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.once('message', (job: BoxJob) => {
   void answer(job)
     .catch(refusalOf)

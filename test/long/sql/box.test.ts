@@ -1,7 +1,13 @@
-import { existsSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { processTree } from '../../support/children/process-tree.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startSqlBench } from '../../support/fixtures/sql-bench.ts';
@@ -133,6 +139,19 @@ test('a client that leaves takes its process with it, and its time counts', asyn
   await eventually('its turn is given back', async () => (await bench.sql('SELECT 1')).status === 200);
   const { rows } = await bench.db.pool.query<{ failed_ms: number }>('SELECT failed_ms FROM sql_statements');
   expect(rows[0]!.failed_ms).toBeGreaterThan(0);
+});
+
+test('a statement whose API process has died ends too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'test-box-'));
+  await writeAccountRows(bench.archive.client, folder, [bench.monitorId], AbortSignal.timeout(10_000));
+  const child = fork(join(import.meta.dirname, '../../../services/api/sql/sql-box-child.ts'), { cwd: folder });
+  child.send({ query: ENDLESS, format: 'json', memoryMb: 512, mostRows: 10 });
+  // It works: the rows are read, and the statement takes longer than any test.
+  await wait(2_000);
+  const ended = once(child, 'exit');
+  child.disconnect();
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  rmSync(folder, { recursive: true });
 });
 
 test('two run at once, whoever asks; a third is refused', async () => {
