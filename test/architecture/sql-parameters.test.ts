@@ -16,9 +16,12 @@ const BUILDS_STATEMENTS = new Set([
   // Conditions by the rule, with every word as an escaped literal; ids that are letters and digits.
   'shared/stores/archive/archived-candidates.ts',
   'shared/stores/archive/archived-contents.ts',
-  // A customer's statement as the engine printed it, after it was judged; the account's monitors, by checked ids.
-  'shared/stores/sql/account-tables.ts',
-  'shared/stores/sql/run-sql.ts',
+  // Tables and columns that are declared there, and on the page and in the description that name them.
+  'shared/stores/sql/account-rows.ts',
+  'services/api/dashboard/sql/sql-page.ts',
+  'services/api/openapi/documents/sql-documents.ts',
+  // The columns of a customer's result, in a process that holds nothing else.
+  'services/api/sql/sql-box-main.ts',
   // The names of the two tables of matches.
   'shared/clickhouse/erase-monitors.ts',
 ]);

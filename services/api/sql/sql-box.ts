@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const CHILD = join(import.meta.dirname, 'sql-box-child.ts');
+const CHILD = join(import.meta.dirname, 'sql-box-main.ts');
 /** The file with the rows, in the folder of the statement. */
 export const RESULT = 'result';
 

@@ -63,7 +63,7 @@ function scopeOf(route: string): KeyScope | 'any key' {
   if (path.startsWith('/v1/forum/')) return 'forum:read';
   if (path.startsWith('/v1/account')) return 'account';
   if (path === '/v1/coverage') return 'any key';
-  return method === 'get' || path === '/v1/sql' ? 'monitors:read' : 'monitors:write';
+  return method === 'get' ? 'monitors:read' : 'monitors:write';
 }
 
 test('each route requires its permission, names it in the refusal and in the description, and nothing else', async () => {

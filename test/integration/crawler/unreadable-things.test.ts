@@ -92,7 +92,7 @@ test('things of unknown shape are kept once each, do not stop the others, and st
   const post = await emit({ kind: 'post', title: 'a host', subreddit: 'Coffee' });
   const oddComment = { kind: 'comment', text: 'odd', post, shape: { field: 'body', value: { text: 'odd' } } };
   const comment = await emit(oddComment);
-  const oddPost = await emit({ kind: 'post', title: 'odd', shape: { field: 'over_18', value: 'no' } });
+  const oddPost = await emit({ kind: 'post', title: 'odd', shape: { field: 'title', value: { text: 'odd' } } });
   const after = await emit({ kind: 'comment', text: 'readable', post });
   await eventually('the readable items arrive', () =>
     [post, after].every((name) => items.some((i) => i.thing_id === name)),

@@ -35,7 +35,7 @@ beforeEach(() => bench.db.pool.query('UPDATE sql_statements SET failed_ms = 0'))
 
 const ENDLESS = 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3';
 
-const boxes = () => processTree(process.pid).filter(({ command }) => command.includes('sql-box-child'));
+const boxes = () => processTree(process.pid).filter(({ command }) => command.includes('sql-box-main'));
 
 test.each([
   ["SELECT * FROM read_csv('/etc/passwd')"],
@@ -144,7 +144,7 @@ test('a client that leaves takes its process with it, and its time counts', asyn
 test('a statement whose API process has died ends too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'test-box-'));
   await writeAccountRows(bench.archive.client, folder, [bench.monitorId], AbortSignal.timeout(10_000));
-  const child = fork(join(import.meta.dirname, '../../../services/api/sql/sql-box-child.ts'), { cwd: folder });
+  const child = fork(join(import.meta.dirname, '../../../services/api/sql/sql-box-main.ts'), { cwd: folder });
   child.send({ query: ENDLESS, format: 'json', memoryMb: 512, mostRows: 10 });
   // It works: the rows are read, and the statement takes longer than any test.
   await wait(2_000);
