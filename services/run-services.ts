@@ -21,7 +21,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
-import { openSqlFolder } from './api/sql/sql-folder.ts';
+import { openSqlFolder } from './api/sql/sql-box.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
 import { createEngineClients, prepareEngines } from './connect-engines.ts';

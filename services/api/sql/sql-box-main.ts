@@ -22,6 +22,8 @@ const SETTINGS = {
   secret_directory: 'none',
 };
 
+/** A field without a name, or with one that JavaScript's objects do not hold: as JSON its value would be lost. */
+const LOST_FIELD = /STRUCT\((?:.*, )?"(?:|__proto__)" /;
 /** Of a result, and the characters of their names and types together: they are told at once, not row by row. */
 const MOST_COLUMNS = 1_000;
 const MOST_COLUMN_CHARACTERS = 100_000;
@@ -106,6 +108,9 @@ function columnsOf(result: DuckDBResult): SqlColumn[] {
   const characters = [...names, ...types].reduce((sum, text) => sum + text.length, 0);
   if (names.length > MOST_COLUMNS || characters > MOST_COLUMN_CHARACTERS) {
     throw new Refused(`has more than ${MOST_COLUMNS} columns, or too long names and types`);
+  }
+  if (types.some((type) => LOST_FIELD.test(type))) {
+    throw new Refused('has a struct with a field without a name: write {name: value}, or cast it to VARCHAR');
   }
   const taken = new Set<string>();
   return names.map((name, column) => {

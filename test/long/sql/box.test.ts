@@ -71,6 +71,8 @@ test.each([
   ["EXPLAIN ANALYZE COPY (SELECT 42) TO 'matches.parquet' (FORMAT parquet, USE_TMP_FILE false)"],
   ['EXPLAIN ANALYZE CREATE OR REPLACE VIEW matches AS SELECT 1'],
   ['-- nothing'],
+  ['SELECT row(1, 2)'],
+  ["SELECT [{'__proto__': 1}]"],
   ["SELECT repeat('x', 5000000)::INT"],
   ["SELECT error(repeat('<', 5000000))"],
   [`SELECT ${Array.from({ length: 1_001 }, (_, at) => `1 AS a${at}`).join(', ')}`],
