@@ -43,10 +43,10 @@ import { createSweep, isSweep } from './sweeps.ts';
 import type { Archive, SweepTimes } from './sweeps.ts';
 
 /**
- * 25 MB, and at least 39 minutes of the whole site at its peaks: the slowest groups of communities are read every 40
- * minutes, and what they show counts as missed by all other sources when it is not known.
+ * 100 MB at most, and at least 39 minutes of the whole site at its peaks: the slowest groups of communities are read
+ * every 40 minutes, and what they show counts as missed by all other sources when it is not known.
  */
-const SEEN_THINGS = 1_398_100;
+const SEEN_THINGS = 1_400_000;
 /** An hour of new posts; older ones are fetched when a comment needs them. */
 const RECENT_POSTS = 50_000;
 /** A statement that takes longer counts as an outage of Postgres. */
