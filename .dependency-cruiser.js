@@ -53,13 +53,6 @@ export default {
       to: { path: '(^|/)node_modules/kafkajs/' },
     },
     {
-      // Whoever loads it first decides whether its slow parts are replaced.
-      name: 'kafkajs-loaded-by-its-wire-folder',
-      severity: 'error',
-      from: { path: '^shared/kafka/', pathNot: '^shared/kafka/wire/' },
-      to: { path: '(^|/)node_modules/kafkajs/', dependencyTypesNot: ['type-only'] },
-    },
-    {
       name: 'embedded-engines-only-in-the-launcher',
       severity: 'error',
       from: { pathNot: '^(services/launcher/engines|test)/' },

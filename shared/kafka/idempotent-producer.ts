@@ -1,8 +1,8 @@
+import kafkajs from 'kafkajs';
 import type { Producer, RecordMetadata } from 'kafkajs';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { Piece } from './record-pieces.ts';
-import { kafkajs } from './wire/kafkajs.ts';
 
 const DISCONNECT_TIMEOUT_MS = 5_000;
 

@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
@@ -8,7 +9,6 @@ import { leaveAfterLateJoin } from './kafkajs-mends/leave-after-late-join.ts';
 import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
-import { kafkajs } from './wire/kafkajs.ts';
 
 export interface KafkaConnection {
   /** Only for the files of this folder. */

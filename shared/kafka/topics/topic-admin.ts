@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { withDeadline } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -9,7 +10,6 @@ import { judgeTopic } from './judge-topics.ts';
 import type { FoundTopic, TopicFault } from './judge-topics.ts';
 import { topicConfig, topicSettings } from './topic-settings.ts';
 import type { TopicPlan, TopicSettings } from './topic-settings.ts';
-import { kafkajs } from '../wire/kafkajs.ts';
 
 /** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
 export class TopicsDiffer extends Error {
