@@ -160,7 +160,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
       upstream: deps.upstream,
       siteUrl: config.upstream.siteUrl,
       clock: systemClock,
-      disk: await openPostCache(deps),
+      disk: openPostCache(deps),
     },
     ready: () => readiness.answer(),
     consumerLag: () => readGroupLags({ ...deps, subscriptions: subscriptionsOf(config.matcher.shards) }),
@@ -260,13 +260,13 @@ function createEgress({ config, lifecycle }: Installation, lookup: AddressLookup
 }
 
 /** A joining process shares its data directory with another, so it caches posts in memory only. */
-async function openPostCache({ config, logger, lifecycle, ownsDataDir }: Installation): Promise<DiskCache | undefined> {
+function openPostCache({ config, logger, lifecycle, ownsDataDir }: Installation): DiskCache | undefined {
   if (!ownsDataDir) return undefined;
   const onProblem = (message: string, error?: unknown) => {
     logger.warn({ err: error }, message);
   };
   const folder = join(config.dataDir, 'cache', 'posts');
-  const disk = await DiskCache.open({ folder, maxBytes: POST_CACHE_BYTES, clock: systemClock, onProblem });
+  const disk = new DiskCache({ folder, maxBytes: POST_CACHE_BYTES, clock: systemClock, onProblem });
   lifecycle.onStop('post cache', () => disk.close());
   return disk;
 }

@@ -80,7 +80,7 @@ const STALE_IN_MEMORY_MS = 600_000;
 const ERROR_BYTES = 2_000;
 
 /**
- * Reads through two caches: memory (W-TinyLFU), then disk (LMDB), then `fetch`.
+ * Reads through two caches: memory (W-TinyLFU), then disk (SQLite), then `fetch`.
  *
  * - A fresh copy is returned at once. A copy from disk is also stored in memory.
  * - Otherwise callers with the same key share one fetch, and its value is stored on both levels.

@@ -1,12 +1,15 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import type { Clock } from '../runtime/clock.ts';
-import { decodeEntry, encodeEntry, hashOfKey } from './disk-entry.ts';
-import type { Change, DiskStore } from './disk-store.ts';
-import { closeDiskStore, openDiskStore } from './open-disk-store.ts';
 
 export interface DiskCacheDeps {
   /** Created if missing. Belongs to this cache and this process alone. */
   folder: string;
-  /** Bytes that entries may occupy. The file grows larger, see the README: count on 1.4 times as much. */
+  /** The file never grows beyond it. */
   maxBytes: number;
   /** Version of the values, a whole number; default 1. A cache with another version starts empty. */
   format?: number;
@@ -15,43 +18,56 @@ export interface DiskCacheDeps {
   onProblem: (message: string, error?: unknown) => void;
 }
 
-/** Bytes written in one turn of the event loop; the rest waits for the next turn. */
-const BYTES_PER_TURN = 1_000_000;
+interface Row {
+  value: Uint8Array;
+  stored_at: number;
+  expires_at: number;
+  checksum: number;
+}
+
+interface Store {
+  database: DatabaseSync;
+  read: StatementSync;
+  write: StatementSync;
+  remove: StatementSync;
+  removeExpired: StatementSync;
+  evict: StatementSync;
+}
+
+const FILE = 'entries.sqlite';
+const PAGE_BYTES = 4096;
+
+/** Result codes of SQLite, https://sqlite.org/rescode.html; the upper bytes of an error's code say more. */
+const CORRUPT = 11;
+const FULL = 13;
+const NOT_A_DATABASE = 26;
 
 /**
- * A cache on disk (LMDB), bounded by bytes, whose entries expire. The entries that expire first are evicted first. It
+ * A cache on disk (SQLite), bounded by bytes, whose entries expire. The entries that expire first are evicted first. It
  * outlives the process.
  *
- * Reads are synchronous. Writes are collected, the last one for each key, and written in the next turn of the event
- * loop. A read sees all earlier writes. A failing disk loses entries and never fails a request: `get` then finds
- * nothing, and `set` and `delete` do nothing.
+ * Reads and writes are synchronous. A failing disk loses entries and never fails a request: `get` then finds nothing,
+ * and `set` and `delete` do nothing. A damaged file is replaced by an empty one.
+ *
+ * Nothing waits for the disk (`synchronous = OFF`), so a machine that loses its power may leave any bytes in the file.
+ * SQLite tells a damaged structure, and each entry has a checksum.
  */
 export class DiskCache {
-  private readonly options: Required<DiskCacheDeps>;
-  /** undefined: the folder is unusable, or the cache is closed. */
-  private store: DiskStore | undefined;
-  /** Changes not yet written, by the hash of their key. */
-  private readonly pending = new Map<string, Change>();
-  private isScheduled = false;
+  private readonly options: DiskCacheDeps;
+  /** Undefined: the folder is unusable, or the cache is closed. */
+  private store: Store | undefined;
   /** Problems are reported when they begin and end, not for each of a thousand requests. */
-  private readonly failing = { read: false, write: false };
+  private readonly failing = { read: false, written: false };
 
-  private constructor(options: Required<DiskCacheDeps>, store: DiskStore | undefined) {
+  /** Uses the file of an earlier process if there is one. Never throws: without a usable folder it stores nothing. */
+  constructor(options: DiskCacheDeps) {
     this.options = options;
-    this.store = store;
-  }
-
-  /**
-   * Opens the cache and reuses the files of an earlier process if they are sound, see openDiskStore. Never rejects:
-   * without a usable folder the cache stores nothing.
-   */
-  static async open(options: DiskCacheDeps): Promise<DiskCache> {
-    const all = { format: 1, ...options };
     try {
-      return new DiskCache(all, await openDiskStore(all));
+      mkdirSync(options.folder, { recursive: true });
+      this.store = openStore(options);
     } catch (error) {
-      options.onProblem('the disk cache cannot be used; values are kept in memory only', error);
-      return new DiskCache(all, undefined);
+      if (isDamage(error)) this.startEmpty(error);
+      else options.onProblem('the disk cache cannot be used; values are kept in memory only', error);
     }
   }
 
@@ -60,117 +76,146 @@ export class DiskCache {
    * the last write did not fail. Otherwise callers need copies of their own.
    */
   get holdsValues(): boolean {
-    return this.store !== undefined && !this.failing.read && !this.failing.write;
-  }
-
-  /** Bytes that the written entries occupy in the file. */
-  get bytes(): number {
-    return this.store?.bytes ?? 0;
-  }
-
-  /** Number of written entries. */
-  get size(): number {
-    return this.store?.size ?? 0;
+    return this.store !== undefined && !this.failing.read && !this.failing.written;
   }
 
   /** The value; undefined when there is none, it has expired, or it cannot be read. */
   get(key: string): { value: Buffer; storedAtMs: number } | undefined {
-    if (!this.store) return undefined;
-    const keyHash = hashOfKey(key);
-    const data = this.readData(this.store, keyHash);
-    if (!data) return undefined;
-    const entry = decodeEntry(data);
-    if (entry && this.options.clock() < entry.expiresAtMs) {
-      return { value: entry.value, storedAtMs: entry.storedAtMs };
+    const id = idOf(key);
+    const row = this.try('read', ({ read }) => read.get(id)) as Row | undefined;
+    if (row === undefined || this.options.clock() >= row.expires_at) return undefined;
+    const value = Buffer.from(row.value.buffer, row.value.byteOffset, row.value.length);
+    if (row.checksum === checksumOf(id, value, row.stored_at, row.expires_at)) {
+      return { value, storedAtMs: row.stored_at };
     }
-    if (!entry) this.options.onProblem('a damaged entry of the disk cache was removed');
-    this.enqueue(keyHash, undefined);
+    this.options.onProblem('a damaged entry of the disk cache was removed');
+    this.delete(key);
     return undefined;
   }
 
   /**
-   * Stores a value.
+   * Stores a value. One that is larger than the limit is not stored.
    *
    * @param expiresAtMs end of the entry's life; milliseconds since 1970, like all times here
    * @param storedAtMs returned by `get`; default: now
    */
   set(key: string, value: Buffer, expiresAtMs: number, storedAtMs = this.options.clock()): void {
-    this.enqueue(hashOfKey(key), encodeEntry({ value, storedAtMs, expiresAtMs }));
+    const id = idOf(key);
+    if (value.length > this.options.maxBytes / 2) {
+      this.delete(key);
+      return;
+    }
+    const [storedAt, expiresAt] = [Math.floor(storedAtMs), Math.floor(expiresAtMs)];
+    this.try('written', ({ write, removeExpired, evict }) => {
+      removeExpired.run(this.options.clock());
+      for (;;) {
+        try {
+          return write.run(id, value, storedAt, expiresAt, checksumOf(id, value, storedAt, expiresAt));
+        } catch (error) {
+          if (resultCode(error) !== FULL || evict.run().changes === 0) throw error;
+        }
+      }
+    });
   }
 
   delete(key: string): void {
-    this.enqueue(hashOfKey(key), undefined);
+    this.try('written', ({ remove }) => remove.run(idOf(key)));
   }
 
-  /** Writes all pending changes now. */
-  flush(): void {
-    while (this.store && this.pending.size > 0) this.writeSome(this.store);
-  }
-
-  /** Writes the pending changes, and the file to the disk. Afterwards the cache finds and stores nothing. */
-  async close(): Promise<void> {
+  /** Afterwards the cache finds and stores nothing. */
+  close(): void {
     const { store } = this;
-    if (!store) return;
-    this.flush();
     this.store = undefined;
     try {
-      await closeDiskStore(store, this.options);
+      store?.database.close();
     } catch (error) {
       this.options.onProblem('the disk cache was not closed properly', error);
     }
   }
 
-  private readData(store: DiskStore, keyHash: Buffer): Buffer | undefined {
-    const change = this.pending.get(keyHash.toString('latin1'));
-    if (change) return change.entry;
+  private try<T>(what: 'read' | 'written', use: (store: Store) => T): T | undefined {
+    if (this.store === undefined) return undefined;
     try {
-      const data = store.get(keyHash);
-      this.report('read', undefined);
-      return data;
+      const result = use(this.store);
+      this.report(what);
+      return result;
     } catch (error) {
-      this.report('read', error);
+      if (isDamage(error)) this.startEmpty(error);
+      else this.report(what, error);
       return undefined;
     }
   }
 
-  private enqueue(keyHash: Buffer, entry: Buffer | undefined): void {
-    if (!this.store) return;
-    this.pending.set(keyHash.toString('latin1'), { keyHash, entry });
-    this.scheduleWrite();
-  }
-
-  private scheduleWrite(): void {
-    if (this.isScheduled) return;
-    this.isScheduled = true;
-    setImmediate(() => {
-      this.isScheduled = false;
-      if (!this.store || this.pending.size === 0) return;
-      this.writeSome(this.store);
-      if (this.pending.size > 0) this.scheduleWrite();
-    });
-  }
-
-  /** Writes one turn's worth of pending changes. A change that fails is dropped; the next one may succeed. */
-  private writeSome(store: DiskStore): void {
-    let bytes = 0;
-    for (const [name, change] of this.pending) {
-      if (bytes >= BYTES_PER_TURN) break;
-      this.pending.delete(name);
-      bytes += change.entry?.length ?? 0;
-      try {
-        store.apply(change, this.options.clock(), this.options.maxBytes);
-        this.report('write', undefined);
-      } catch (error) {
-        this.report('write', error);
-      }
+  private startEmpty(damage: unknown): void {
+    const { options } = this;
+    this.close();
+    try {
+      for (const suffix of ['', '-wal', '-journal']) rmSync(join(options.folder, FILE + suffix), { force: true });
+      this.store = openStore(options);
+      options.onProblem('the disk cache starts empty, because its file is damaged', damage);
+    } catch (error) {
+      options.onProblem('the disk cache cannot be used; values are kept in memory only', error);
     }
   }
 
-  private report(what: 'read' | 'write', error: unknown): void {
+  private report(what: 'read' | 'written', error?: unknown): void {
     const isFailing = error !== undefined;
     if (isFailing === this.failing[what]) return;
     this.failing[what] = isFailing;
-    if (isFailing) this.options.onProblem(`the disk cache cannot be ${what === 'read' ? 'read' : 'written'}`, error);
-    else this.options.onProblem(`the disk cache can be ${what === 'read' ? 'read' : 'written'} again`);
+    if (isFailing) this.options.onProblem(`the disk cache cannot be ${what}`, error);
+    else this.options.onProblem(`the disk cache can be ${what} again`);
   }
+}
+
+/** @throws when the folder is unusable, another process has the file, or the file is damaged */
+function openStore({ folder, maxBytes, format = 1 }: DiskCacheDeps): Store {
+  const database = new DatabaseSync(join(folder, FILE));
+  try {
+    // Exclusive: the index of the log then needs no file in shared memory, whose loss would end the process.
+    database.exec(`
+      PRAGMA page_size = ${PAGE_BYTES};
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = OFF;
+      PRAGMA max_page_count = ${Math.max(8, Math.floor(maxBytes / PAGE_BYTES))};`);
+    if (database.prepare('PRAGMA user_version').get()!['user_version'] !== format) {
+      database.exec(`DROP TABLE IF EXISTS entries; PRAGMA user_version = ${format};`);
+    }
+    database.exec(`
+      CREATE TABLE IF NOT EXISTS entries
+        (id BLOB PRIMARY KEY, value BLOB NOT NULL, stored_at INTEGER, expires_at INTEGER, checksum INTEGER);
+      CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires_at);`);
+    return {
+      database,
+      read: database.prepare('SELECT value, stored_at, expires_at, checksum FROM entries WHERE id = ?'),
+      write: database.prepare('INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)'),
+      remove: database.prepare('DELETE FROM entries WHERE id = ?'),
+      removeExpired: database.prepare(
+        `DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires_at <= ? ORDER BY expires_at LIMIT 20)`,
+      ),
+      evict: database.prepare(
+        'DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY expires_at LIMIT 16)',
+      ),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Keys of any length cost the same. In UTF-8 all lone surrogates would become the same character. */
+function idOf(key: string): Buffer {
+  return hash('sha256', Buffer.from(key, 'utf16le'), 'buffer');
+}
+
+function checksumOf(id: Buffer, value: Buffer, storedAt: number, expiresAt: number): number {
+  return crc32(`${storedAt} ${expiresAt}`, crc32(value, crc32(id)));
+}
+
+function resultCode(error: unknown): number {
+  return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+}
+
+function isDamage(error: unknown): boolean {
+  return [CORRUPT, NOT_A_DATABASE].includes(resultCode(error));
 }

@@ -54,7 +54,7 @@ describe('what no read would use any more', () => {
 
 describe('disk', () => {
   test('returns a value that memory evicted and stores it in memory again', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
     await fixture.reads({ disk: level }).read('k', forum.fetch);
@@ -71,7 +71,7 @@ describe('disk', () => {
   });
 
   test('treats a value that cannot be deserialised as not found', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const forum = fixture.source();
     level.cache.set('broken', Buffer.from('{'), fixture.now + HOUR);
     level.cache.set('foreign', Buffer.from('{}'), fixture.now + HOUR);
@@ -111,7 +111,7 @@ describe('concurrent reads', () => {
 
 describe('put', () => {
   test('stores the value on both levels with the given fetch time', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();
     const { value, fetchedAtMs } = await posts.read('k', forum.fetch);
@@ -145,7 +145,7 @@ describe('put', () => {
 
 describe('a fetch that fails', () => {
   test('is answered by the copy on disk', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
     await fixture.reads({ disk: level }).read('k', forum.fetch);
@@ -158,7 +158,7 @@ describe('a fetch that fails', () => {
   });
 
   test('is answered from the disk once for each of many values, and then from memory, in a long outage', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const forum = fixture.source();
     const keys = Array.from({ length: 10 }, (_, number) => `k ${number}`);
     const before = fixture.reads({ disk: level });
@@ -208,7 +208,7 @@ describe('a cached failure', () => {
   });
 
   test('replaces the copies, so a deleted value does not reappear during an outage', async () => {
-    const level = await fixture.disk();
+    const level = fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();
     await posts.read('k', forum.fetch);
