@@ -34,8 +34,8 @@ function createDatabase() {
   };
 }
 
-function createTails(db: Queryable): LiveTails {
-  return new LiveTails({ pool: db, logger: silentLogger(), metrics: createMetrics() });
+function createTails(db: Queryable, options: { maxStreams?: number } = {}): LiveTails {
+  return new LiveTails({ pool: db, logger: silentLogger(), metrics: createMetrics(), ...options });
 }
 
 /** A client of a stream, which takes all pieces, or none after the first `most`. */
@@ -67,5 +67,17 @@ test('a stream that waits for its turn sends comments; when its client takes non
   expect(patient.pieces.slice(1)).toEqual([':\n\n', ':\n\n', ':\n\n']);
   await answer();
   expect(reads).toEqual(['1', '2', '3', '4', 'patient']);
+  await tails.stop();
+});
+
+test('a process refuses more streams than it may have, until one has ended', async () => {
+  const { db, answer } = createDatabase();
+  const tails = createTails(db, { maxStreams: 1 });
+  const first = await open(tails, '1');
+  await expect(open(tails, '2')).rejects.toMatchObject({ code: 'rate_limited' });
+  await answer([{ end: 'deleted', seq: null }]);
+  await first.ended;
+  await first.stream.close();
+  await expect(open(tails, '2')).resolves.toBeDefined();
   await tails.stop();
 });
