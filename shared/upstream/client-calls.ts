@@ -12,6 +12,8 @@ import { toUpstreamError, UpstreamError } from './upstream-error.ts';
 
 /** A thread with thousands of comments has about 3 KB of JSON for each. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Of these calls the forum takes one at a time from each client. */
+const ONE_AT_A_TIME = '/api/morechildren';
 /** The code of requests that end because this process stops. */
 const STOPPED = 'UND_ERR_DESTROYED';
 
@@ -25,8 +27,11 @@ export interface UpstreamRequest {
 
 /** The state that all calls share. */
 export interface ClientCallDeps {
-  /** The OAuth clients, in the order of the budget's. The id is public. */
-  clients: readonly { id: string; token: AccessToken }[];
+  /**
+   * The OAuth clients, in the order of the budget's. The id is public. `oneByOne` has a single connection: its calls
+   * wait for each other.
+   */
+  clients: readonly { id: string; token: AccessToken; oneByOne: Dispatcher }[];
   budget: CallBudget;
   dispatchers: Readonly<Record<'live' | 'reading' | 'background', Dispatcher>>;
   userAgent: string;
@@ -124,7 +129,7 @@ async function callAs(deps: AttemptDeps): Promise<Attempt> {
     const found = await tokenOf(deps);
     if ('refusal' in found) return found;
     token = found.token;
-    const response = await send(session, upstreamRequest, { token, lane: claim.lane }, signal);
+    const response = await send(session, upstreamRequest, { token, client, lane: claim.lane }, signal);
     headers = rateHeaders(response);
     noteStatus(session, client, response.statusCode);
     return { answer: await readJson(response, MAX_BODY_BYTES, clock()) };
@@ -191,16 +196,21 @@ function noteStatus({ budget, clients, logger }: ClientCallDeps, client: number,
 }
 
 function send(
-  { dispatchers, userAgent }: ClientCallDeps,
+  { clients, dispatchers, userAgent }: ClientCallDeps,
   { url, body }: UpstreamRequest,
-  { token, lane }: { token: string; lane: Lane },
+  { token, client, lane }: { token: string; client: number; lane: Lane },
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
-  const dispatcher = dispatchers[lane === 'live' || lane === 'reading' ? lane : 'background'];
+  const ofLane = dispatchers[lane === 'live' || lane === 'reading' ? lane : 'background'];
+  const dispatcher = url.pathname.endsWith(ONE_AT_A_TIME) ? clients[client]!.oneByOne : ofLane;
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': userAgent };
   if (body === undefined) return request(url, { dispatcher, headers, signal });
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
-  return request(url, { dispatcher, method: 'POST', headers: { ...headers, ...type }, body, signal });
+  // A request that waits for the connection would notice an abort only at its turn.
+  return rejectOnAbort(
+    request(url, { dispatcher, method: 'POST', headers: { ...headers, ...type }, body, signal }),
+    signal,
+  );
 }
 
 function rateHeaders(response: Dispatcher.ResponseData): { remaining?: string; used?: string; reset?: string } {

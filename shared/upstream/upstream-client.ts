@@ -95,7 +95,11 @@ export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
     background: agent(CONNECTIONS.background),
   };
   const source = { ...options, dispatcher: dispatchers.live, deadlineMs: DEFAULT_DEADLINE_MS };
-  const clients = options.clients.map((client) => ({ id: client.id, token: new AccessToken({ ...source, client }) }));
+  const clients = options.clients.map((client) => ({
+    id: client.id,
+    token: new AccessToken({ ...source, client }),
+    oneByOne: agent(1),
+  }));
   const budget = new CallBudget(clients.map(clientName), shares);
   const session: Session = { ...options, clients, budget, dispatchers, tokenPatienceMs };
   return {
@@ -111,7 +115,8 @@ export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
     perSecond: (lane) => budget.perSecond(lane, clock()),
     budget,
     async stop() {
-      await Promise.all(Object.values(dispatchers).map((dispatcher) => dispatcher.destroy()));
+      const all = [...Object.values(dispatchers), ...clients.map(({ oneByOne }) => oneByOne)];
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
     },
   };
 }

@@ -26,6 +26,8 @@ interface Usage {
 export class Access {
   private readonly options: AccessOptions;
   private readonly usage = new Map<string, Usage>();
+  /** Clients with a call of /api/morechildren under way. */
+  private readonly expanding = new Set<string>();
   /** Tokens issued before this time are refused. */
   private validFrom = 0;
 
@@ -72,6 +74,14 @@ export class Access {
 
   static agentRefusal(userAgent: string | undefined): Answer | undefined {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
+  }
+
+  /** Returns what ends a call of /api/morechildren; undefined if one of its client is under way: that is refused. */
+  beginExpansion(authorization: string | undefined, now: number): (() => void) | undefined {
+    const client = this.clientOf(authorization, now) ?? '';
+    if (this.expanding.has(client)) return undefined;
+    this.expanding.add(client);
+    return () => this.expanding.delete(client);
   }
 
   /** Counts one call. `refusal` is the response to a refused call; `headers` report the remaining quota. */

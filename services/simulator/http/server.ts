@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Access } from './access.ts';
 import type { Answer } from './answer.ts';
-import { ok, page } from './answer.ts';
+import { failure, ok, page } from './answer.ts';
 import type { ControlDeps } from './control-routes.ts';
 import { controlRoute } from './control-routes.ts';
 import type { Fault } from './faults.ts';
@@ -58,6 +58,11 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
     );
     return;
   }
+  const endExpansion =
+    path === '/api/morechildren'
+      ? deps.access.beginExpansion(request.headers.authorization, world.now())
+      : (): void => undefined;
+  if (endExpansion !== undefined) response.once('close', endExpansion);
   // Half of the latency comes before the request is handled and half after it, so a response is already old on arrival.
   const oneWayMs = oneWayDelayMs(deps.latency);
   if (oneWayMs > 0) await delay(oneWayMs);
@@ -70,7 +75,9 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   const faultResponse = fault && faultAnswer(fault);
   for (const [name, value] of new URLSearchParams(body)) url.searchParams.set(name, value);
   const staleMs = fault?.kind === 'stale' ? fault.age_ms : 0;
-  const answer = faultResponse ?? answerApi(deps, request, { url, method, urlLength: target.length, staleMs });
+  const isRefused = endExpansion === undefined;
+  const answer =
+    faultResponse ?? answerApi(deps, request, { url, method, urlLength: target.length, staleMs, isRefused });
   if (fault?.kind === 'duplicates') duplicateChildren(answer.body);
   if (fault?.kind === 'more') insertMore(answer.body);
   deps.oddShapes.apply(answer.body);
@@ -87,11 +94,13 @@ interface ParsedRequest {
   method: string;
   urlLength: number;
   staleMs: number;
+  /** The client may not make this call now. */
+  isRefused: boolean;
 }
 
 function answerApi(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRequest): Answer {
   const { world, access } = deps;
-  const { url, method, urlLength, staleMs } = parsed;
+  const { url, method, urlLength, staleMs, isRefused } = parsed;
   const now = world.emission.advance();
   const refusedAgent = Access.agentRefusal(request.headers['user-agent']);
   if (refusedAgent) return refusedAgent;
@@ -101,6 +110,7 @@ function answerApi(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRe
     return access.issue(authorization, url.searchParams.get('grant_type'), now);
   }
   const { refusal, headers } = access.admit(authorization, now);
+  if (isRefused && !refusal) return { ...failure(429), headers: { ...headers, 'retry-after': '1' } };
   const answer =
     refusal ?? route({ world, method, path: url.pathname, query: url.searchParams, urlLength, now, staleMs });
   return { ...answer, headers: { ...headers, ...answer.headers } };

@@ -137,6 +137,29 @@ test('gets JSON with a bearer token, raw_json and its User-Agent', async () => {
   });
 });
 
+test('asks for children once at a time with each client; a call that waits ends when its caller leaves', async () => {
+  const open: (() => void)[] = [];
+  front.answer = (request, response) =>
+    void open.push(() => {
+      ok(request, response);
+    });
+  const client = create(['a', 'b']);
+  const left = new AbortController();
+  const ask = (options = {}) => client.post('/api/morechildren', {}, { endpoint: 'x', ...options });
+  const calls = [ask(), ask(), ask()];
+  const waiting = ask({ signal: left.signal });
+  await eventually('each client calls', () => open.length === 2);
+  expect(new Set(front.requests.map(bearerClient))).toEqual(new Set(['a', 'b']));
+  left.abort(new Error('the caller left'));
+  await expect(waiting).rejects.toThrow('the caller left');
+  expect(open).toHaveLength(2);
+  for (const answer of open.splice(0)) answer();
+  await eventually('the third call is made', () => open.length === 1);
+  open[0]!();
+  await Promise.all(calls);
+  expect(front.requests).toHaveLength(3);
+});
+
 test('fetches one token for many calls, and a new one before it expires', async () => {
   front.answer = reply(200, '1');
   const client = create();
