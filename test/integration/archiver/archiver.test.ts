@@ -160,16 +160,20 @@ test('archives items with characters and numbers that ClickHouse rejects, and th
     forumItemOf('t3_oddc', { body: 'with \u0000 inside', url: null }),
     forumItemOf('t3_oddd', { body: 'tab\tquote"backslash\\ 🦀 \u2028' }),
     forumItemOf('t3_odde', { created_utc: '1970-01-01T00:00:00.000Z' }),
+    forumItemOf('t3_oddf', { score: 2 ** 53 - 1, num_comments: 2 ** 53 - 1 }),
+    forumItemOf('t3_oddg', { score: 1 - 2 ** 53 }),
   ]) {
     await publishItem(item);
   }
-  const query = `SELECT thing_id, body, title, num_comments, score FROM items FINAL WHERE thing_id LIKE 't3_odd%' ORDER BY thing_id`;
+  const query = `SELECT thing_id, body, title, num_comments, score FROM items_with_lag WHERE thing_id LIKE 't3_odd%' ORDER BY thing_id`;
   await expectRows(query, [
     { thing_id: 't3_odda', body: 'half a pair \ufffd and no more', title: '\ufffd', num_comments: 0, score: 1 },
     { thing_id: 't3_oddb', body, title: whole, num_comments: 0, score: -7 },
     { thing_id: 't3_oddc', body: 'with \u0000 inside', title: whole, num_comments: 0, score: 1 },
     { thing_id: 't3_oddd', body: 'tab\tquote"backslash\\ 🦀 \u2028', title: whole, num_comments: 0, score: 1 },
     { thing_id: 't3_odde', body, title: whole, num_comments: 0, score: 1 },
+    { thing_id: 't3_oddf', body, title: whole, num_comments: 2 ** 53 - 1, score: 2 ** 53 - 1 },
+    { thing_id: 't3_oddg', body, title: whole, num_comments: 0, score: 1 - 2 ** 53 },
   ]);
 });
 

@@ -79,6 +79,7 @@ describe('parseThread', () => {
     ['a deleted account', { author: null }, { author: '[deleted]', is_submitter: false }],
     ['a hidden score', { score: 1, score_hidden: true }, { score: 1 }],
     ['no score', { score: null }, { score: 0 }],
+    ['the largest score that JSON carries', { score: 2 ** 53 - 1 }, { score: 2 ** 53 - 1 }],
     ['an inbox, which does not know what is disputed', { controversiality: null }, { controversy: 0 }],
     ['an old answer, by the poster', { is_submitter: undefined, author: 'kettle_fan' }, { is_submitter: true }],
     ['an old answer, by another', { is_submitter: null }, { is_submitter: false }],
