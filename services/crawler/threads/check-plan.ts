@@ -6,7 +6,8 @@ import type { TrackedPosts } from './tracked-posts.ts';
 /** The default for the interval between two checks of a post while the budget allows it for every post. */
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 12 * 3_600_000;
-const DAY_MS = 24 * 3_600_000;
+/** No younger post is dropped while there is room. */
+export const DAY_MS = 24 * 3_600_000;
 /** A post older than a day is dropped once it is expected to miss less than this in an hour. */
 const QUIET_PER_HOUR = 0.02;
 /** So many checks a second are made in any case if they can be: 18,000 posts once a minute. */

@@ -20,6 +20,7 @@ const LOG_EVERY_MS = 30_000;
 const LISTINGS = 'listings:';
 const POST_IDS = 'post-ids';
 const COMMENT_IDS = 'comment-ids';
+const THREADS = 'threads';
 const READ_LIMIT = 500;
 /** Gaps that are worked on at once, the newest first. */
 const AT_ONCE = 16;
@@ -85,6 +86,8 @@ export class GapRecovery {
     for (const sourcePrefix of [LISTINGS, POST_IDS, COMMENT_IDS]) {
       await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix });
     }
+    // The posts of its own gaps are not followed any more.
+    await giveUpGaps(db, { openedBefore: now, sourcePrefix: THREADS });
     const gaps = await readOpenGaps(db, { limit: AT_ONCE, sourcePrefix: LISTINGS });
     // Gaps of post ids are filled by their own source.
     const posts = await readOpenGaps(db, { limit: READ_LIMIT, sourcePrefix: POST_IDS });

@@ -1,3 +1,4 @@
+import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
@@ -7,7 +8,7 @@ import { engineCall, readCommentCounts, withoutThings } from '../archive-source.
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { AbsenceDoubt } from './absence-doubt.ts';
 import { ArchivedActivity } from './archived-activity.ts';
-import { LONGEST_AGE_MS } from './check-plan.ts';
+import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread } from './read-thread.ts';
 import { RefusalDoubt } from './refusal-doubt.ts';
@@ -26,6 +27,8 @@ const COUNT_EVERY_MS = 1_000;
 const MOST_CHECKS_COUNTED = 25;
 
 export interface ThreadSourceDeps extends ArchiveSourceDeps {
+  /** Called with a stretch in which comments may have been missed that only their threads show. */
+  recordGap: (gap: CrawlGap) => void;
   /** The least time between two checks of a post; default: a minute. */
   checkEveryMs?: number | undefined;
 }
@@ -37,7 +40,9 @@ interface Checked {
 
 /**
  * Finds comments that no listing showed: num_comments of posts, a hundred a call, compared with the archive; then the
- * threads that hold more. All state is built from the archive again after a restart, so the position is empty.
+ * threads that hold more. All state is built from the archive again after a restart; the position is the time of the
+ * last check. Without an answer for more than a day, all posts that were followed have become so old that they are
+ * dropped when nothing is known of new comments, so what they got is a gap.
  */
 export class ThreadSource implements CrawlSource {
   readonly name = 'threads';
@@ -55,6 +60,8 @@ export class ThreadSource implements CrawlSource {
   private readonly refusals = new RefusalDoubt();
   private isCounting = false;
   private countsAt = Number.NEGATIVE_INFINITY;
+  /** When a check was answered last, also before a restart. */
+  private checkedAt: number | undefined;
 
   constructor(deps: ThreadSourceDeps) {
     this.deps = deps;
@@ -63,8 +70,9 @@ export class ThreadSource implements CrawlSource {
     this.recovery = new GapRecovery(this.sweep, deps);
   }
 
-  async begin(): Promise<void> {
+  async begin(position: unknown): Promise<void> {
     this.reset();
+    this.checkedAt = (position as { checkedAt: number } | undefined)?.checkedAt;
   }
 
   next(now: number): Call | Wait {
@@ -82,7 +90,7 @@ export class ThreadSource implements CrawlSource {
   }
 
   position(): unknown {
-    return undefined;
+    return this.checkedAt === undefined ? undefined : { checkedAt: this.checkedAt };
   }
 
   /** Keeps no followed post, which may be half a million. */
@@ -187,6 +195,7 @@ export class ThreadSource implements CrawlSource {
         const checked = withoutThings(this.deps.clock(), () => {
           this.sweep.checkFailed([...doubted], { isLater: true });
           const posts = postIds.filter((postId) => !doubted.has(postId));
+          if (posts.length > 0) this.noteAnswer(at);
           this.settling.push({ at, posts: posts.map((postId) => ({ postId, comments: counts.get(postId) })) });
         });
         return { ...checked, unreadable };
@@ -195,6 +204,14 @@ export class ThreadSource implements CrawlSource {
         this.sweep.checkFailed(postIds);
       },
     };
+  }
+
+  private noteAnswer(at: number): void {
+    const { checkedAt = at } = this;
+    this.checkedAt = Math.max(checkedAt, at);
+    if (at - checkedAt <= DAY_MS) return;
+    const things = { afterThing: undefined, beforeThing: undefined };
+    this.deps.recordGap({ source: this.name, reason: 'outage', ...things, afterAt: checkedAt, beforeAt: at });
   }
 
   private nextReading(now: number): Call | undefined {

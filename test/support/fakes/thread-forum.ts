@@ -1,7 +1,7 @@
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call } from '../../../services/crawler/crawl-source.ts';
 import { ThreadSource } from '../../../services/crawler/threads/thread-source.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
@@ -26,6 +26,8 @@ export class ThreadForum {
   isLeftOut: (postId: string) => boolean = () => false;
   /** How the forum refuses a thread. */
   refusal: (postId: string) => UpstreamError | undefined = () => undefined;
+  /** Whether the forum does not answer. */
+  isAway = false;
   /** Whether the database that holds the gaps refuses to answer. */
   isDatabaseAway = false;
   /** Calls of /api/info. */
@@ -35,6 +37,8 @@ export class ThreadForum {
   readonly failures: unknown[] = [];
   /** The outcome of the gap. */
   outcome: unknown;
+  /** Gaps of the source itself. */
+  readonly gaps: unknown[] = [];
   /** Sources whose old gaps are given up. */
   readonly givenUp = new Set<unknown>();
   private readonly postIds: readonly string[];
@@ -58,6 +62,7 @@ export class ThreadForum {
           this.isDatabaseAway ? Promise.reject(new Error('away')) : this.stored(text, values),
       } as unknown as Queryable,
       isArchiveReady: () => true,
+      recordGap: (gap) => this.gaps.push(gap),
       metrics: this.metrics,
       logger: silentLogger(),
       clock: () => this.now,
@@ -100,6 +105,7 @@ export class ThreadForum {
   }
 
   private answer(path: string, params: Record<string, string>): Promise<unknown> {
+    if (this.isAway) return Promise.reject(new UpstreamError('broken', 'away'));
     if (path === '/api/info') {
       this.checks += 1;
       const asked = params.id!.split(',').map((name) => name.slice(3));

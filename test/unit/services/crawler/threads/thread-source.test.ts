@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
-import { ThreadForum } from '../../../../support/fakes/thread-forum.ts';
+import { START, ThreadForum } from '../../../../support/fakes/thread-forum.ts';
 
 const forbidden = (reason: string): UpstreamError =>
   new UpstreamError('refused', 'the forum answered 403', { status: 403, reason });
@@ -46,10 +46,10 @@ describe('threads that the forum refuses', () => {
   });
 });
 
-test('gaps of listings and of ids are given up by their age', async () => {
+test('gaps of listings and of ids are given up by their age, and its own at once', async () => {
   const forum = new ThreadForum(1);
   await forum.run(1);
-  expect([...forum.givenUp]).toEqual(['listings:', 'post-ids', 'comment-ids']);
+  expect([...forum.givenUp]).toEqual(['listings:', 'post-ids', 'comment-ids', 'threads']);
 });
 
 describe('after a restart', () => {
@@ -79,5 +79,41 @@ describe('after a restart', () => {
     forum.isDatabaseAway = false;
     await forum.run(6);
     expect([forum.checks > 0, forum.outcome]).toEqual([true, 'filled']);
+  });
+});
+
+describe('what posts that fell quiet got in an outage', () => {
+  const HOUR = 3_600_000;
+  const gapOf = (afterAt: number, beforeAt: unknown) => ({
+    ...{ source: 'threads', reason: 'outage', afterThing: undefined, afterAt, beforeThing: undefined, beforeAt },
+  });
+  /** Of posts that are too busy to be dropped, so that there is a check after the outage. */
+  const busyForum = (): ThreadForum => Object.assign(new ThreadForum(30), { archivedComments: 500, comments: 500 });
+
+  test.each([
+    ['23 hours', 23, 0],
+    ['25 hours', 25, 1],
+  ])('of the forum, for %s', async (_, hours, gaps) => {
+    const forum = busyForum();
+    await forum.run(5);
+    const { checkedAt } = forum.source.position() as { checkedAt: number };
+    forum.isAway = true;
+    await forum.run(hours * 60);
+    expect(forum.gaps).toEqual([]);
+    forum.isAway = false;
+    await forum.run(5);
+    expect(forum.gaps).toEqual(Array(gaps).fill(gapOf(checkedAt, expect.any(Number))));
+  });
+
+  test.each([
+    ['23 hours', 23, 0],
+    ['25 hours', 25, 1],
+  ])('of this service, for %s', async (_, hours, gaps) => {
+    const forum = busyForum();
+    const checkedAt = START - hours * HOUR;
+    await forum.source.begin({ checkedAt });
+    await forum.run(5);
+    expect(forum.gaps).toEqual(Array(gaps).fill(gapOf(checkedAt, expect.any(Number))));
+    expect(forum.source.position()).toMatchObject({ checkedAt: expect.any(Number) as number });
   });
 });
