@@ -21,7 +21,7 @@ import { createFeedRouter } from './feeds/feed-router.ts';
 import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
 import { createCompression } from './http/compress-answers.ts';
-import { refuseWithoutHost } from './http/connection-errors.ts';
+import { refuseUnclearHost } from './http/connection-errors.ts';
 import { createDirectRoutes } from './http/direct-routes.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
@@ -94,7 +94,7 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), fixedHeaders(helmet()), createCompression());
-  app.use(refuseWithoutHost);
+  app.use(refuseUnclearHost);
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);

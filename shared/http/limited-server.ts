@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { countHosts } from './host-header.ts';
 import { SerialConnection } from './serial-connection.ts';
 import { UnsentResponses } from './unsent-responses.ts';
 import type { UnsentLimits } from './unsent-responses.ts';
@@ -23,7 +24,7 @@ export interface ServerLimits extends UnsentLimits {
   keepAliveMs: number;
   /** Time without a byte in either direction. A route may set another value on its response. */
   idleMs: number;
-  /** False: the listener gets requests of HTTP/1.1 without a Host and must refuse them. */
+  /** False: the listener also gets requests of HTTP/1.1 without a Host, or with several, and must refuse them. */
   requireHost: boolean;
   /** Interval of the checks for `headersMs`, `requestMs` and `sendMs`. */
   checkMs: number;
@@ -50,6 +51,7 @@ const DEFAULT_LIMITS: ServerLimits = {
  */
 export function createLimitedServer(listener: RequestListener, overrides: Partial<ServerLimits> = {}): Server {
   const limits = { ...DEFAULT_LIMITS, ...overrides };
+  const serve = limits.requireHost ? refusingSeveralHosts(listener) : listener;
   const connections = new WeakMap<Socket, SerialConnection>();
   const unsent = new UnsentResponses(limits);
   const server = createServer(
@@ -68,7 +70,7 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
     },
   );
   // Runs after the server's own connection handler.
-  server.on('connection', (socket) => connections.set(socket, new SerialConnection(socket, listener)));
+  server.on('connection', (socket) => connections.set(socket, new SerialConnection(socket, serve)));
   server.timeout = limits.idleMs;
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
@@ -76,4 +78,12 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
   const sweep = setInterval(() => unsent.sweep(), limits.checkMs).unref();
   server.once('close', () => clearInterval(sweep));
   return server;
+}
+
+/** Node.js itself refuses only requests without one. */
+function refusingSeveralHosts(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    if (countHosts(request) > 1) response.writeHead(400, { connection: 'close' }).end();
+    else listener(request, response);
+  };
 }

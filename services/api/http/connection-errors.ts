@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
+import { countHosts } from '../../../shared/http/host-header.ts';
 import { ApiError } from './api-error.ts';
 
 /** The query and the headers together; enough for a hundred long URLs to look up. */
@@ -47,11 +48,11 @@ export function answerConnectionErrors(server: Server): void {
   });
 }
 
-/** HTTP/1.1 requires the header. @throws ApiError invalid_request */
-export const refuseWithoutHost: RequestHandler = (request, _response, next) => {
-  if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    throw new ApiError('invalid_request', 'Host: is required.');
-  }
+/** HTTP/1.1 requires the header, once. @throws ApiError invalid_request */
+export const refuseUnclearHost: RequestHandler = (request, _response, next) => {
+  const hosts = countHosts(request);
+  if (hosts === 0 && request.httpVersion === '1.1') throw new ApiError('invalid_request', 'Host: is required.');
+  if (hosts > 1) throw new ApiError('invalid_request', 'Host: must be given once.');
   next();
 };
 

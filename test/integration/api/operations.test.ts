@@ -159,6 +159,7 @@ describe('connections', () => {
 
   test.each([
     ['Host', 'Accept: */*\r\n'],
+    ['Host', 'Host: localhost\r\nHost: localhost\r\n'],
     ['Expect', 'Host: localhost\r\nExpect: foo\r\n'],
   ])('a request that breaks the rules of HTTP for %s gets the envelope too', async (name, headers) => {
     const answer = await send(`GET /v1/account HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);

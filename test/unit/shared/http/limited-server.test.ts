@@ -153,6 +153,13 @@ test('closes one connection too many and all idle connections', async () => {
   expect(busy.destroyed).toBe(false);
 });
 
+test('refuses a request with two Host headers, of which a proxy may believe the other one', async () => {
+  await listen((_request, response) => response.end());
+  const socket = client();
+  socket.write(get('two', 'hOST: evil.example\r\n'));
+  expect((await readAnswers(socket, 1))[0]?.head).toContain('400 Bad Request');
+});
+
 test.each([
   ['headers', { headersMs: 200 }, 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '],
   ['a body', { headersMs: 100, requestMs: 200 }, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
