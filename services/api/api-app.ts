@@ -66,6 +66,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   metrics: Metrics;
   /** Default: requests are not traced. */
   tracing?: Tracing | undefined;
+  /** The address that the server is bound to. */
+  host: string;
   /** In Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
   ready: () => Promise<Readiness>;

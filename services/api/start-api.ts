@@ -11,7 +11,10 @@ import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-er
 import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
-export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'liveTails'> {
+export interface ApiDeps extends Omit<
+  ApiAppDeps,
+  'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'liveTails'
+> {
   http: Pick<
     Config['http'],
     'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'
@@ -38,7 +41,7 @@ const IDLE_CHECK_MS = 50;
 export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl, dashboardUrl, maxConnections, drainMs = 0 } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
-  const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl, dashboardUrl });
+  const app = createApiApp({ ...options, liveTails, host, trustProxy, baseUrl, appUrl, dashboardUrl });
   const server = createLimitedServer(app, {
     connections: maxConnections,
     headBytes: REQUEST_HEAD_BYTES,

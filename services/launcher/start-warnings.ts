@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isLoopback } from '../../shared/http/public-address.ts';
 import { parseBrokers } from '../../shared/kafka/broker-list.ts';
 import { addressesOf } from '../../shared/postgres/postgres-servers.ts';
 import { transportSecurity } from '../../shared/postgres/transport-security.ts';
@@ -94,12 +95,6 @@ function securityOfFar(postgresUrl: string): TransportSecurity | undefined {
 function isOpen(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && !isLoopback(hostname);
-}
-
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '');
-  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() === 'loopback';
-  return /(^|\.)localhost\.?$/.test(bare);
 }
 
 function isOpenPassword({ password, hostname }: URL): boolean {

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { Config } from '../../shared/runtime/config.ts';
+import { isLoopback } from '../../shared/http/public-address.ts';
 import { urlOf } from '../../shared/runtime/operations-server.ts';
 import { persistedSecret } from './engines/persisted-secret.ts';
 
@@ -17,10 +17,6 @@ interface TrialSecrets {
 export function offersTrialPayments({ http, payments, upstream, postgresUrl }: Config): boolean {
   const isLocal = payments === undefined && upstream.clients === undefined && postgresUrl === undefined;
   return isLocal && isLoopback(http.host) && http.port !== 0;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 /** Generated once, so that a purchase can still be settled after a restart. */

@@ -28,6 +28,13 @@ export function addressLiteral(url: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
+/** Whether a host, with or without the brackets of IPv6, is this machine for everybody who is on it. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() === 'loopback';
+  return /(^|\.)localhost\.?$/.test(bare);
+}
+
 export type UrlRefusal = 'scheme' | 'credentials' | 'port' | 'blocked_address';
 
 export type PublicUrlCheck = { ok: true } | { ok: false; reason: 'invalid' | UrlRefusal };

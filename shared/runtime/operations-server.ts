@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { isForThisServer } from '../http/host-header.ts';
 import { createLimitedServer } from '../http/limited-server.ts';
 import type { Running } from './lifecycle.ts';
 import { ConfigError } from './config.ts';
@@ -7,6 +8,9 @@ import { sharedResult } from './shared-result.ts';
 
 /** Scrapers are few, and a local user must not exhaust the process's connections. */
 const CONNECTIONS = 100;
+
+/** A web page must not read what its visitor's machine tells Prometheus. */
+const FOREIGN_HOST = 'Host: must be an address or a name of this machine, as METRICS_HOST says.\n';
 
 const JSON_TYPE = 'application/json';
 
@@ -57,6 +61,10 @@ export async function startOperationsServer(
   };
   const server = createLimitedServer(
     (request, response) => {
+      if (!isForThisServer(request, { listensOn: host, names: [host.toLowerCase()] })) {
+        response.writeHead(403, { 'content-type': 'text/plain' }).end(FOREIGN_HOST);
+        return;
+      }
       const [path = '', query = ''] = (request.url ?? '').split('?', 2);
       const answer = answers[path];
       if (answer === undefined) {

@@ -9,6 +9,8 @@ import type { CallApi } from './call-api.ts';
 
 /** Collaborators of the dashboard. */
 export interface DashboardDeps extends SignupDeps {
+  /** The address that the server is bound to. */
+  host: string;
   secretBox: SecretBox;
   clock: Clock;
   /** Default: packs cannot be bought. */

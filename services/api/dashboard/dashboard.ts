@@ -1,4 +1,6 @@
 import { Router } from 'express';
+import type { RequestHandler } from 'express';
+import { isForThisServer } from '../../../shared/http/host-header.ts';
 import { accountPages } from './account/account-pages.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -53,11 +55,26 @@ export function createDashboard(deps: DashboardDeps): Router {
     response.redirect(302, address.folder);
   });
   router.all('/', methodNotAllowed(['GET', 'HEAD']));
+  router.use(address.mount, refuseOtherHosts(deps));
   router.use(assets.router);
   router.use(createSignInRouter(pages));
   router.use(createPagesRouter(pages, allPages(deps)));
   router.use(showFailureOf(address.mount, frame, deps));
   return router;
+}
+
+/**
+ * Refuses pages of strangers whose name leads here (DNS rebinding). Behind a proxy, the proxy decides which names do,
+ * and it may replace the header.
+ */
+function refuseOtherHosts({ host, baseUrl, appUrl, dashboardUrl }: DashboardDeps): RequestHandler {
+  const names = [baseUrl, appUrl, dashboardUrl].map((url) => new URL(url).hostname);
+  return (request, _response, next) => {
+    if (!request.app.enabled('trust proxy') && !isForThisServer(request, { listensOn: host, names })) {
+      throw new ApiError('invalid_request', `Host: the dashboard is at ${dashboardUrl}, as DASHBOARD_URL says.`);
+    }
+    next();
+  };
 }
 
 /** Failures of other routes of the API are not shown as pages. */

@@ -279,6 +279,12 @@ describe('hostile requests', () => {
       sent.once('error', reject).end(body);
     });
 
+  test('a page of a stranger whose name leads here (DNS rebinding) is shown no page', async () => {
+    const ask = (host: string) => statusOf('/sign-in', { method: 'GET', headers: { host } });
+    for (const host of ['evil.example', '127.0.0.1.evil.example:80']) expect(await ask(host)).toBe(400);
+    for (const host of ['LOCALHOST:8080', '[::1]']) expect(await ask(host)).toBe(200);
+  });
+
   test('a null character in an address is no failure of the server', async () => {
     const person = await newPerson();
     expect((await person.get('/billing?bought=%00')).status).toBe(200);

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isForThisServer } from '../../../../shared/http/host-header.ts';
 import { fault } from './faults.ts';
 
 export interface Credential {
@@ -7,8 +8,8 @@ export interface Credential {
   password: string;
 }
 
-/** The loopback names of this machine, with any port, because a forwarded port differs. */
-const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
+/** Where the embedded engine listens. */
+const LISTENS = { listensOn: '127.0.0.1', names: [] };
 
 /**
  * Refuses requests of web pages, by any method: those with Origin or Sec-Fetch-Site, and those whose Host header is not
@@ -16,12 +17,14 @@ const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
  *
  * @throws Error 516
  */
-export function refuseBrowserRequests({ headers }: IncomingMessage): void {
-  const { host = '', origin } = headers;
-  const site = headers['sec-fetch-site'];
+export function refuseBrowserRequests(request: IncomingMessage): void {
+  const { origin } = request.headers;
+  const site = request.headers['sec-fetch-site'];
   const isPage = origin !== undefined || (site !== undefined && site !== 'none');
   if (isPage) throw fault(516, 'Requests from web pages are refused.', 'AUTHENTICATION_FAILED');
-  if (!LOOPBACK.test(host)) throw fault(516, 'The Host header must name this machine.', 'AUTHENTICATION_FAILED');
+  if (!isForThisServer(request, LISTENS)) {
+    throw fault(516, 'The Host header must name this machine.', 'AUTHENTICATION_FAILED');
+  }
 }
 
 /**

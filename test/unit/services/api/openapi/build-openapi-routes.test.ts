@@ -24,6 +24,7 @@ function idleApp(): Express {
     secretBox: createSecretBox('a secret key for tests, 32 characters'),
     webhooks: { allowPrivate: false, lookup: away },
     suppressedPerDay: 0,
+    host: '127.0.0.1',
     trustProxy: undefined,
     secretKey: 'a secret key for tests, 32 characters',
     baseUrl: 'https://api.example.com',
