@@ -29,6 +29,8 @@ export interface RunningApi extends Running {
   port: number;
 }
 
+/** Of all connections, for one client: a whole office behind one address, and still not all others' turn. */
+const CLIENT_SHARE = 1 / 10;
 /** How long a stop waits for requests under way. */
 const DRAIN_MS = 5_000;
 const IDLE_CHECK_MS = 50;
@@ -44,6 +46,8 @@ export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const app = createApiApp({ ...options, liveTails, host, trustProxy, baseUrl, appUrl, dashboardUrl });
   const server = createLimitedServer(app, {
     connections: maxConnections,
+    // Behind a proxy all connections come from its address, and it limits those of its clients.
+    connectionsPerClient: app.enabled('trust proxy') ? Infinity : Math.ceil(maxConnections * CLIENT_SHARE),
     headBytes: REQUEST_HEAD_BYTES,
     requireHost: false,
   });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { countHosts } from './host-header.ts';
 import { SerialConnection } from './serial-connection.ts';
 import { UnsentResponses } from './unsent-responses.ts';
@@ -10,6 +11,8 @@ import type { UnsentLimits } from './unsent-responses.ts';
 export interface ServerLimits extends UnsentLimits {
   /** Maximum number of connections. One more is closed, and so are all idle ones. */
   connections: number;
+  /** Maximum number of connections of one client, by its IPv4 address or its /48. One more is closed. */
+  connectionsPerClient: number;
   /**
    * Requests after which a connection is closed, so that long-lived connections are spread over the processes again.
    */
@@ -32,6 +35,7 @@ export interface ServerLimits extends UnsentLimits {
 
 const DEFAULT_LIMITS: ServerLimits = {
   connections: 5_000,
+  connectionsPerClient: Infinity,
   requestsPerConnection: 10_000,
   headBytes: 16 * 1024,
   headersMs: 15_000,
@@ -53,6 +57,7 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
   const limits = { ...DEFAULT_LIMITS, ...overrides };
   const serve = limits.requireHost ? refusingSeveralHosts(listener) : listener;
   const connections = new WeakMap<Socket, SerialConnection>();
+  const mayConnect = countByClient(limits.connectionsPerClient);
   const unsent = new UnsentResponses(limits);
   const server = createServer(
     {
@@ -70,7 +75,10 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
     },
   );
   // Runs after the server's own connection handler.
-  server.on('connection', (socket) => connections.set(socket, new SerialConnection(socket, serve)));
+  server.on('connection', (socket) => {
+    if (mayConnect(socket)) connections.set(socket, new SerialConnection(socket, serve));
+    else socket.destroy();
+  });
   server.timeout = limits.idleMs;
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
@@ -78,6 +86,30 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
   const sweep = setInterval(() => unsent.sweep(), limits.checkMs).unref();
   server.once('close', () => clearInterval(sweep));
   return server;
+}
+
+/** Whether a client may have one more connection, which is counted until it closes. */
+function countByClient(most: number): (socket: Socket) => boolean {
+  const counts = new Map<string, number>();
+  return (socket) => {
+    const client = clientOf(socket);
+    const count = counts.get(client) ?? 0;
+    if (count >= most) return false;
+    counts.set(client, count + 1);
+    socket.once('close', () => {
+      const left = counts.get(client)! - 1;
+      if (left === 0) counts.delete(client);
+      else counts.set(client, left);
+    });
+    return true;
+  };
+}
+
+/** Whoever has an IPv6 address may have its whole /48, which is assigned to one site. */
+function clientOf({ remoteAddress = '' }: Socket): string {
+  if (!ipaddr.isValid(remoteAddress)) return remoteAddress;
+  const address = ipaddr.process(remoteAddress);
+  return 'parts' in address ? address.parts.slice(0, 3).join(':') : address.toString();
 }
 
 /** Node.js itself refuses only requests without one. */

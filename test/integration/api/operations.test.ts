@@ -180,6 +180,28 @@ describe('connections', () => {
     },
   );
 
+  test.each([
+    ['a client has a tenth of the connections', undefined, 2],
+    ['a trusted proxy has all', 'loopback', 3],
+  ])('%s, and others are answered', async (_, trustProxy, open) => {
+    const small = await startTestApi(db.pool, { http: { trustProxy, maxConnections: 20 } });
+    onTestFinished(() => small.stop());
+    const { port } = new URL(small.url);
+    const sockets = Array.from({ length: 3 }, () =>
+      connect({ host: '127.0.0.1', port: Number(port), localAddress: '127.0.0.2' }),
+    );
+    const statuses = sockets.map(
+      (socket) =>
+        new Promise((resolve) => {
+          socket.once('data', () => resolve('open')).once('close', () => resolve('closed'));
+          socket.on('error', () => undefined).write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        }),
+    );
+    expect((await Promise.all(statuses)).filter((status) => status === 'open')).toHaveLength(open);
+    expect((await fetch(`${small.url}/healthz`)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
   test('a query and headers of more than 64 KiB get 400 with the envelope; smaller ones reach the route', async () => {
     const get = (length: number) => `GET /v1/account?x=${'x'.repeat(length)} HTTP/1.1\r\nHost: localhost\r\n`;
     const large = await send(`${get(70_000)}\r\n`);
