@@ -175,7 +175,7 @@ async function takeAddress(step: Step): Promise<void> {
 async function takeCode(step: Step): Promise<void> {
   const { request, response, pageUrl, signIn, state } = step;
   if (!state.code) return proceed(step, state);
-  const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''));
+  const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''), request.ip);
   if (verdict.outcome === 'signed in') return proceed(step, { login: signedInAccount.parse(verdict) });
   const problem = signInProblem(verdict);
   if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {

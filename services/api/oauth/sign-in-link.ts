@@ -72,7 +72,7 @@ export function signInLink(parts: {
     question: `The button signs you in at ${host}, in this browser alone.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
-      const verdict = await parts.signIn.confirmLink(linkHash);
+      const verdict = await parts.signIn.confirmLink(linkHash, response.req.ip);
       if (verdict === undefined) return tooOldPage(response);
       if (verdict.outcome !== 'signed in') {
         response.status(400);

@@ -2,10 +2,11 @@ import { newAccountId } from '../../../shared/domain/identifiers.ts';
 import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount, insertAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
+import { networksOf } from '../signup/client-network.ts';
 import type { CodePurpose } from '../signup/code-mail.ts';
 import { grantFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
@@ -41,9 +42,9 @@ export interface SignIn {
    * @throws ApiError as sign-up does
    */
   sendCode(email: string, clientAddress: string | undefined, interaction?: string): Promise<string>;
-  verify(token: string, code: string): Promise<SignInVerdict>;
+  verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInVerdict>;
   /** Consumes a link; undefined when it is no longer valid. */
-  confirmLink(linkHash: Buffer): Promise<ConfirmedLink | undefined>;
+  confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined>;
 }
 
 /**
@@ -58,22 +59,36 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
   const mayOpen = deps.signup.enabled;
   return {
     sendCode: (email, clientAddress, interaction) => requestCode({ email }, clientAddress, interaction),
-    async verify(token, code) {
+    async verify(token, code, clientAddress) {
       const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
         const judged = await judgeCode(client, judge, hashMailedToken(token), code);
         return judged.outcome === 'right' ? findOrOpenAccount(client, judged.signup, { mayOpen, mailboxHash }) : judged;
       });
       await notifyOfWrongCodes(deps, verdict);
+      await rememberNetwork(deps, verdict, clientAddress);
       return verdict;
     },
-    confirmLink: (linkHash) =>
-      inTransaction(deps.pool, async (client) => {
+    async confirmLink(linkHash, clientAddress) {
+      const link = await inTransaction(deps.pool, async (client): Promise<ConfirmedLink | undefined> => {
         const confirmed = await takeLink(client, linkHash, purpose.name);
         if (confirmed === undefined) return undefined;
         const entry = await findOrOpenAccount(client, confirmed, { mayOpen, mailboxHash });
         return { ...entry, interaction: confirmed.interaction };
-      }),
+      });
+      if (link !== undefined) await rememberNetwork(deps, link, clientAddress);
+      return link;
+    },
   };
+}
+
+/** After the commit: it locks the account, as its deletion does before it locks the mailbox's codes. */
+async function rememberNetwork(
+  { pool }: SignupDeps,
+  verdict: SignInVerdict,
+  clientAddress: string | undefined,
+): Promise<void> {
+  if (verdict.outcome !== 'signed in') return;
+  await rememberSignInNetwork(pool, verdict.accountId, networksOf(clientAddress)[0].network);
 }
 
 /** Returns the mailbox's account, or opens one exactly as agent sign-up does, but without a key. */

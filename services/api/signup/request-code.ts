@@ -64,6 +64,7 @@ export function createRequestCode(
     await takeCodeLimits(deps.pool, deps.signup, {
       limits: purpose.limits,
       clientAddress,
+      mailbox,
       mailboxHash: hash,
     });
     // 3. The domain.

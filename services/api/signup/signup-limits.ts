@@ -1,4 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { listSignInNetworks } from '../../../shared/stores/accounts/accounts.ts';
 import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -14,7 +15,7 @@ const DAILY_TO_HOURLY = 5;
 const PER_MAILBOX_AND_NETWORK_HOURLY = 5;
 const PER_MAILBOX_AND_NETWORK_DAILY = 10;
 const PER_MAILBOX_HOURLY = 10;
-/** Limits the mails that anybody can make us send to a mailbox. */
+/** Limits the mails that strangers can make us send to a mailbox. */
 const PER_MAILBOX_DAILY = 20;
 
 /** Settings of the limits. */
@@ -34,6 +35,7 @@ export interface CodeBudgets {
 export interface CodeRequest {
   limits: CodePurpose['limits'];
   clientAddress: string | undefined;
+  mailbox: string;
   /** A keyed hash: the limit's row must not reveal the address. */
   mailboxHash: Buffer;
 }
@@ -50,20 +52,29 @@ interface CodeLimit extends SlidingLogLimit {
  */
 export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: CodeRequest): Promise<void> {
   const networks = networksOf(request.clientAddress);
+  const known = await listSignInNetworks(pool, request.mailbox);
   const refused = await takeUses(pool, [
-    ...mailboxLimits(request, networks.at(-1)!),
+    ...(known.includes(networks[0].network) ? [] : strangersLimits(request)),
+    ...networkOfMailboxLimits(request, networks.at(-1)!),
     ...networks.flatMap((network) => networkLimits(request.limits, network, budgets.perNetwork)),
     totalLimit(request.limits, budgets),
   ]);
   if (refused !== undefined) throw refused.limit.refusal(refused.retryAfter);
 }
 
-function mailboxLimits({ limits, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
+/** Of all networks together that the mailbox's account has not signed in from. */
+function strangersLimits({ limits, mailboxHash }: CodeRequest): CodeLimit[] {
   const name = mailboxHash.toString('hex');
   const refusal = tooMany('Too many codes for this mailbox.');
   return [
     { name: `${limits}:mailbox:day:${name}`, maxUses: PER_MAILBOX_DAILY, seconds: DAY, refusal },
     { name: `${limits}:mailbox:hour:${name}`, maxUses: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
+  ];
+}
+
+function networkOfMailboxLimits({ limits, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
+  const name = mailboxHash.toString('hex');
+  return [
     {
       name: `${limits}:mailbox:from:${name}:${network}`,
       maxUses: PER_MAILBOX_AND_NETWORK_HOURLY,

@@ -68,6 +68,26 @@ export async function listAccounts(db: Queryable, afterId: string | undefined): 
   return rows;
 }
 
+/** Remembers that an account signed in from a network (a /24 or a /64), and forgets all but the last five. */
+export async function rememberSignInNetwork(db: Queryable, accountId: string, network: string): Promise<void> {
+  // The lock keeps the address as it is: a change of it or a deletion under way comes first.
+  await db.query(
+    `INSERT INTO sign_in_networks AS known (mailbox, networks)
+     SELECT mailbox, ARRAY[$2::text] FROM accounts WHERE id = $1 AND status = 'active' FOR KEY SHARE
+     ON CONFLICT (mailbox) DO UPDATE
+       SET networks = ($2::text || array_remove(known.networks, $2::text))[:5]`,
+    [accountId, network],
+  );
+}
+
+/** Lists the networks that the account of a mailbox, if there is one, signed in from, the last one first. */
+export async function listSignInNetworks(db: Queryable, mailbox: string): Promise<string[]> {
+  const { rows } = await db.query<{ networks: string[] }>('SELECT networks FROM sign_in_networks WHERE mailbox = $1', [
+    mailbox,
+  ]);
+  return rows[0]?.networks ?? [];
+}
+
 /**
  * Records that an account got a pack, and raises its limits when the pack is its largest. It adds no credits: call it
  * in the transaction that does.

@@ -27,6 +27,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     await deleteStoredAnswers(client, accountId);
     await deleteAccountOAuthRecords(client, accountId);
     await deleteDashboardSessions(client, accountId);
+    await deleteSignInNetworks(client, accountId);
     await deleteAccountNotices(client, accountId);
     await deleteAccountDigestMails(client, accountId);
     await anonymise(client, accountId);
@@ -37,9 +38,15 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
   return closed ?? false;
 }
 
-/** Deletes pending sign-ups of the account's mailbox. Must run before `anonymise` removes the mailbox. */
+/** Deletes pending sign-ups of the account's mailbox. This and the next must run before `anonymise` removes it. */
 async function deleteSignups(db: Queryable, accountId: string): Promise<void> {
   await db.query('DELETE FROM signups WHERE mailbox = (SELECT mailbox FROM accounts WHERE id = $1)', [accountId]);
+}
+
+async function deleteSignInNetworks(db: Queryable, accountId: string): Promise<void> {
+  await db.query('DELETE FROM sign_in_networks WHERE mailbox = (SELECT mailbox FROM accounts WHERE id = $1)', [
+    accountId,
+  ]);
 }
 
 async function anonymise(db: Queryable, accountId: string): Promise<void> {

@@ -398,6 +398,7 @@ describe('the export', () => {
       'notice',
       'key',
       'session',
+      'networks',
       'payment',
       'ledger',
       'monitor',

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_SIGN_IN_LINK } from '../../../services/admin/accounts/sign-in-link-command.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { loadConfig } from '../../../shared/runtime/config.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount, listSignInNetworks, rememberSignInNetwork } from '../../../shared/stores/accounts/accounts.ts';
 import { listDashboardSessions } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -13,6 +13,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { allPages } from '../../../services/api/dashboard/dashboard.ts';
 import type { DashboardDeps } from '../../../services/api/dashboard/dashboard-deps.ts';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -77,6 +78,39 @@ describe('signing in', () => {
     expect(page.status).toBe(400);
     expect(page.html).toContain('is not a valid e-mail address');
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+  });
+
+  test('two networks that use up the codes of a mailbox keep out no owner who comes from a known one', async () => {
+    const mailer = { send: (mail: Mail) => Promise.resolve(void mails.push(mail)) };
+    const proxied = await startTestApi(db.pool, { mailer, http: { trustProxy: 'loopback' } });
+    onTestFinished(() => proxied.stop());
+    const email = newEmail();
+    const ask = async (network: string) => {
+      const address = `${network}.${randomInt(1, 255)}`;
+      const browser = new Browser((url, init) => {
+        const headers = new Headers(init?.headers);
+        headers.set('x-forwarded-for', address);
+        return fetch(url, { ...init, headers });
+      });
+      await browser.open(`${proxied.url}/dashboard/sign-in`);
+      const { status } = await browser.submit('sign-in', { email });
+      return { status, enter: () => browser.submit('sign-in/code', { code: codeFor(email) }) };
+    };
+    await (await ask('192.0.2')).enter();
+    for (const stranger of ['198.51.100', '203.0.113']) for (let each = 0; each < 5; each++) await ask(stranger);
+    expect((await ask('198.18.0')).status).toBe(429);
+    const owner = await ask('192.0.2');
+    expect(owner.status).toBe(200);
+    expect((await owner.enter()).html).toContain('<h1>Overview</h1>');
+  });
+
+  test('an account is remembered by its last five networks, which follow its address', async () => {
+    const { accountId, email } = await api.account();
+    for (let at = 0; at < 7; at++) await rememberSignInNetwork(db.pool, accountId, `192.0.${at % 6}.0/24`);
+    await db.pool.query(`UPDATE accounts SET mailbox = 'new@example.com' WHERE id = $1`, [accountId]);
+    expect(await listSignInNetworks(db.pool, email)).toEqual([]);
+    const known = [0, 5, 4, 3, 2].map((at) => `192.0.${at}.0/24`);
+    expect(await listSignInNetworks(db.pool, 'new@example.com')).toEqual(known);
   });
 
   test('does not take a code that was mailed for agent sign-up', async () => {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { lockAccount, rememberSignInNetwork } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { eraseInPostgres, fillMonitors, rowsOfMonitors } from '../../support/oracles/biller-erasure.ts';
@@ -64,10 +64,12 @@ async function personal({ accountId }: PayingAccount): Promise<unknown> {
     answers: await select('SELECT key FROM idempotency_keys WHERE account_id = $1', accountId),
     entries: await select('SELECT kind, amount FROM ledger_entries WHERE account_id = $1', accountId),
     signups: await select('SELECT FROM signups WHERE mailbox = $1', `${accountId}@example.com`),
+    networks: await select('SELECT networks FROM sign_in_networks WHERE mailbox LIKE $1', `%${accountId}%`),
   };
 }
 
 async function addPersonalRows({ accountId }: PayingAccount): Promise<void> {
+  await rememberSignInNetwork(db.pool, accountId, '192.0.2.0/24');
   await issueApiKey(db.pool, accountId, 'laptop');
   await issueApiKey(db.pool, accountId, 'old phone');
   await db.pool.query(`UPDATE api_keys SET revoked_at = service_now() WHERE account_id = $1 AND name = 'old phone'`, [
@@ -101,6 +103,7 @@ test('deleting an account removes its personal data and keeps its ledger and the
     answers: [],
     entries: [{ kind: 'grant', amount: 100 }],
     signups: [],
+    networks: [],
   });
   expect(await personal(other)).toEqual(before);
   expect(await select('SELECT mailbox_hash FROM credited_mailboxes')).toEqual([{ mailbox_hash: mailboxHash }]);

@@ -1,4 +1,5 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import { listSignInNetworks } from '../../../../shared/stores/accounts/accounts.ts';
 import {
   isDashboardSessionValid,
   listDashboardSessions,
@@ -85,6 +86,7 @@ async function* lines(deps: DashboardDeps, visit: Visit): AsyncGenerator<Line> {
       last_seen_at: session.lastSeenAt.toISOString(),
     };
   }
+  yield { type: 'networks', signed_in_from: await listSignInNetworks(pool, visit.account.mailbox) };
   for (const { createdAt, paidAt, ...payment } of await listExportedPayments(pool, accountId, MOST_PAYMENTS)) {
     yield { type: 'payment', ...payment, created_at: createdAt.toISOString(), paid_at: paidAt?.toISOString() ?? null };
   }

@@ -2,6 +2,7 @@ import { creditedMailboxOf } from '../../../../shared/domain/accounts/credited-m
 import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import type { EmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import { createMailboxHash } from '../../../../shared/domain/accounts/mailbox-hash.ts';
+import type { MailboxHash } from '../../../../shared/domain/accounts/mailbox-hash.ts';
 import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
 import { inTransaction } from '../../../../shared/postgres/pool.ts';
@@ -79,7 +80,7 @@ export function createAddressChanges(deps: DashboardDeps): AddressChanges {
       const { accountId, email } = { accountId: owner.account.id, email: owner.account.email };
       if (next.address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
       const old = mailableAddress(email);
-      for (const { address } of [next, old]) await takeLimits(deps, owner, mailboxHash(mailboxOf(address)));
+      for (const { address } of [next, old]) await takeLimits(deps, owner, mailboxOf(address), mailboxHash);
       await refuseUndeliverable(deps, next.domain);
       const codes: MailedCode[] = [
         { purpose: TAKE_ADDRESS, address: next.address, token: newSignupToken() },
@@ -130,8 +131,15 @@ function mailableAddress(email: string): EmailAddress {
 }
 
 /** @throws ApiError rate_limited, agent_signup_busy; too_many_attempts when no code of the mailbox would be judged */
-async function takeLimits(deps: DashboardDeps, { clientAddress }: AddressOwner, hash: Buffer): Promise<void> {
-  await takeCodeLimits(deps.pool, deps.signup, { limits: LEAVE_ADDRESS.limits, clientAddress, mailboxHash: hash });
+async function takeLimits(
+  deps: DashboardDeps,
+  { clientAddress }: AddressOwner,
+  mailbox: string,
+  mailboxHash: MailboxHash,
+): Promise<void> {
+  const hash = mailboxHash(mailbox);
+  const { limits } = LEAVE_ADDRESS;
+  await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash: hash });
   if (!(await hasTry(deps.pool, hash))) {
     throw new ApiError('too_many_attempts', 'Too many wrong codes were tried for these addresses. Try again tomorrow.');
   }

@@ -117,7 +117,7 @@ async function takeCode(step: Step): Promise<void> {
     return;
   }
   const code = new FormFields(request.body).text('code').replace(/[\s-]/g, '').slice(0, 100);
-  const verdict = await signIn.verify(String(found.payload.token), code);
+  const verdict = await signIn.verify(String(found.payload.token), code, request.ip);
   if (verdict.outcome === 'signed in') {
     await records.delete(MODEL, visitor);
     if (await enter(pages, request, response, verdict)) {
@@ -144,7 +144,7 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
     question: `The button signs you in to the dashboard at ${address.publicHost}, in this browser.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
-      const verdict = await signIn.confirmLink(linkHash);
+      const verdict = await signIn.confirmLink(linkHash, response.req.ip);
       if (verdict === undefined) return tooOldPage(response);
       if (verdict.outcome === 'signed in' && (await enter(pages, response.req, response, verdict))) {
         response.redirect(303, address.folder);
