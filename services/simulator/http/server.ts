@@ -48,12 +48,9 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   }
   world.emission.advance();
   if (path === '/healthz' || path.startsWith('/simulator/')) {
-    const isHealthCheck = path === '/healthz';
     send(
       response,
-      isHealthCheck
-        ? ok({ status: 'ok' })
-        : controlRoute(deps, { method, path, query: url.searchParams, body: parseJson(body) }),
+      path === '/healthz' ? ok({ status: 'ok' }) : controlAnswer(deps, request, { method, url, body }),
       true,
     );
     return;
@@ -87,6 +84,16 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
 
 function oneWayDelayMs({ minMs, maxMs }: Latency): number {
   return (minMs + Math.random() * (maxMs - minMs)) / 2;
+}
+
+/** A web page that a browser on this machine shows may not control the simulator. */
+function controlAnswer(
+  deps: ServerDeps,
+  { headers }: IncomingMessage,
+  { method, url, body }: { method: string; url: URL; body: string },
+): Answer {
+  if (headers.origin !== undefined) return failure(403);
+  return controlRoute(deps, { method, path: url.pathname, query: url.searchParams, body: parseJson(body) });
 }
 
 interface ParsedRequest {
