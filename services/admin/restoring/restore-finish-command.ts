@@ -12,7 +12,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { Config } from '../../../shared/runtime/config.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
-import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
+import { prepareRestored } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
 import { secretBoxOf } from '../../../shared/stores/upkeep/secret-keys.ts';
 import { AdminError } from '../admin-error.ts';
@@ -37,7 +37,7 @@ export const RESTORE_FINISH: EnginesCommand = {
 
 /**
  * Before: nothing runs. Steps, each harmless when repeated:
- * 1. Raise all counters past what may have been given after the backup.
+ * 1. Raise all counters past what may have been given after the backup, and set the positions of listings back.
  * 2. Set back the groups that write Postgres, so that what they wrote after the backup is written again.
  * After: services may start.
  */
@@ -54,7 +54,7 @@ async function finish(config: Config, takenAtMs: number): Promise<object[]> {
   const pool = createPool({ url: findPostgres(config), name: 'admin', logger, max: 1 });
   try {
     await checkKey(pool, config);
-    const monitors = await raiseNumbers(pool);
+    const monitors = await prepareRestored(pool);
     const rewind = (group: string, topic: string) =>
       rewindGroup(kafka, { prefix, group, topic, toMs: takenAtMs - SLACK_MS });
     const candidates = await rewind(RECORDER_GROUP, MONITOR_CANDIDATES.name);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Config } from '../../../shared/runtime/config.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
-import { raiseNumbers } from '../../../shared/stores/upkeep/restored-numbers.ts';
+import { prepareRestored } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
 import { secretBoxOf, secretKeys } from '../../../shared/stores/upkeep/secret-keys.ts';
 import type { SecretKeySettings } from '../../../shared/stores/upkeep/secret-keys.ts';
@@ -66,7 +66,7 @@ async function prepare(dataDir: string, settings: SecretKeySettings, env: NodeJS
     if ((await opensSealed(pool, secretBoxOf(await secretKeys(pool, settings)))) === false) {
       throw new StartFault('The secrets of this backup were sealed with another SECRET_KEY: set the one of that time.');
     }
-    return await raiseNumbers(pool);
+    return await prepareRestored(pool);
   } finally {
     await pool.end();
     await engines.stop();

@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, afterEach, describe } from 'vitest';
+import { ListingPolling } from '../../../services/crawler/listings/listing-polling.ts';
+import type { ListingPosition } from '../../../services/crawler/listings/listing-timeline.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
 import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { prepareRestored } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -186,5 +189,46 @@ describe('the rates of communities', () => {
     expect(await trimCommunityRates(database.pool, 10)).toBe(40);
     const { byName } = await readAll();
     expect([...byName.keys()].sort()).toEqual(Array.from({ length: 10 }, (_, n) => `c${40 + n}`));
+  });
+});
+
+test('after a restoration listings are read again from before the backup: what they read last may not be stored', async () => {
+  const START = Date.UTC(2026, 0, 1);
+  const listed = Array.from({ length: 900 }, (_, n) => ({
+    name: `t1_c${n}`,
+    createdAt: START + n * 100,
+    subreddit: 'tea',
+    postId: 'p',
+  }));
+  let now = START;
+  /** Reads the listing as it is when its newest item is `newest`, until nothing is left to read. */
+  const readAll = (polling: ListingPolling, newest: number): Set<string> => {
+    const read = new Set<string>();
+    now += 10_000;
+    for (;;) {
+      const step = polling.next(now, 100);
+      if ('waitMs' in step && step.waitMs >= 1_000) return read;
+      now += 'waitMs' in step ? step.waitMs : 1;
+      if ('waitMs' in step) continue;
+      const from = step.after === undefined ? newest : listed.findIndex(({ name }) => name === step.after) - 1;
+      const items = listed.slice(Math.max(0, from - 99), from + 1).reverse();
+      for (const { name } of items) read.add(name);
+      polling.learn(step, { items, after: items.at(-1)?.name }, now);
+    }
+  };
+  const lost = new ListingPolling({ maxIntervalMs: 10_000 });
+  for (let newest = 99; newest < 900; newest += 80) readAll(lost, newest);
+  const groups = { groups: [{ names: ['tea'], at: START }], rest: START };
+  await database.pool.query(
+    `INSERT INTO crawl_cursors (source, position) VALUES ('listings:lost', $1), ('listings:groups:lost', $2)`,
+    [lost.position(), groups],
+  );
+  await prepareRestored(database.pool);
+  const position = (await readCursor(database.pool, 'listings:lost')) as ListingPosition;
+  expect(readAll(new ListingPolling({ maxIntervalMs: 10_000, position }), 899).size).toBeGreaterThanOrEqual(400);
+  const minute = 60_000;
+  expect(await readCursor(database.pool, 'listings:groups:lost')).toEqual({
+    groups: [{ names: ['tea'], at: START - minute }],
+    rest: START - minute,
   });
 });
