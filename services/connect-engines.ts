@@ -8,7 +8,11 @@ import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
 import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
 import { createPool } from '../shared/postgres/pool.ts';
 import { addressesOf } from '../shared/postgres/postgres-servers.ts';
-import { whyCommitsCanBeLost } from '../shared/postgres/synchronous-commits.ts';
+import {
+  countSynchronousStandbys,
+  StandbyMissing,
+  whyCommitsCanBeLost,
+} from '../shared/postgres/synchronous-commits.ts';
 import { OutageLog } from '../shared/outages/outage-log.ts';
 import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
@@ -80,10 +84,10 @@ export function createEngineClients(deps: ProcessDeps): EngineClients {
 }
 
 /**
- * Waits for Postgres and Kafka while they are away, and brings Postgres's schema and the topics up to date;
- * ClickHouse's schema follows in the background.
+ * Waits for Postgres and Kafka while they are away, and for a standby where commits must wait for one; brings Postgres's
+ * schema and the topics up to date. ClickHouse's schema follows in the background.
  *
- * @throws ConfigError when commits can be lost that must not be, TopicsDiffer, or the error of a migration
+ * @throws TopicsDiffer, or the error of a migration
  */
 export async function prepareEngines(clients: EngineClients): Promise<Installation> {
   const { config, logger, signal, metrics, pool, postgresUrl, kafka, prefix } = clients;
@@ -91,8 +95,9 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
   const retrying = () => ({ logger, signal, outage: new OutageLog({ work: 'start', logger, metrics }) });
   const preparePostgres = async (): Promise<SecretKeys> => {
     const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresAway };
-    await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilBack);
+    // Before the first commit, which would wait for a standby without a word.
     await retry(() => checkCommits(clients), untilBack);
+    await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilBack);
     const keys = await retry(() => secretKeys(pool, config), untilBack);
     await retry(() => checkKeys(pool, keys, logger), untilBack);
     return keys;
@@ -112,14 +117,17 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
   return { ...clients, ...keys, tracing, archiveSchema };
 }
 
-/** @throws ConfigError when commits must wait for a standby and do not */
+/** @throws StandbyMissing when commits must wait for a standby and there is none, also after a fail-over */
 async function checkCommits({ pool, config, logger, postgresUrl }: EngineClients): Promise<void> {
   const isRequired = config.postgresMustBeSynchronous;
   if (!isRequired && addressesOf(postgresUrl).length === 1) return;
   const why = await whyCommitsCanBeLost(pool);
-  if (why === undefined) return;
+  if (why === undefined) {
+    if (!isRequired || (await countSynchronousStandbys(pool)) !== 0) return;
+    throw new StandbyMissing('DATABASE_SYNCHRONOUS: no commit would end, since no synchronous standby is connected');
+  }
   const fault = `a fail-over of Postgres can lose the last commits, and numbers of matches be given again: ${why}`;
-  if (isRequired) throw new ConfigError(`DATABASE_SYNCHRONOUS: ${fault}`);
+  if (isRequired) throw new StandbyMissing(`DATABASE_SYNCHRONOUS: ${fault}`);
   logger.warn(fault);
 }
 

@@ -40,13 +40,14 @@ export const ledgerEntry = z.strictObject({
     'read',
     'sql',
     'correction',
+    'reversal',
   ]),
-  /** Credits: positive for a grant, negative for a charge; any for a correction, also 0. */
+  /** Credits: positive for a grant or a reversal, negative for a charge; any for a correction, also 0. */
   amount: z.number().int(),
   balance_after: z.number().int().min(0),
   /** What was charged or granted. */
   reference: z.string(),
-  /** The request that caused a charge. */
+  /** The request that caused a charge, or whose charge is reversed. */
   request_id: z.string().nullable(),
   route: z.string().nullable(),
   key_id: z.string().nullable(),

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
+import { countSynchronousStandbys } from '../../shared/postgres/synchronous-commits.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { countInstallation, lastLedgerEntry, sumMovedCredits } from '../../shared/stores/upkeep/installation-counts.ts';
 import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
@@ -28,6 +29,9 @@ export class InstallationReport {
       metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
     }
     await this.updateWaitingWork(db);
+    const standbys = await countSynchronousStandbys(db);
+    if (standbys === undefined) metrics.synchronousStandbys.remove();
+    else metrics.synchronousStandbys.set(standbys);
     // Whichever process made the last check, and however long ago this one was started.
     metrics.ledgerMismatches.set((await readLedgerMismatches(db)) ?? 0);
     if (this.countedEntry === undefined) {
@@ -72,6 +76,7 @@ export class InstallationReport {
       metrics.monitorEventsPending,
       metrics.monitorEventsOldestPending,
       metrics.ledgerMismatches,
+      metrics.synchronousStandbys,
     ]) {
       gauge.remove();
     }

@@ -25,6 +25,7 @@ import {
 import { deleteExpiredBackfills } from '../../shared/stores/backfills/backfill-retention.ts';
 import { deleteExpiredDigestMails } from '../../shared/stores/digests/digest-mails.ts';
 import { deleteExpiredMonitorEvents } from '../../shared/stores/events/monitor-events.ts';
+import { deleteExpiredUnknownCharges } from '../../shared/stores/ledger/unknown-charges.ts';
 import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charges.ts';
 import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
 import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
@@ -48,6 +49,8 @@ const BACKFILL_DAYS = 30;
 const SESSION_DAYS = 60;
 /** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
 const PAYMENT_DAYS = 90;
+/** A commit ends with the server's next start at the latest. */
+const UNKNOWN_CHARGE_DAYS = 7;
 const NOTICE_DAYS = 30;
 const EVENT_DAYS = 30;
 const DIGEST_MAIL_DAYS = 7;
@@ -81,6 +84,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'audit_samples', deleteSome: (db, limit) => deleteExpiredAuditSamples(db, AUDIT_DAYS, limit) },
   { table: 'forum_calls', deleteSome: (db, limit) => deleteExpiredForumCalls(db, COVERAGE_DAYS, limit) },
   { table: 'coverage_hours', deleteSome: (db, limit) => deleteExpiredCoverage(db, COVERAGE_DAYS, limit) },
+  { table: 'unknown_charges', deleteSome: (db, limit) => deleteExpiredUnknownCharges(db, UNKNOWN_CHARGE_DAYS, limit) },
   { table: 'payment_events', deleteSome: (db, limit) => deleteExpiredPaymentEvents(db, PAYMENT_DAYS, limit) },
   { table: 'payment_charges', deleteSome: (db, limit) => deleteUnknownCharges(db, PAYMENT_DAYS, limit) },
   { table: 'payments', deleteSome: (db, limit) => deleteAbandonedPayments(db, PAYMENT_DAYS, limit) },

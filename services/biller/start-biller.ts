@@ -14,6 +14,7 @@ import { RECONCILIATION_SECONDS, reconciliationRound, voidingRound } from './pay
 import { mailNotices } from './notices/mail-notices.ts';
 import { createNoticeRound } from './notices/notice-round.ts';
 import { runRenewalPass } from './renewal-pass.ts';
+import { reverseUnknownCharges } from './reverse-charges.ts';
 import { sweepRetention } from './retention-sweep.ts';
 import { createSpikeRound } from './spikes/spike-round.ts';
 import { startLoop } from './start-loop.ts';
@@ -25,6 +26,7 @@ const ERASURE_INTERVAL_MS = 5_000;
 const REPORT_INTERVAL_MS = 15_000;
 const COPY_INTERVAL_MS = 5_000;
 const MAIL_INTERVAL_MS = 2_000;
+const REVERSAL_INTERVAL_MS = 5_000;
 /** All rows are compared this often. */
 const FULL_COPY_MS = 10 * 60_000;
 const DAY_SECONDS = 86_400;
@@ -32,10 +34,10 @@ const DAY_SECONDS = 86_400;
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Renews monitors and mails notices and digests in every process that runs this. In one process at a time (`Lease`) it
- * also deletes rows past their retention, erases deleted accounts, copies monitors and gaps into ClickHouse, looks for
- * notices and spikes, makes digests, compares payments with the payment provider every hour, and once a day the
- * balances with the ledger.
+ * Renews monitors, reverses charges and mails notices and digests in every process that runs this. In one process at a
+ * time (`Lease`) it also deletes rows past their retention, erases deleted accounts, copies monitors and gaps into
+ * ClickHouse, looks for notices and spikes, makes digests, compares payments with the payment provider every hour, and
+ * once a day the balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -58,6 +60,7 @@ export function startBiller(deps: BillerDeps): Running {
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
   const rounds = {
     renewing: () => renew(roundDeps),
+    'reversing charges': () => reverse(roundDeps),
     'deleting what is old': () => sweep(roundDeps, leases.retention),
     'erasing accounts': () => erase(roundDeps, leases.erasures),
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
@@ -88,6 +91,11 @@ type RoundDeps = BillerDeps & { signal: AbortSignal };
 /** The next pass follows at once while there are monitors to renew. */
 async function renew(deps: RoundDeps): Promise<number> {
   return (await runRenewalPass(deps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
+}
+
+async function reverse(deps: RoundDeps): Promise<number> {
+  await reverseUnknownCharges(deps);
+  return REVERSAL_INTERVAL_MS;
 }
 
 async function sweep(deps: RoundDeps, lease: Lease): Promise<number> {

@@ -226,6 +226,11 @@ function declare(registers: Registry[]) {
       'Accounts whose balance differs from their ledger, by the last check. Above 0: see the log and the runbook.',
       [],
     ),
+    synchronousStandbys: gauge(
+      'postgres_synchronous_standbys',
+      'Connected standbys of synchronous_standby_names. Below 2: the next that fails stops every commit. See the runbook.',
+      [],
+    ),
     paymentEvents: counter(
       'payment_events_total',
       'Signed events of the payment provider by outcome. unknown, mismatched, unclaimed: the log names the payment.',

@@ -54,7 +54,7 @@ function outageError(error: unknown): ApiError | undefined {
   if (isOutcomeUnknown(error)) {
     return engineAway(
       'The service cannot answer for the moment, nor tell whether the request took effect. ' +
-        'GET /v1/account/ledger lists what was charged, by request.',
+        'GET /v1/account/ledger lists what was charged, by request; a read or a statement is given back.',
     );
   }
   return engineAway('The service cannot answer for the moment. Nothing was charged.');

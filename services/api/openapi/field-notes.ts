@@ -214,11 +214,11 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     last_used_at: 'To the minute; null: never.',
   },
   LedgerEntry: {
-    kind: '`correction`: the operator made the balance and this ledger agree again, after they differed.',
+    kind: '`correction`: the operator made the balance and this ledger agree again, after they differed. `reversal`: a charge given back whose request was answered 503.',
     amount: 'Credits: above 0 given, below 0 taken; 0 for a correction of the balance alone.',
-    reference: 'What was charged or granted; unique per kind.',
+    reference: 'What was charged or granted; unique per kind. Of a reversal, that of the charge.',
     request_id:
-      'The `X-Request-Id` of the request that was charged; null for renewals, grants, corrections and entries from before it was recorded.',
+      'The `X-Request-Id` of the request that was charged, also of its reversal; null for renewals, grants, corrections and entries from before it was recorded.',
     route: 'Its route, for a tool call the route of the tool; null as `request_id`.',
     key_id: 'The key that it was sent with; null also for a program that signed in.',
   },

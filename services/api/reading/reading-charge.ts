@@ -4,10 +4,12 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
+import { chargeLocally, chargeTogether } from '../../../shared/stores/ledger/ledger.ts';
 import type { ChargedRequest, ChargeKind, LedgerMove } from '../../../shared/stores/ledger/ledger.ts';
 import { ApiError } from '../http/api-error.ts';
+import { UnknownCharges } from '../http/unknown-charges.ts';
 import type { Caller } from '../admission/authentication.ts';
 
 /** What a request cost, and the balance after it. */
@@ -30,15 +32,18 @@ export function refuseWithoutCredits({ balance }: Caller): void {
  *
  * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
  * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
- * (`idleInTransactionMs`). Only a COMMIT that the server has begun can outlast the request: it waits for a standby or
- * for its disk without a limit. The answer says that the outcome is unknown then (`isOutcomeUnknown`).
+ * (`idleInTransactionMs`). No COMMIT waits for a standby (`chargeLocally`). One whose connection breaks, or whose
+ * server's disk hangs, can outlast the request: the answer says that the outcome is unknown then, and the charge is
+ * reversed (`UnknownCharges`).
  */
 export class ReadingCharges {
   private readonly pool: Pool;
+  private readonly unknown: UnknownCharges;
   private readonly batcher: CallBatcher<LedgerMove<ChargeKind>, number | undefined>;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, logger: Logger) {
     this.pool = pool;
+    this.unknown = new UnknownCharges(pool, logger);
     this.batcher = new CallBatcher({
       run: (moves) => chargeTogether(eachInTransaction(pool), moves),
       isShared: isPostgresAway,
@@ -54,8 +59,11 @@ export class ReadingCharges {
     const move = moveOf(caller, credits, request);
     // A charge that fails in the batch may succeed alone: the account was locked, or only a smaller charge of the batch
     // fits into the balance.
-    const balance =
-      (await this.batcher.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
+    const balance = await this.unknown.watch(
+      move,
+      async () =>
+        (await this.batcher.call(move)) ?? (await inTransaction(this.pool, (client) => chargeLocally(client, move))),
+    );
     if (balance === undefined) throw insufficientCredits();
     return { credits, balance };
   }
@@ -66,13 +74,16 @@ export class ReadingCharges {
    * @throws ApiError insufficient_credits when the balance is 0
    */
   async chargeCovered(caller: Caller, credits: number, request: ChargedRequest): Promise<Charged> {
-    const whole = await this.batcher.call(moveOf(caller, credits, request));
-    if (whole !== undefined) return { credits, balance: whole };
-    return inTransaction(this.pool, async (client) => {
-      const covered = Math.min(credits, (await lockAccount(client, caller.accountId))?.balance ?? 0);
-      const balance = covered < 1 ? undefined : await charge(client, moveOf(caller, covered, request));
-      if (balance === undefined) throw insufficientCredits();
-      return { credits: covered, balance };
+    const move = moveOf(caller, credits, request);
+    return this.unknown.watch(move, async () => {
+      const whole = await this.batcher.call(move);
+      if (whole !== undefined) return { credits, balance: whole };
+      return inTransaction(this.pool, async (client) => {
+        const covered = Math.min(credits, (await lockAccount(client, caller.accountId))?.balance ?? 0);
+        const balance = covered < 1 ? undefined : await chargeLocally(client, { ...move, credits: covered });
+        if (balance === undefined) throw insufficientCredits();
+        return { credits: covered, balance };
+      });
     });
   }
 }

@@ -45,7 +45,7 @@ export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: 
     onBytes: (bytes: number): void => metrics.cacheBytes.set({ cache: name }, bytes),
   });
   return {
-    charges: new ReadingCharges(pool),
+    charges: new ReadingCharges(pool, logger),
     source,
     hosts,
     shareLinks: new ShareLinks({ hosts, clock }),

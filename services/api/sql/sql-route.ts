@@ -8,12 +8,13 @@ import { sqlBody } from '../../../schemas/api/sql.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { charge } from '../../../shared/stores/ledger/ledger.ts';
+import { chargeLocally } from '../../../shared/stores/ledger/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError, engineAway } from '../http/api-error.ts';
 import { chargedRequest } from '../http/charged-request.ts';
+import { UnknownCharges } from '../http/unknown-charges.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { sqlAnswer } from './sql-answer.ts';
@@ -41,11 +42,13 @@ const AWAY = 'The archive does not answer. Retry later.';
 const ROUTE = { method: 'post', path: '/v1/sql' } as const;
 const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a table, or more than 256 MB';
 
+type TurnDeps = SqlDeps & { unknown: UnknownCharges };
 type Asked = { query: string; format: SqlFormat };
 
 /** One SELECT over the account's own rows. */
 export function sqlRoute(deps: SqlDeps): Route {
   const running = new Set<string>();
+  const unknown = new UnknownCharges(deps.pool, deps.logger);
   return {
     ...ROUTE,
     scope: 'monitors:write',
@@ -63,7 +66,7 @@ export function sqlRoute(deps: SqlDeps): Route {
       }
       running.add(accountId);
       try {
-        return await inTurn(deps, call, asked);
+        return await inTurn({ ...deps, unknown }, call, asked);
       } finally {
         running.delete(accountId);
       }
@@ -77,7 +80,7 @@ const turnTaken = (): ApiError =>
   });
 
 /** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
-async function inTurn(deps: SqlDeps, call: Call, asked: Asked): Promise<Answer> {
+async function inTurn(deps: TurnDeps, call: Call, asked: Asked): Promise<Answer> {
   const { pool, logger } = deps;
   const { accountId } = call.caller;
   const token = randomUUID();
@@ -104,7 +107,7 @@ async function inTurn(deps: SqlDeps, call: Call, asked: Asked): Promise<Answer> 
   }
 }
 
-async function runAndCharge(deps: SqlDeps, call: Call, asked: Asked): Promise<Answer> {
+async function runAndCharge(deps: TurnDeps, call: Call, asked: Asked): Promise<Answer> {
   const { accountId } = call.caller;
   const result = await run(deps, call, asked);
   const credits = Math.max(1, Math.ceil(result.rowsRead / ROWS_FOR_A_CREDIT));
@@ -114,7 +117,9 @@ async function runAndCharge(deps: SqlDeps, call: Call, asked: Asked): Promise<An
   const request = chargedRequest(call, ROUTE);
   const move = { accountId, kind: 'sql', credits, reference: randomUUID(), request } as const;
   // In a transaction, so that a server that answers too late does not commit what was answered as not charged.
-  const balance = await inTransaction(deps.pool, (client) => charge(client, move));
+  const balance = await deps.unknown.watch(move, () =>
+    inTransaction(deps.pool, (client) => chargeLocally(client, move)),
+  );
   if (balance === undefined) {
     throw new ApiError('insufficient_credits', `The statement costs ${credits} credits, more than the account has.`);
   }

@@ -1,9 +1,10 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { commitLocally } from '../../postgres/synchronous-commits.ts';
 
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read' | 'sql';
-export type CreditKind = 'grant' | 'pack';
+export type CreditKind = 'grant' | 'pack' | 'reversal';
 
-/** The request that caused a charge. */
+/** The request that caused a charge, or whose charge is reversed. */
 export interface ChargedRequest {
   /** As in X-Request-Id. */
   requestId: string;
@@ -49,6 +50,15 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
   return rows[0]?.balance_after;
 }
 
+/**
+ * Charges for an answer, alone in its transaction: the commit waits for no standby. What a fail-over forgets of the
+ * last moments, the customer keeps.
+ */
+export async function chargeLocally(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
+  await commitLocally(db);
+  return charge(db, move);
+}
+
 function requestColumns({ request }: LedgerMove<string>): (string | null)[] {
   return [request?.requestId ?? null, request?.route ?? null, request?.keyId ?? null];
 }
@@ -56,6 +66,8 @@ function requestColumns({ request }: LedgerMove<string>): (string | null)[] {
 /**
  * Charges many moves in one statement that never waits for another transaction. Accounts that others have locked, and
  * accounts whose balance does not cover all of their moves here, stay unchanged.
+ *
+ * Its commit waits for no standby, as that of `chargeLocally`.
  *
  * @returns for each move, in order, the balance afterwards, as if the moves were charged one by one; undefined when it
  * was not charged: call `charge` to find out whether it can be
@@ -69,7 +81,7 @@ export async function chargeTogether(
     name: 'charge-together',
     // Accounts are locked in the order of their ids. Postgres reads an account that changed since the statement began
     // again after locking it.
-    text: `WITH asked AS (
+    text: `WITH local_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'local', true)), asked AS (
              SELECT *
              FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
                WITH ORDINALITY AS asked (account_id, kind, credits, reference, request_id, route, key_id, number)
@@ -91,7 +103,7 @@ export async function chargeTogether(
                PARTITION BY asked.account_id ORDER BY asked.number ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
              ), 0),
              asked.reference, asked.request_id, asked.route, asked.key_id
-           FROM asked JOIN charged ON charged.id = asked.account_id
+           FROM asked JOIN charged ON charged.id = asked.account_id CROSS JOIN local_commit
            ORDER BY asked.number
            RETURNING account_id AS "accountId", kind, reference, balance_after AS "balanceAfter"`,
     values: [
@@ -125,12 +137,12 @@ export async function credit(db: Queryable, move: LedgerMove<CreditKind>): Promi
        WHERE accounts.id = locked.id
        RETURNING accounts.id, balance, paid
      )
-     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-     SELECT id, $2, $3::bigint, balance + paid, $4 FROM credited
+     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
+     SELECT id, $2, $3::bigint, balance + paid, $4, $5, $6, $7 FROM credited
      UNION ALL
-     SELECT id, 'refund', -paid, balance, 'owed:' || $2 || ':' || $4 FROM credited WHERE paid > 0
+     SELECT id, 'refund', -paid, balance, 'owed:' || $2 || ':' || $4, NULL, NULL, NULL FROM credited WHERE paid > 0
      RETURNING balance_after`,
-    [move.accountId, move.kind, move.credits, move.reference],
+    [move.accountId, move.kind, move.credits, move.reference, ...requestColumns(move)],
   );
   const balance = rows.at(-1)?.balance_after;
   if (balance === undefined) throw new Error(`cannot credit account ${move.accountId}: it does not exist`);

@@ -7,6 +7,7 @@ import { eventually } from '../../support/fixtures/eventually.ts';
 import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
@@ -162,7 +163,7 @@ test('freezing an account during its requests: nothing is charged, started or cr
 });
 
 test('an account frozen during a read does not get the read for free', async () => {
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, silentLogger());
   const account = await api.account({ credits: 2 });
   const { accountId } = account;
   const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };

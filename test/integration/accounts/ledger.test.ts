@@ -1,17 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../../services/api/admission/authentication.ts';
 import { ensureDemoAccount } from '../../../services/api/demo-account.ts';
+import { reverseUnknownCharges } from '../../../services/biller/reverse-charges.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { createPool, inTransaction } from '../../../shared/postgres/pool.ts';
+import { createPool, inTransaction, isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { givePack, refundPack } from '../../../shared/stores/accounts/packs.ts';
 import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { agrees, compareLedger } from '../../../shared/stores/ledger/ledger-check.ts';
+import { deleteExpiredUnknownCharges, noteUnknownCharges } from '../../../shared/stores/ledger/unknown-charges.ts';
 import { ensureSecretKey } from '../../../shared/stores/upkeep/settings.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -186,7 +190,7 @@ test('a repeated move refuses the whole statement and moves nothing', async () =
 
 test('a locked account delays nobody else; its own charge waits and then succeeds', async () => {
   const [locked, free] = [await account(5), await account(5)];
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, silentLogger());
   let waiting: Promise<{ balance: number }> | undefined;
   await inTransaction(db.pool, async (client) => {
     await lockAccount(client, locked);
@@ -200,7 +204,7 @@ test('a locked account delays nobody else; its own charge waits and then succeed
 
 test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, silentLogger());
   expect(await charges.chargeCovered(callerOf(accountId), 3, REQUEST)).toEqual({ credits: 3, balance: 2 });
   expect(await charges.chargeCovered(callerOf(accountId), 16, REQUEST)).toEqual({ credits: 2, balance: 0 });
   await expect(charges.chargeCovered(callerOf(accountId), 16, REQUEST)).rejects.toMatchObject({
@@ -209,7 +213,7 @@ test('an expensive read is charged as far as the balance covers it, and at least
 });
 
 test('a charge does not depend on the difference between the clocks of this machine and of Postgres', async () => {
-  const charges = new ReadingCharges(db.pool);
+  const charges = new ReadingCharges(db.pool, silentLogger());
   const accountId = await account(9);
   try {
     for (const [minutes, balance] of [
@@ -254,5 +258,66 @@ describe('a statement in its own transaction', () => {
     await each.query({ ...insert, values: [1] });
     await expect(each.query({ ...insert, values: [1] })).rejects.toMatchObject({ code: '23505' });
     expect((await pool.query('SELECT FROM deferred')).rowCount).toBe(1);
+  });
+});
+
+describe('a charge whose commit got no answer', () => {
+  const reverse = () => reverseUnknownCharges({ pool: db.pool, logger: silentLogger() });
+  const notes = async (accountId: string) =>
+    (await db.pool.query('SELECT FROM unknown_charges WHERE account_id = $1', [accountId])).rowCount;
+
+  /** The pool, whose next connections carry out COMMIT and lose the answer. */
+  function losingAnswers(): Pool {
+    const connect = async () => {
+      const client = await db.pool.connect();
+      const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
+      const losing = async (...args: unknown[]) => {
+        const answer = await query(...args);
+        if (args[0] === 'COMMIT') throw new Error('Connection terminated unexpectedly');
+        return answer;
+      };
+      return Object.assign(client, { query: losing });
+    };
+    return { connect, query: db.pool.query.bind(db.pool) } as unknown as Pool;
+  }
+
+  test('is given back, in the balance, the ledger and the usage: once by two billers, and when it is noted again', async () => {
+    const owner = await api.account({ credits: 5, pack: 0 });
+    const { accountId, apiKey } = owner;
+    const charges = new ReadingCharges(losingAnswers(), silentLogger());
+    const error = await charges.chargeCovered(callerOf(accountId), 3, REQUEST).catch((failure: unknown) => failure);
+    expect([isOutcomeUnknown(error), (await ledgerOf(accountId)).balance]).toEqual([true, 2]);
+    await eventually('it is noted', async () => (await notes(accountId)) === 1);
+    await Promise.all([reverse(), reverse()]);
+    const { balance, rows } = await ledgerOf(accountId);
+    const reference = rows[0]![0] as string;
+    await noteUnknownCharges(db.pool, [{ accountId, kind: 'read', reference }]);
+    await reverse();
+    expect([balance, (await ledgerOf(accountId)).balance, await notes(accountId)]).toEqual([5, 5, 0]);
+    const { body } = await api.call(apiKey, 'GET', '/v1/account/ledger');
+    const request = { request_id: 'r', route: 'GET /v1/forum/post', key_id: 'k', reference };
+    expect(body.items).toMatchObject([
+      { kind: 'reversal', amount: 3, balance_after: 5, ...request },
+      { kind: 'read', amount: -3, balance_after: 2, ...request },
+      { kind: 'grant' },
+    ]);
+    const usage = await api.call(apiKey, 'GET', '/v1/account/usage');
+    expect(usage.body.total).toEqual({ charges: 0, credits: 0 });
+    expect(agrees((await compareLedger(db.pool, accountId))!)).toBe(true);
+  });
+
+  test('is given back when it takes effect late, not when it never does; what the account owes is paid first', async () => {
+    const accountId = await account(5);
+    const move = read(accountId, 2, 'late');
+    await noteUnknownCharges(db.pool, [move, read(accountId, 1, 'never')]);
+    await reverse();
+    expect([(await ledgerOf(accountId)).balance, await notes(accountId)]).toEqual([5, 2]);
+    await charge(db.pool, move);
+    await db.pool.query('UPDATE accounts SET owed = 1 WHERE id = $1', [accountId]);
+    await reverse();
+    expect([(await ledgerOf(accountId)).balance, await notes(accountId)]).toEqual([4, 1]);
+    await db.setShift('8 days');
+    onTestFinished(() => db.setShift('0'));
+    expect(await deleteExpiredUnknownCharges(db.pool, 7, 10)).toBe(1);
   });
 });

@@ -79,6 +79,8 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
   await report.update(db.pool);
   expect(await exported('ledger_mismatches')).toEqual(['0']);
 
+  // A server without synchronous standbys: there is no number of them.
+  expect(await exported('postgres_synchronous_standbys')).toEqual([]);
   report.withdraw();
   expect([
     await exported('deliveries_pending'),

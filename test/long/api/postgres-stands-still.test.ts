@@ -186,7 +186,7 @@ test('a charge that was under way in a stopped server is not committed later', a
   expect((await db.pool.query('SELECT FROM charges_under_way')).rowCount).toBe(0);
 });
 
-test('where a commit waits for a standby that is away, the answer says that the outcome is unknown, and the ledger tells', async () => {
+test('where commits wait for a standby that is away, reads are answered and charged, and a create says that its outcome is unknown', async () => {
   const account = await api.account({ credits: 100 });
   const settings = (names: string) => [
     `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,
@@ -200,8 +200,12 @@ test('where a commit waits for a standby that is away, the answer says that the 
     });
   };
   await apply('nobody');
-  const reply = await api.call(account.apiKey, 'GET', '/v1/forum/subreddits?limit=3').finally(() => apply(''));
-  expect(reply.status).toBe(503);
+  const reads = [3, 4, 5].map((limit) => api.call(account.apiKey, 'GET', `/v1/forum/subreddits?limit=${limit}`));
+  const statuses = (await Promise.all(reads)).map(({ status }) => status);
+  const waiting = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
+  const create = api.call(account.apiKey, 'POST', '/v1/monitors', MONITOR);
+  const reply = await create.finally(() => apply(''));
+  expect([statuses, waiting.rowCount, reply.status]).toEqual([[200, 200, 200], 0, 503]);
   expect(reply.body.error).toMatchObject({
     code: 'internal_error',
     message: expect.stringContaining('nor tell whether the request took effect') as string,
@@ -212,5 +216,9 @@ test('where a commit waits for a standby that is away, the answer says that the 
     return rowCount === 0;
   });
   const { body } = await api.call(account.apiKey, 'GET', '/v1/account/ledger');
-  expect(body.items).toMatchObject([{ amount: -1, balance_after: 99 }, { amount: 100 }]);
+  expect(body.items).toMatchObject([
+    { kind: 'monitor_create', balance_after: 87 },
+    ...[97, 98, 99].map((balance_after) => ({ kind: 'read', balance_after })),
+    { amount: 100 },
+  ]);
 });

@@ -7,7 +7,7 @@ export const LEDGER_FILTERS = [
     kinds: ['pack', 'grant', 'refund', 'correction'],
   },
   { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal', 'backfill'] },
-  { value: 'reading', name: 'Reading and SQL', kinds: ['read', 'sql'] },
+  { value: 'reading', name: 'Reading and SQL', kinds: ['read', 'sql', 'reversal'] },
 ] as const;
 
 /** The filter of a form; an unknown value shows everything. */

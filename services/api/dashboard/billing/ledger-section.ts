@@ -19,6 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
   pack: 'Pack',
   refund: 'Taken back',
   correction: 'Correction by the operator',
+  reversal: 'Given back, not answered',
   monitor_create: 'New monitor',
   monitor_resume: 'Resumed monitor',
   monitor_renewal: 'Monitor, a day',

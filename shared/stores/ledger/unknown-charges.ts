@@ -1,0 +1,102 @@
+import { commitLocally } from '../../postgres/synchronous-commits.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import { credit } from './ledger.ts';
+import type { ChargeKind, LedgerMove } from './ledger.ts';
+
+/** A charge whose commit got no answer, by its key in the ledger. */
+export type UnknownCharge = Pick<LedgerMove<ChargeKind>, 'accountId' | 'kind' | 'reference'>;
+
+/** Notes charges for `reverseCharge`; repeating it is harmless. Like a charge, it waits for no standby. */
+export async function noteUnknownCharges(db: Queryable, charges: readonly UnknownCharge[]): Promise<void> {
+  await db.query(
+    `WITH local_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'local', true))
+     INSERT INTO unknown_charges (account_id, kind, reference)
+     SELECT asked.* FROM unnest($1::text[], $2::text[], $3::text[]) AS asked, local_commit
+     ON CONFLICT DO NOTHING`,
+    [
+      charges.map(({ accountId }) => accountId),
+      charges.map(({ kind }) => kind),
+      charges.map(({ reference }) => reference),
+    ],
+  );
+}
+
+/** Lists at most `limit` noted charges that took effect. */
+export async function listReversible(db: Queryable, limit: number): Promise<UnknownCharge[]> {
+  const { rows } = await db.query<UnknownCharge>(
+    `SELECT account_id AS "accountId", kind, reference
+     FROM unknown_charges JOIN ledger_entries USING (account_id, kind, reference)
+     ORDER BY noted_at
+     LIMIT $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/**
+ * Gives back what a noted charge took, by one entry of kind `reversal` with its reference and request. Call it in a
+ * transaction: whoever deletes the note reverses the charge, and nobody else does.
+ *
+ * @returns false when it was reversed before
+ */
+export async function reverseCharge(db: Queryable, charge: UnknownCharge): Promise<boolean> {
+  await commitLocally(db);
+  const taken = await takeNote(db, charge);
+  // A note may be written again after the reversal: its own commit got no answer either.
+  if (taken === undefined || taken.isReversed) return false;
+  const { accountId, reference } = charge;
+  const { credits, requestId, route, keyId } = taken;
+  const request = requestId === null || route === null ? undefined : { requestId, route, keyId: keyId ?? undefined };
+  await credit(db, { accountId, kind: 'reversal', credits, reference, request });
+  await uncountUsage(db, charge);
+  return true;
+}
+
+interface TakenNote {
+  credits: number;
+  requestId: string | null;
+  route: string | null;
+  keyId: string | null;
+  isReversed: boolean;
+}
+
+async function takeNote(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<TakenNote | undefined> {
+  const { rows } = await db.query<TakenNote>(
+    `DELETE FROM unknown_charges noted USING ledger_entries e
+     WHERE noted.account_id = $1 AND noted.kind = $2 AND noted.reference = $3
+       AND e.account_id = noted.account_id AND e.kind = noted.kind AND e.reference = noted.reference
+     RETURNING -e.amount AS credits, e.request_id AS "requestId", e.route, e.key_id AS "keyId",
+       EXISTS (
+         SELECT FROM ledger_entries r WHERE r.account_id = $1 AND r.kind = 'reversal' AND r.reference = $3
+       ) AS "isReversed"`,
+    [accountId, kind, reference],
+  );
+  return rows[0];
+}
+
+/** Takes a charge out of the usage of its day. Requires the account's lock. */
+async function uncountUsage(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<void> {
+  await db.query(
+    `UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
+     FROM ledger_entries e
+     WHERE e.account_id = $1 AND e.kind = $2 AND e.reference = $3
+       AND counted.account_id = e.account_id AND counted.day = (e.created_at AT TIME ZONE 'UTC')::date
+       AND counted.route = coalesce(e.route, '') AND counted.key_id = coalesce(e.key_id, '')`,
+    [accountId, kind, reference],
+  );
+}
+
+/** Deletes at most `limit` notes older than `days` days: their charges never took effect. */
+export async function deleteExpiredUnknownCharges(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM unknown_charges
+     WHERE (account_id, kind, reference) IN (
+       SELECT account_id, kind, reference FROM unknown_charges
+       WHERE noted_at < (SELECT service_now()) - make_interval(days => $1)
+       ORDER BY noted_at
+       LIMIT $2
+     )`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}
