@@ -84,8 +84,8 @@ export function createEngineClients(deps: ProcessDeps): EngineClients {
 }
 
 /**
- * Waits for Postgres and Kafka while they are away, and for a standby where commits must wait for one; brings Postgres's
- * schema and the topics up to date. ClickHouse's schema follows in the background.
+ * Waits for Postgres and Kafka while they are away, and for a standby where commits must wait for one. Brings
+ * Postgres's schema and the topics up to date; ClickHouse's schema follows in the background.
  *
  * @throws TopicsDiffer, or the error of a migration
  */
@@ -118,7 +118,14 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
 }
 
 /** @throws StandbyMissing when commits must wait for a standby and there is none, also after a fail-over */
-async function checkCommits({ pool, config, logger, postgresUrl }: EngineClients): Promise<void> {
+export async function checkCommits({
+  pool,
+  config,
+  logger,
+  postgresUrl,
+}: Pick<EngineClients, 'pool' | 'logger' | 'postgresUrl'> & {
+  config: Pick<Config, 'postgresMustBeSynchronous'>;
+}): Promise<void> {
   const isRequired = config.postgresMustBeSynchronous;
   if (!isRequired && addressesOf(postgresUrl).length === 1) return;
   const why = await whyCommitsCanBeLost(pool);

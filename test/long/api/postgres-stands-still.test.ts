@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkCommits } from '../../../services/connect-engines.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createPool, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -186,7 +188,7 @@ test('a charge that was under way in a stopped server is not committed later', a
   expect((await db.pool.query('SELECT FROM charges_under_way')).rowCount).toBe(0);
 });
 
-test('where commits wait for a standby that is away, reads are answered and charged, and a create says that its outcome is unknown', async () => {
+test('where commits wait for a standby that is away, a start waits, reads are answered and charged, and a create says that its outcome is unknown', async () => {
   const account = await api.account({ credits: 100 });
   const settings = (names: string) => [
     `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,
@@ -200,6 +202,10 @@ test('where commits wait for a standby that is away, reads are answered and char
     });
   };
   await apply('nobody');
+  const config = { postgresMustBeSynchronous: true };
+  const start = checkCommits({ pool, config, logger: silentLogger(), postgresUrl: db.url });
+  const missing = await start.catch((failure: unknown) => failure);
+  expect([String(missing), isPostgresAway(missing)]).toEqual([expect.stringContaining('no synchronous standby'), true]);
   const reads = [3, 4, 5].map((limit) => api.call(account.apiKey, 'GET', `/v1/forum/subreddits?limit=${limit}`));
   const statuses = (await Promise.all(reads)).map(({ status }) => status);
   const waiting = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
