@@ -40,10 +40,11 @@ const GROUPS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands>(
   [
     'monitor',
     async () => {
-      const { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } =
+      const { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESET_DAY, MONITOR_RESUME, MONITOR_SHOW } =
         await import('./monitors/monitor-commands.ts');
       const { MONITOR_TEST } = await import('./monitors/monitor-test-command.ts');
-      return [MONITOR_LIST, MONITOR_SHOW, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_TEST].map(withPostgres);
+      const states = [MONITOR_PAUSE, MONITOR_RESUME, MONITOR_RESET_DAY];
+      return [MONITOR_LIST, MONITOR_SHOW, ...states, MONITOR_TEST].map(withPostgres);
     },
   ],
   [

@@ -3,7 +3,8 @@ import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.
 import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
-import { listAllMonitors } from '../../../shared/stores/monitors/administered-monitors.ts';
+import { findMonitorsAhead, listAllMonitors, resetDay } from '../../../shared/stores/monitors/administered-monitors.ts';
+import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { announceMonitorChange, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
@@ -124,6 +125,31 @@ export const MONITOR_RESUME: PostgresCommand = {
         await announceMonitorChange(client, id);
         return [{ ...monitorLine(await requireMonitor(client, id)), credits }];
       });
+  },
+};
+
+export const MONITOR_RESET_DAY: PostgresCommand = {
+  name: 'monitor reset-day',
+  summary:
+    'count matches on the present UTC day again, where a clock that was ahead left a later one; its cap begins anew',
+  optionsHelp: ['--monitor MONITOR_ID   only this one; default: every monitor whose day has not begun yet'],
+  examples: ['monitor reset-day', `monitor reset-day --monitor ${ANY_MONITOR}`],
+  options: MONITOR_OPTIONS,
+  isList: true,
+  prepare(values) {
+    const id = values.monitor === undefined ? undefined : monitorOption(values);
+    return async (pool) => {
+      const ids = id === undefined ? await findMonitorsAhead(pool) : [(await requireMonitor(pool, id)).monitor.id];
+      const lines: object[] = [];
+      for (const one of ids) {
+        const reset = await inTransaction(pool, async (client) => {
+          await lockRecordingMonitors(client, [one]);
+          return resetDay(client, one);
+        });
+        if (reset !== undefined) lines.push(printedRow(reset));
+      }
+      return lines;
+    };
   },
 };
 

@@ -56,3 +56,50 @@ export async function findMonitorOwner(db: Queryable, id: string): Promise<strin
   );
   return rows[0]?.accountId;
 }
+
+/** A monitor whose day of matches was later than today. UTC dates, YYYY-MM-DD. */
+export interface ResetDay {
+  monitorId: string;
+  /** The day on which its matches were counted, and the one on which they are from now on. */
+  from: string;
+  to: string;
+}
+
+/** Monitors whose matches are counted on a day that has not begun, because a clock was ahead: by id. */
+export async function findMonitorsAhead(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT monitor_id AS id FROM monitor_counters
+      WHERE last_day > ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+      ORDER BY monitor_id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Sets a locked monitor's day back to today when it is later. What was counted on later days is added to yesterday, so
+ * that it stays in the sums and today's cap begins anew. Returns undefined when the day is not later.
+ */
+export async function resetDay(db: Queryable, monitorId: string): Promise<ResetDay | undefined> {
+  const { rows } = await db.query<ResetDay>(
+    `WITH today AS MATERIALIZED (
+       SELECT (service_now() AT TIME ZONE 'UTC')::date AS day
+     ), ahead AS (
+       SELECT c.last_day AS was, today.day FROM monitor_counters c, today
+        WHERE c.monitor_id = $1 AND c.last_day > today.day
+     ), removed AS (
+       DELETE FROM monitor_days d USING ahead WHERE d.monitor_id = $1 AND d.day > ahead.day RETURNING d.*
+     ), moved AS (
+       INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+       SELECT r.monitor_id, ahead.day - 1, sum(r.matches), sum(r.suppressed), sum(r.suppressed_not_stored)
+         FROM removed r, ahead GROUP BY r.monitor_id, ahead.day
+       ON CONFLICT (monitor_id, day) DO UPDATE
+         SET matches = monitor_days.matches + excluded.matches,
+           suppressed = monitor_days.suppressed + excluded.suppressed,
+           suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored
+     )
+     UPDATE monitor_counters c SET last_day = ahead.day FROM ahead WHERE c.monitor_id = $1
+     RETURNING c.monitor_id AS "monitorId", ahead.was::text AS "from", ahead.day::text AS "to"`,
+    [monitorId],
+  );
+  return rows[0];
+}

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
+import { readRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -106,6 +107,29 @@ test('monitor pause and resume act as the owner would: a resume costs 10 credits
   expect([refused.code, refused.out]).toEqual([1, []]);
   expect(refused.err).toContain(`${poor.accountId} has fewer than 10 credits`);
   expect(await lines(`monitor show --monitor ${id}`)).toMatchObject([{ status: 'paused' }]);
+});
+
+test('a cap that was reached on a day to come, because a clock was ahead, begins anew by monitor reset-day', async () => {
+  const { rows } = await db.pool.query<{ today: string; ahead: string }>(
+    `WITH now AS (SELECT (service_now() AT TIME ZONE 'UTC')::date AS today), days AS (
+       INSERT INTO monitor_days (monitor_id, day, matches, suppressed)
+       SELECT $1, today + days, 1000 + days, 5 FROM now, unnest('{-1,0,9,10}'::int[]) AS days
+     ), counters AS (UPDATE monitor_counters SET last_day = today + 10 FROM now WHERE monitor_id = $1)
+     SELECT today::text, (today + 10)::text AS ahead FROM now`,
+    [monitor],
+  );
+  const { today, ahead } = rows[0]!;
+  const recording = async () => (await readRecordingMonitors(db.pool, [monitor])).get(monitor);
+  expect(await recording()).toMatchObject({ day: ahead, matchesOfDay: 1_010 });
+
+  expect(await lines('monitor reset-day')).toEqual([{ monitor_id: monitor, from: ahead, to: today }]);
+  expect(await recording()).toMatchObject({ day: today, matchesOfDay: 1_000 });
+  const days = 'SELECT matches, suppressed FROM monitor_days WHERE monitor_id = $1 ORDER BY day';
+  expect((await db.pool.query(days, [monitor])).rows).toEqual([
+    { matches: 999 + 1_009 + 1_010, suppressed: 15 },
+    { matches: 1_000, suppressed: 5 },
+  ]);
+  expect(await lines(`monitor reset-day --monitor ${monitor}`)).toEqual([]);
 });
 
 test('monitor test sends a signed sample, and a success ends webhook_failing', async () => {
