@@ -1,7 +1,12 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { countSynchronousStandbys } from '../../shared/postgres/synchronous-commits.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { countInstallation, lastLedgerEntry, sumMovedCredits } from '../../shared/stores/upkeep/installation-counts.ts';
+import {
+  countInstallation,
+  lastLedgerEntry,
+  readOldestSnapshot,
+  sumMovedCredits,
+} from '../../shared/stores/upkeep/installation-counts.ts';
 import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import { countWaitingWork } from '../../shared/stores/upkeep/waiting-work.ts';
 
@@ -32,6 +37,7 @@ export class InstallationReport {
     const standbys = await countSynchronousStandbys(db);
     if (standbys === undefined) metrics.synchronousStandbys.remove();
     else metrics.synchronousStandbys.set(standbys);
+    metrics.postgresOldestSnapshot.set(await readOldestSnapshot(db));
     // Whichever process made the last check, and however long ago this one was started.
     metrics.ledgerMismatches.set((await readLedgerMismatches(db)) ?? 0);
     if (this.countedEntry === undefined) {
@@ -77,6 +83,7 @@ export class InstallationReport {
       metrics.monitorEventsOldestPending,
       metrics.ledgerMismatches,
       metrics.synchronousStandbys,
+      metrics.postgresOldestSnapshot,
     ]) {
       gauge.remove();
     }

@@ -122,6 +122,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       dispatcher.markDue(target);
     },
     onError: errorHandler(deps, pollerOutage),
+    monotonic,
   });
   return {
     ready: () => consumer.ready(),

@@ -193,6 +193,11 @@ function declare(registers: Registry[]) {
       'Time since the oldest pending delivery was matched. Hours: an endpoint fails. See admin deliveries pending.',
       [],
     ),
+    postgresOldestSnapshot: gauge(
+      'postgres_oldest_snapshot_seconds',
+      'How long the oldest snapshot of PostgreSQL has been open. Long: it removes no old row, and requests and deliveries slow down. See the runbook.',
+      [],
+    ),
     monitors: gauge('monitors', 'Monitors by state; paused_balance: their accounts ran out of credits.', ['status']),
     monitorsFailing: gauge(
       'monitors_webhook_failing',

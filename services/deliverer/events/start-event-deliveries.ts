@@ -75,6 +75,7 @@ export function startEventDeliveries(deps: EventDeliveryDeps): Running {
       dispatcher.markDue(target);
     },
     onError,
+    monotonic,
   });
   return {
     async stop() {

@@ -36,6 +36,27 @@ export async function countInstallation(db: Queryable): Promise<InstallationCoun
   return rows[0]!;
 }
 
+/**
+ * How long the oldest snapshot has been open that keeps PostgreSQL from removing what was updated or deleted since: of
+ * a transaction, of a prepared one, or of a replication slot that nobody uses (from PostgreSQL 17 on). In seconds; 0
+ * without any. Sessions of other roles are hidden unless this one has pg_read_all_stats.
+ */
+export async function readOldestSnapshot(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ seconds: number }>(
+    `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float8 AS seconds
+       FROM (
+         SELECT xact_start AS since FROM pg_stat_activity
+          WHERE datname = current_database() AND backend_type = 'client backend'
+            AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+         UNION ALL
+         SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+         UNION ALL
+         SELECT (to_jsonb(s) ->> 'inactive_since')::timestamptz FROM pg_replication_slots s WHERE s.xmin IS NOT NULL
+       ) AS snapshots`,
+  );
+  return rows[0]!.seconds;
+}
+
 /** Credits that moved, by the kind of the ledger's rows. */
 export interface MovedCredits {
   kind: string;

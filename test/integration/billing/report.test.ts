@@ -89,3 +89,23 @@ test('deliveries, monitors and credits are exported, each ledger row once', asyn
     await exported('ledger_mismatches'),
   ]).toEqual([[], [], [], []]);
 });
+
+test('an open snapshot, as that of a dump, is exported with its age until it ends', async () => {
+  const dump = await db.pool.connect();
+  await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  const { rows } = await dump.query<{ begun: number }>('SELECT extract(epoch FROM now())::float8 AS begun');
+  const age = async () => {
+    const now = await db.pool.query<{ age: number }>(
+      'SELECT extract(epoch FROM clock_timestamp())::float8 - $1 AS age',
+      [rows[0]!.begun],
+    );
+    return now.rows[0]!.age;
+  };
+  const before = await age();
+  await report.update(db.pool);
+  expect(Number(await exported('postgres_oldest_snapshot_seconds'))).toBeGreaterThanOrEqual(before);
+  await dump.query('COMMIT');
+  dump.release();
+  await report.update(db.pool);
+  expect(Number(await exported('postgres_oldest_snapshot_seconds'))).toBeLessThan(await age());
+});
