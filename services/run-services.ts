@@ -9,8 +9,9 @@ import { createEgressClient } from '../shared/http/egress-client.ts';
 import type { EgressClient } from '../shared/http/egress-client.ts';
 import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
-import type { Publisher } from '../shared/kafka/publisher.ts';
+import type { Publisher, PublisherDeps } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topics/topic-admin.ts';
+import { CLOCK_TOLERANCE_MS } from '../shared/domain/recording-decision.ts';
 import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
@@ -29,6 +30,7 @@ import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectUpstream } from './connect-upstream.ts';
 import { listenForThings } from './crawler/seen-elsewhere.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
+import { startClockComparison } from './crawler/clock-comparison.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { shardOf } from './matcher-shard.ts';
@@ -47,11 +49,6 @@ const API_CONNECTIONS = 20;
 
 /** Holds about 20,000 threads. */
 const POST_CACHE_BYTES = 512 * 1024 * 1024;
-
-/**
- * How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds.
- */
-const CLOCK_TOLERANCE_MS = 500;
 
 /** How long a service may take to stop, beside the API's DRAIN_SECONDS. */
 const STOP_MS = 10_000;
@@ -230,7 +227,8 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     clock: systemClock,
   });
   deps.lifecycle.add('coverage', coverage);
-  const publisher = await addPublisher(deps);
+  const clocks = deps.lifecycle.add('clocks', startClockComparison(deps));
+  const publisher = await addPublisher({ ...deps, onAppended: clocks.appended });
   return startCrawler({
     ...deps,
     publisher,
@@ -245,7 +243,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
 }
 
 /** Each service has its own publisher: one that waits for a slow partition does not delay the others. */
-async function addPublisher(deps: Installation): Promise<Publisher> {
+async function addPublisher(deps: Installation & Pick<PublisherDeps, 'onAppended'>): Promise<Publisher> {
   return deps.lifecycle.add('publisher', await createPublisher(deps));
 }
 

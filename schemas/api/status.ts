@@ -19,6 +19,7 @@ export const serviceStatus = z.strictObject({
     items: z.strictObject({ ...part, newest_age_seconds: seconds.nullable() }),
     processing: z.strictObject({ ...part, waiting_records: z.record(z.string(), count).nullable() }),
     deliveries: z.strictObject({ ...part, due: count.nullable(), oldest_due_seconds: seconds.nullable() }),
+    clocks: z.strictObject({ ...part, skew_seconds: z.number().nullable() }),
   }),
 });
 

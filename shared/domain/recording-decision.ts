@@ -5,6 +5,11 @@ const HEAD_START_MS = 5 * MINUTE_MS;
 /** An older thing was seen before. This also bounds how long a stored pair must be kept. */
 const OLDEST_NEWS_MS = 7 * DAY_MS;
 
+/**
+ * How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds.
+ */
+export const CLOCK_TOLERANCE_MS = 500;
+
 /** The facts of a candidate that decide; times in milliseconds since the epoch. */
 export interface CandidateFacts {
   monitorVersion: number;

@@ -54,18 +54,21 @@ export class IdempotentProducer {
   /**
    * Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it.
    *
+   * @returns the times at which the brokers appended it, of each partition that has one
    * @throws also where kafkajs resolves without having sent a part of it
    */
-  async send(pieces: readonly Piece[], timeoutMs: number): Promise<void> {
+  async send(pieces: readonly Piece[], timeoutMs: number): Promise<number[]> {
     const timer = setTimeout(() => {
       this.close(`no acknowledgement in ${timeoutMs} ms`);
     }, timeoutMs);
     try {
-      const answers = await this.producer.sendBatch({
+      const answers: readonly (RecordMetadata | null)[] = await this.producer.sendBatch({
         acks: -1,
         topicMessages: pieces.map(({ topic, records }) => ({ topic, messages: records.map(({ message }) => message) })),
       });
       refuseUnanswered(pieces, answers);
+      // -1: a repetition of what had been stored before, or a topic with the times of producers.
+      return answers.map((answer) => Number(answer?.logAppendTime ?? -1)).filter((time) => time > 0);
     } finally {
       clearTimeout(timer);
     }

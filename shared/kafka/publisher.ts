@@ -28,6 +28,23 @@ export interface TopicRecords {
   records: readonly OutgoingRecord[];
 }
 
+/** Records that a broker appended at `appendedAt` of its clock, between two moments of performance.now(). */
+export interface Appended {
+  /** Milliseconds since 1970; the broker leaves out what is less. */
+  appendedAt: number;
+  notBefore: number;
+  notAfter: number;
+}
+
+export interface PublisherDeps {
+  kafka: KafkaConnection;
+  prefix: string;
+  metrics: Metrics;
+  logger: Logger;
+  /** Called for each batch of each partition. */
+  onAppended?: (appended: Appended) => void;
+}
+
 export interface Publisher extends Running {
   /** Resolves when the broker has acknowledged every record. Records of one key keep their order. */
   publish(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
@@ -75,12 +92,7 @@ interface Call {
  *
  * Waits while no broker answers at the start.
  */
-export async function createPublisher(options: {
-  kafka: KafkaConnection;
-  prefix: string;
-  metrics: Metrics;
-  logger: Logger;
-}): Promise<Publisher> {
+export async function createPublisher(options: PublisherDeps): Promise<Publisher> {
   const publisher = new SerialPublisher(options);
   await retry(() => publisher.connect(), {
     what: 'connecting a producer',
@@ -95,17 +107,19 @@ class SerialPublisher implements Publisher {
   private readonly prefix: string;
   private readonly metrics: Metrics;
   private readonly logger: Logger;
+  private readonly onAppended: PublisherDeps['onAppended'];
   private readonly partitions = new Map<string, number>();
   private readonly queue: Call[] = [];
   private producer: IdempotentProducer | undefined;
   private pump: Promise<void> | undefined;
   private stopped = false;
 
-  constructor(options: { kafka: KafkaConnection; prefix: string; metrics: Metrics; logger: Logger }) {
+  constructor(options: PublisherDeps) {
     this.kafka = options.kafka;
     this.prefix = options.prefix;
     this.metrics = options.metrics;
     this.logger = options.logger;
+    this.onAppended = options.onAppended;
   }
 
   async connect(): Promise<IdempotentProducer> {
@@ -168,7 +182,10 @@ class SerialPublisher implements Publisher {
     const producer = await this.connect();
     const partitions = await this.assignPartitions(calls.flatMap(({ topics }) => topics));
     for (const request of layOutRequests(partitions, MAX_REQUEST_BYTES)) {
-      await producer.send(request, SEND_TIMEOUT_MS);
+      const notBefore = performance.now();
+      const appendTimes = await producer.send(request, SEND_TIMEOUT_MS);
+      const notAfter = performance.now();
+      for (const appendedAt of appendTimes) this.onAppended?.({ appendedAt, notBefore, notAfter });
       for (const { topic, records } of request) {
         this.metrics.kafkaPublished.inc({ topic: topic.slice(this.prefix.length) }, records.length);
       }

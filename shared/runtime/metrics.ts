@@ -193,6 +193,11 @@ function declare(registers: Registry[]) {
       'Time since the oldest pending delivery was matched. Hours: an endpoint fails. See admin deliveries pending.',
       [],
     ),
+    clockSkew: gauge(
+      'clock_skew_seconds',
+      "By how much the clock of a broker is ahead of PostgreSQL's, at least; negative: behind. Beyond 0.5: see the runbook.",
+      [],
+    ),
     postgresOldestSnapshot: gauge(
       'postgres_oldest_snapshot_seconds',
       'How long the oldest snapshot of PostgreSQL has been open. Long: it removes no old row, and requests and deliveries slow down. See the runbook.',

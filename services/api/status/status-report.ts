@@ -1,4 +1,5 @@
 import type { PartStatus, ServiceStatus } from '../../../schemas/api/status.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../shared/domain/recording-decision.ts';
 import type { DueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 
 /** What was measured; undefined where it could not be. */
@@ -10,6 +11,8 @@ export interface Measurements {
   /** Records that wait, by the stage that reads them. */
   lag: Record<string, number> | undefined;
   deliveries: DueDeliveries | undefined;
+  /** By how many milliseconds the clocks of the engines differ; null: not compared in the last minutes. */
+  clockSkewMs: number | null | undefined;
 }
 
 type Parts = ServiceStatus['parts'];
@@ -28,6 +31,7 @@ export function statusReport(measured: Measurements, now: number): ServiceStatus
     items: itemsPart(measured.newestItemAgeMs),
     processing: processingPart(measured.lag),
     deliveries: deliveriesPart(measured.deliveries),
+    clocks: clocksPart(measured.clockSkewMs),
   };
   const found = Object.values(parts).map(({ status }) => status);
   const status = found.includes('down') ? 'down' : found.every((one) => one === 'ok') ? 'ok' : 'degraded';
@@ -76,6 +80,16 @@ function deliveriesPart(deliveries: Measurements['deliveries']): Parts['deliveri
     due,
     oldest_due_seconds: oldest,
   };
+}
+
+function clocksPart(skewMs: Measurements['clockSkewMs']): Parts['clocks'] {
+  if (skewMs === undefined) return { status: 'unknown', message: 'The database does not answer.', skew_seconds: null };
+  if (skewMs === null) {
+    return { status: 'ok', message: 'No item was published lately to compare the clocks by.', skew_seconds: null };
+  }
+  const skew_seconds = skewMs / 1_000;
+  if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return { status: 'ok', message: 'The clocks agree.', skew_seconds };
+  return { status: 'degraded', message: `The clocks differ by ${Math.abs(skew_seconds)} s.`, skew_seconds };
 }
 
 function judge(value: number, limit: { degraded: number; down: number }): PartStatus {

@@ -11,6 +11,7 @@ import { countDueDeliveries } from '../../../shared/stores/deliveries/due-delive
 import type { Readiness } from '../http/health-router.ts';
 import { refuseParameters } from '../http/refuse-parameters.ts';
 import { methodNotAllowed } from '../http/route.ts';
+import { readClockSkew } from '../../../shared/stores/upkeep/settings.ts';
 import { statusReport } from './status-report.ts';
 
 /** What takes longer counts as not known. */
@@ -66,8 +67,13 @@ function measurer({ pool, clickhouse, ready, consumerLag, clock, logger }: Statu
   });
   const lag = measured('processing', consumerLag);
   const deliveries = measured('deliveries', () => countDueDeliveries(pool));
+  const clocks = measured('clocks', async () => (await readClockSkew(pool)) ?? null);
   return async () => {
-    const all = await Promise.all([readiness(), newestItemAgeMs(), lag(), deliveries()]);
-    return statusReport({ readiness: all[0], newestItemAgeMs: all[1], lag: all[2], deliveries: all[3] }, clock());
+    const all = await Promise.all([readiness(), newestItemAgeMs(), lag(), deliveries(), clocks()]);
+    const [ready, newest, waiting, due, clockSkewMs] = all;
+    return statusReport(
+      { readiness: ready, newestItemAgeMs: newest, lag: waiting, deliveries: due, clockSkewMs },
+      clock(),
+    );
   };
 }

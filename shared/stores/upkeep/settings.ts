@@ -3,6 +3,7 @@ import type { Queryable } from '../../postgres/pool.ts';
 
 const SECRET_KEY = 'secret_key';
 const LEDGER_MISMATCHES = 'ledger_mismatches';
+const CLOCK_SKEW = 'clock_skew_ms';
 
 /**
  * Returns the installation's generated secret key: 32 random bytes in base64. The first process that asks creates it;
@@ -32,6 +33,24 @@ export async function storeLedgerMismatches(db: Queryable, count: number): Promi
 export async function readLedgerMismatches(db: Queryable): Promise<number | undefined> {
   const stored = await readSetting(db, LEDGER_MISMATCHES);
   return stored === undefined ? undefined : Number(stored);
+}
+
+/** Stores by how many milliseconds a broker's clock is ahead of Postgres's; negative: behind. */
+export async function storeClockSkew(db: Queryable, ms: number): Promise<void> {
+  await db.query(
+    `INSERT INTO settings (name, value) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at`,
+    [CLOCK_SKEW, String(ms)],
+  );
+}
+
+/** What was stored in the last ten minutes; undefined when nothing was. */
+export async function readClockSkew(db: Queryable): Promise<number | undefined> {
+  const { rows } = await db.query<{ value: string }>(
+    `SELECT value FROM settings WHERE name = $1 AND created_at > (SELECT service_now()) - interval '10 minutes'`,
+    [CLOCK_SKEW],
+  );
+  return rows[0] && Number(rows[0].value);
 }
 
 /** Inserts a value unless there is one. Waits for a concurrent first writer, whose value stays. */

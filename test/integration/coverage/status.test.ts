@@ -4,6 +4,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
+import { readClockSkew, storeClockSkew } from '../../../shared/stores/upkeep/settings.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -106,11 +107,22 @@ test('engines that are away or hang are unknown, and delay the answer by at most
   expect(performance.now() - begun).toBeLessThan(30_000);
   const { status, parts } = reply.body as unknown as ServiceStatus;
   expect([reply.status, status]).toEqual([200, 'degraded']);
-  expect(Object.values(parts).map((part) => part.status)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+  expect(Object.values(parts).map((part) => part.status)).toEqual(Array.from({ length: 5 }, () => 'unknown'));
   expect(reply.text, 'no address, no reason').not.toMatch(/127\.0\.0\.1|ECONN|refused/);
   expect(asked).toBe(1);
   await api.stop();
   await gone.end();
+});
+
+test('clocks of a broker and Postgres that differ beyond the tolerance degrade the report, until that is old', async () => {
+  const api = await startTestApi(db.pool, { clickhouse, consumerLag: () => Promise.resolve({}) });
+  await storeClockSkew(db.pool, 700);
+  const reply = await api.call(undefined, 'GET', '/status');
+  expect(reply.body).toMatchObject({ parts: { clocks: { status: 'degraded', skew_seconds: 0.7 } } });
+  await api.stop();
+  await db.setShift('11 minutes');
+  expect(await readClockSkew(db.pool)).toBeUndefined();
+  await db.setShift('0');
 });
 
 test('a part that is down answers 503', async () => {

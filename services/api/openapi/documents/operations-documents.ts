@@ -13,6 +13,7 @@ const statusExample: ServiceStatus = {
       waiting_records: { matcher: 12, recorder: 0, deliverer: 0 },
     },
     deliveries: { status: 'ok', message: 'No delivery is due.', due: 0, oldest_due_seconds: null },
+    clocks: { status: 'ok', message: 'The clocks agree.', skew_seconds: 0.002 },
   },
 };
 

@@ -8,6 +8,7 @@ const GOOD: Measurements = {
   newestItemAgeMs: 1_440,
   lag: { matcher: 3, recorder: 0 },
   deliveries: { due: 0, oldestMs: null, underWay: 0 },
+  clockSkewMs: 3,
 };
 
 const reportOf = (measured: Partial<Measurements>) =>
@@ -40,6 +41,10 @@ describe('one part', () => {
     ['deliveries', { deliveries: { due: 2, oldestMs: 60_001, underWay: 0 } }, 'degraded', '2, the oldest'],
     ['deliveries', { deliveries: { due: 2, oldestMs: 900_001, underWay: 0 } }, 'down', '2, the oldest'],
     ['deliveries', { deliveries: { due: 900, oldestMs: 900_001, underWay: 1 } }, 'ok', '900, the oldest'],
+    ['clocks', { clockSkewMs: undefined }, 'unknown', 'database'],
+    ['clocks', { clockSkewMs: null }, 'ok', 'lately'],
+    ['clocks', { clockSkewMs: -500 }, 'ok', 'agree'],
+    ['clocks', { clockSkewMs: -2_300 }, 'degraded', 'by 2.3 s'],
   ])('%s of %j is %s', (part, measured, status, message) => {
     const report = reportOf(measured);
     expect(report.parts[part].status).toBe(status);

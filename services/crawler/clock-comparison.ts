@@ -1,0 +1,98 @@
+import { CLOCK_TOLERANCE_MS } from '../../shared/domain/recording-decision.ts';
+import type { Appended } from '../../shared/kafka/publisher.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
+import { storeClockSkew } from '../../shared/stores/upkeep/settings.ts';
+
+const EVERY_MS = 60_000;
+/** How soon after a start, or after a minute in which nothing was published. */
+const AGAIN_MS = 1_000;
+
+export interface ClockComparisonDeps {
+  pool: Queryable;
+  metrics: Pick<Metrics, 'clockSkew'>;
+  logger: Logger;
+}
+
+/**
+ * Compares the clocks of the brokers with that of Postgres at the start and every minute: monitors are judged by their
+ * states, which have times of Postgres, at the times at which items were appended. No record is published for this:
+ * items tell the clock of each broker that leads a partition of theirs. While none is published, nothing is late.
+ */
+export function startClockComparison({
+  pool,
+  metrics,
+  logger,
+}: ClockComparisonDeps): Running & { appended: (appended: Appended) => void } {
+  const stopping = new AbortController();
+  const comparison = new ClockComparison(() => performance.now());
+  const round = async (): Promise<number> => {
+    const skew = await comparison.compare(() => readPostgresTime(pool));
+    if (skew === undefined) return AGAIN_MS;
+    metrics.clockSkew.set(skew / 1_000);
+    if (Math.abs(skew) > CLOCK_TOLERANCE_MS) {
+      logger.warn({ skewMs: skew }, 'the clocks of Kafka and PostgreSQL differ; see ClockSkew in the runbook');
+    }
+    await storeClockSkew(pool, skew);
+    return EVERY_MS;
+  };
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const waitMs = await round().catch((error: unknown) => {
+        logger.debug({ err: error }, 'the clocks of Kafka and PostgreSQL could not be compared');
+        return EVERY_MS;
+      });
+      await delay(waitMs, stopping.signal);
+    }
+  })();
+  return {
+    appended: (appended) => {
+      comparison.add(appended);
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** What the appends since the last comparison tell of the brokers' clocks, less the monotonic one, in milliseconds. */
+export class ClockComparison {
+  private readonly monotonic: Clock;
+  /** One of the brokers is ahead by at least this, and one by at most that. */
+  private atLeast = Number.NEGATIVE_INFINITY;
+  private atMost = Number.POSITIVE_INFINITY;
+
+  constructor(monotonic: Clock) {
+    this.monotonic = monotonic;
+  }
+
+  add({ appendedAt, notBefore, notAfter }: Appended): void {
+    this.atLeast = Math.max(this.atLeast, appendedAt - notAfter);
+    this.atMost = Math.min(this.atMost, appendedAt + 1 - notBefore);
+  }
+
+  /**
+   * Returns by how many milliseconds the broker that differs most is ahead of Postgres at least, or behind (negative);
+   * 0 where all may be equal, so a slow answer shows no difference that is not there. undefined without appends.
+   *
+   * @param readTime the time of Postgres in microseconds
+   */
+  async compare(readTime: () => Promise<number>): Promise<number | undefined> {
+    const { atLeast, atMost } = this;
+    if (atLeast === Number.NEGATIVE_INFINITY) return undefined;
+    const asked = this.monotonic();
+    const postgres = (await readTime()) / 1_000;
+    const answered = this.monotonic();
+    this.atLeast = Number.NEGATIVE_INFINITY;
+    this.atMost = Number.POSITIVE_INFINITY;
+    const ahead = Math.max(0, atLeast - (postgres - asked));
+    const behind = Math.max(0, postgres - answered - atMost);
+    return Math.round(ahead >= behind ? ahead : -behind);
+  }
+}
