@@ -24,6 +24,8 @@ const EVERY_MS = 1_000;
  * after 120,000 of them it takes 0.1 s. Resting ten times as long, the poller burdens PostgreSQL by a tenth of a core.
  */
 const RESTS = 10;
+/** A retry that is due waits no longer, however many monitors have pending matches. */
+const LONGEST_MS = 5_000;
 
 /**
  * Walks over all monitors with pending matches, again and again. It finds retries that are due, matches whose hint was
@@ -55,7 +57,7 @@ async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> 
       // A server that was away is asked again soon, however long it let this wait.
       begun = monotonic();
     }
-    await pause(Math.max(EVERY_MS, RESTS * (monotonic() - begun)), signal);
+    await pause(Math.min(LONGEST_MS, Math.max(EVERY_MS, RESTS * (monotonic() - begun))), signal);
     begun = monotonic();
   }
 }
