@@ -11,7 +11,7 @@ const DISCONNECT_TIMEOUT_MS = 5_000;
  *
  * kafkajs retries a failed request even after disconnect(), for which it reconnects by itself. Such a late retry would
  * write old records after newer ones. kafkajs calls the partitioner before each attempt, so the partitioner can stop
- * this: once the producer is closed (a request timed out, the whole send took too long, or the producer was discarded),
+ * this: once the producer is closed (the whole send took too long, or the producer was discarded),
  * the partitioner throws a non-retriable error and the send rejects.
  */
 export class IdempotentProducer {
@@ -33,9 +33,6 @@ export class IdempotentProducer {
           if (message.partition === undefined) throw new kafkajs.KafkaJSNonRetriableError('a record has no partition');
           return message.partition;
         },
-    });
-    this.producer.on(this.producer.events.REQUEST_TIMEOUT, ({ payload }) => {
-      this.close(`the broker did not answer in ${payload.pendingDuration} ms`);
     });
   }
 

@@ -2,9 +2,10 @@ import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
+import { BrokerSockets } from './broker-sockets.ts';
 import { endFetchesAtStop } from './kafkajs-mends/end-fetches-at-stop.ts';
 import { endOrphanedFetchers } from './kafkajs-mends/end-orphaned-fetchers.ts';
-import { heartbeatAfterClockStep } from './kafkajs-mends/heartbeat-after-clock-step.ts';
+import { mendHeartbeats } from './kafkajs-mends/heartbeats.ts';
 import { leaveAfterLateJoin } from './kafkajs-mends/leave-after-late-join.ts';
 import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
@@ -30,8 +31,8 @@ const TRANSIENT =
 /**
  * Creates a client with the settings that all clients share. It does not connect yet.
  *
- * A request times out after 12 s (otherwise kafkajs waits on the same socket for as long as TCP allows), a connection
- * attempt after 3 s. kafkajs retries ten times, 0.1 s to 1 s apart, about 7 s in total; then the call fails.
+ * A broker that does not answer counts as dead. kafkajs retries ten times, 0.1 s to 1 s apart, about 7 s in total; then
+ * the call fails.
  */
 export function createKafka(options: {
   /** Each is host:port or user:password@host:port. */
@@ -43,16 +44,21 @@ export function createKafka(options: {
 }): KafkaConnection {
   endOrphanedFetchers();
   endFetchesAtStop();
-  heartbeatAfterClockStep();
+  mendHeartbeats();
   mendRequestTimers();
   leaveAfterLateJoin();
   const { security = NO_SECURITY } = options;
+  const { brokers, ...sasl } = parseBrokers(options.brokers, security.mechanism);
+  const sockets = new BrokerSockets(brokers, () => performance.now());
   const client = new kafkajs.Kafka({
-    ...parseBrokers(options.brokers, security.mechanism),
+    brokers: sockets.seeds,
+    socketFactory: sockets.connect,
+    ...sasl,
     ...tlsOptions(security),
     clientId: options.clientId,
     connectionTimeout: 3_000,
-    requestTimeout: 12_000,
+    // BrokerSockets does that: kafkajs would go on with a connection whose request has timed out.
+    enforceRequestTimeout: false,
     // All values are explicit, because kafkajs has other defaults when NODE_ENV is "test".
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2, retries: 10 },
     logLevel: options.logger.isLevelEnabled('debug') ? kafkajs.logLevel.INFO : kafkajs.logLevel.WARN,

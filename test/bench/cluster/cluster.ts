@@ -2,10 +2,11 @@
  * `npm run --silent bench -- cluster [--minutes N] [--rate N] [--calm] [--only WORD]`: three brokers, a PostgreSQL
  * primary with a standby that each commit waits for, ClickHouse, and two processes of each service, all on this host,
  * read a simulated forum of `rate` items a second (300) for N minutes (10). Unless it is calm, in turn a broker, the
- * leader of a partition under load and each process of a service are killed by SIGKILL and started again, and halfway
- * the primary, whose standby is promoted; `--only` names the kinds of death that are wanted. Reported: for each kind
- * the time from an item's append to the record of its match and to its webhook around it; and at the end what is lost,
- * recorded twice, numbered with holes or charged wrongly, compared with a naive search in what the simulator emitted.
+ * leader of a partition under load and each process of a service are killed by SIGKILL and started again, a broker is
+ * stopped by SIGSTOP for 40 s, so that it hangs, and halfway the primary is killed, whose standby is promoted; `--only`
+ * names the kinds of death that are wanted. Reported: for each kind the time from an item's append to the record of its
+ * match and to its webhook around it; and at the end what is lost, recorded twice, numbered with holes or charged
+ * wrongly, compared with a naive search in what the simulator emitted.
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -156,12 +157,15 @@ async function run(report: Report, cluster: Cluster, { minutes, isCalm, only }: 
   }
 }
 
-async function die({ kind, kill, revive }: Death, deaths: { kind: string; at: number }[]): Promise<void> {
+async function die(
+  { kind, deadMs = BETWEEN_MS / 2, kill, revive }: Death,
+  deaths: { kind: string; at: number }[],
+): Promise<void> {
   const at = Date.now();
   await kill();
   deaths.push({ kind, at });
   console.error(`${new Date(at).toISOString()} killed: ${kind}`);
-  await wait(BETWEEN_MS / 2);
+  await wait(deadMs);
   await revive();
   await wait(BETWEEN_MS / 2);
 }

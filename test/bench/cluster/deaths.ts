@@ -5,9 +5,11 @@ import type { Installation } from '../../support/children/installation.ts';
 import type { ServiceProcess } from '../../support/children/service-process.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
-/** A process that is killed by SIGKILL and comes back. */
+/** A process that is killed by SIGKILL, or hangs by SIGSTOP, and comes back. */
 export interface Death {
   kind: string;
+  /** How long it is dead; default: half the time between two deaths. */
+  deadMs?: number;
   kill: () => Promise<void>;
   revive: () => Promise<void>;
 }
@@ -38,6 +40,7 @@ export function deathsOf(
   const [first, other] = [services.slice(0, 3), services.slice(3)];
   return [
     brokerDeath(engines, 'a broker', () => Promise.resolve(2)),
+    hangingSeed(engines),
     ...first,
     leaderDeath(engines),
     ...other,
@@ -57,6 +60,23 @@ function brokerDeath(engines: ClusterEngines, kind: string, choose: () => Promis
       await broker.exited;
     },
     revive: () => engines.kafka.restart(killed),
+  };
+}
+
+/**
+ * The broker that is named first, which new connections ask for the others. It hangs for longer than a client may need
+ * to go on without it.
+ */
+function hangingSeed(engines: ClusterEngines): Death {
+  const signal = (name: NodeJS.Signals) => {
+    process.kill(engines.kafka.process(1).pid, name);
+    return Promise.resolve();
+  };
+  return {
+    kind: 'a hanging broker',
+    deadMs: 40_000,
+    kill: () => signal('SIGSTOP'),
+    revive: () => signal('SIGCONT'),
   };
 }
 

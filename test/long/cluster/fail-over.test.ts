@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import type { ClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
 import { ChangeListener } from '../../../services/matcher/change-listener.ts';
+import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
@@ -73,6 +74,44 @@ describe('a cluster', () => {
     await readToEnd({ kafka, prefix, topics: ['moved'], handle });
     expect(acknowledged.filter((key) => !stored.has(key))).toEqual([]);
     await publisher.stop();
+  });
+
+  test('records reach their consumers while a broker hangs: the first seed, a leader and a coordinator', async () => {
+    const kafka = createKafka({ brokers: engines.env.KAFKA_BROKERS.split(','), clientId: 'test', logger });
+    const own = { kafka, prefix: 'test.', metrics: createMetrics(), logger };
+    await ensureTopics(kafka, { ...own, embedded: false, topics: [topicOf('hanging', 6)], replication: 3 });
+    const publisher = await createPublisher(own);
+    const groups = ['one', 'two', 'three', 'four'].map((group) => ({ group, handled: new Set<string>() }));
+    const fatal = (error: Error) => {
+      throw error;
+    };
+    const consumers = await Promise.all(
+      groups.map(({ group, handled }) => {
+        const handle = ({ records }: ConsumedBatch) => {
+          for (const { key } of records) handled.add(key);
+          return Promise.resolve();
+        };
+        return startBatchConsumer({ ...own, group, topics: ['hanging'], partitionsConcurrently: 6, handle, fatal });
+      }),
+    );
+    const publish = async (phase: string) => {
+      const keys = Array.from({ length: 60 }, (_, index) => `${phase} ${index}`);
+      const records = keys.map((key) => ({ key, value: 'v' }));
+      await retry(() => publisher.publish('hanging', records), { ...TRIES, what: 'publishing' });
+      const arrived = () => groups.every(({ handled }) => keys.every((key) => handled.has(key)));
+      await eventually(`records arrive ${phase}`, arrived, 25_000);
+    };
+    await publish('before');
+    const { pid } = engines.kafka.process(1);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await publish('while it hangs');
+      await kafka.ping();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await publish('afterwards');
+    await Promise.all([publisher, ...consumers].map((running) => running.stop()));
   });
 
   test('after a fail-over the standby serves, and it holds every commit that a client saw', async () => {

@@ -6,12 +6,8 @@ interface Queue {
   push(request: object): void;
   fulfillRequest(answer: { correlationId: number; payload: string; size: number }): void;
   maybeThrottle(ms: number): void;
-  scheduleRequestTimeoutCheck(): void;
-  destroy(): void;
 }
 type NewQueue = new (options: object) => Queue;
-
-const MINUTE_MS = 60_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,51 +17,23 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function newQueue(isConnected = () => true): Queue {
+test('a connection has a timer only while requests of a slowed client wait to be sent', () => {
   const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as NewQueue;
   const logger = { debug: () => undefined, warn: () => undefined };
-  return new RequestQueue({
-    maxInFlightRequests: null,
-    requestTimeout: 12_000,
-    enforceRequestTimeout: true,
-    logger,
-    isConnected,
-  });
-}
-
-function push(queue: Queue, correlationId: number) {
-  const outcome = { sent: false, failed: '' };
-  queue.push({
-    entry: {
-      correlationId,
-      apiName: 'Fetch',
-      resolve: () => undefined,
-      reject: (error: Error) => {
-        outcome.failed = error.message;
-      },
-    },
-    expectResponse: true,
-    sendRequest: () => {
-      outcome.sent = true;
-    },
-  });
-  return outcome;
-}
-
-test('requests of all connections time out by one timer, which ends with the last connection', () => {
-  const queues = [newQueue(), newQueue(), newQueue()];
-  for (const queue of queues) queue.scheduleRequestTimeoutCheck();
-  expect(vi.getTimerCount()).toBe(1);
-  const early = push(queues[0]!, 1);
-  vi.advanceTimersByTime(6_000);
-  const late = push(queues[1]!, 1);
-  vi.advanceTimersByTime(5_900);
-  expect(early.failed).toBe('');
-  vi.advanceTimersByTime(400);
-  expect(early.failed).toMatch(/timed out/);
-  expect(late.failed).toBe('');
-  vi.advanceTimersByTime(MINUTE_MS);
-  expect(late.failed).toMatch(/timed out/);
-  for (const queue of queues) queue.destroy();
+  const queue = new RequestQueue({ maxInFlightRequests: null, enforceRequestTimeout: false, logger });
+  const push = (correlationId: number) => {
+    const sendRequest = vi.fn();
+    const entry = { correlationId, resolve: () => undefined };
+    queue.push({ entry, expectResponse: true, sendRequest });
+    return sendRequest;
+  };
+  expect(push(1)).toHaveBeenCalledOnce();
+  queue.fulfillRequest({ correlationId: 1, payload: '', size: 0 });
+  expect(vi.getTimerCount()).toBe(0);
+  queue.maybeThrottle(500);
+  const slowed = push(2);
+  expect(slowed).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(600);
+  expect(slowed).toHaveBeenCalledOnce();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { heartbeatAfterClockStep } from '../../../../../shared/kafka/kafkajs-mends/heartbeat-after-clock-step.ts';
+import { mendHeartbeats } from '../../../../../shared/kafka/kafkajs-mends/heartbeats.ts';
+import { kafkajs } from '../../../../../shared/kafka/wire/kafkajs.ts';
 
 interface Group {
   memberId: string;
   coordinator: { heartbeat: () => Promise<void> };
+  offsetManager: { commitOffsets: () => Promise<void> };
+  commitOffsets(): Promise<void>;
   heartbeat(options: { interval: number }): Promise<void>;
 }
 type NewGroup = new (options: object) => Group;
@@ -18,16 +21,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('heartbeats go on at their interval after the clock was set back', async () => {
-  heartbeatAfterClockStep();
+function newGroup(): Group {
+  mendHeartbeats();
   const ConsumerGroup = createRequire(import.meta.url)('kafkajs/src/consumer/consumerGroup.js') as NewGroup;
   const group = new ConsumerGroup({
     retry: {},
     logger: { namespace: () => undefined },
     instrumentationEmitter: { emit: () => undefined },
   });
-  let sent = 0;
   group.memberId = 'a member';
+  return group;
+}
+
+test('heartbeats go on at their interval after the clock was set back', async () => {
+  const group = newGroup();
+  let sent = 0;
   group.coordinator = { heartbeat: () => Promise.resolve(void (sent += 1)) };
   const beat = () => group.heartbeat({ interval: 3_000 });
   await beat();
@@ -42,4 +50,15 @@ test('heartbeats go on at their interval after the clock was set back', async ()
   vi.setSystemTime(NOON - 3_600_000 + 3_000);
   await beat();
   expect(sent).toBe(3);
+});
+
+test('a member that cannot reach the coordinator of its group looks for another one', async () => {
+  const group = newGroup();
+  const fail = () => Promise.reject(new kafkajs.KafkaJSConnectionError('the broker did not answer'));
+  group.coordinator = { heartbeat: fail };
+  group.offsetManager = { commitOffsets: fail };
+  vi.setSystemTime(NOON + 3_000);
+  const answer = { type: 'NOT_COORDINATOR_FOR_GROUP', message: 'the broker did not answer' };
+  await expect(group.heartbeat({ interval: 3_000 })).rejects.toMatchObject(answer);
+  await expect(group.commitOffsets()).rejects.toMatchObject(answer);
 });

@@ -1,0 +1,103 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { ISocketFactoryArgs } from 'kafkajs';
+import type { Clock } from '../runtime/clock.ts';
+
+/** To connect, and for the first answer: kafkajs authenticates or asks for versions at once. */
+const FIRST_ANSWER_MS = 3_000;
+/** Longer than a busy broker takes, shorter than a cluster takes to replace one that hangs (9 s by default). */
+const ANSWER_MS = 6_000;
+/** JoinGroup and SyncGroup are answered when all members of the group have come, which have 60 s for that. */
+const REBALANCE_MS = 70_000;
+const API_KEYS = { produce: 0, joinGroup: 11, syncGroup: 14 };
+/** How long a broker that did not answer gets no connection. It may have recovered and still be a leader. */
+const REFUSED_MS = 10_000;
+/** How long it is the last one to be asked for the others. */
+const LAST_SEED_MS = 60_000;
+
+/** kafkajs's type says that there is always TLS. */
+type Address = Omit<ISocketFactoryArgs, 'ssl'> & { ssl?: ISocketFactoryArgs['ssl'] | undefined };
+
+/**
+ * The connections of a client. A broker that hangs keeps its connections open, and the operating system accepts new
+ * ones for it, so that kafkajs asks it again and again. Here it looks as if it had died, which kafkajs copes with:
+ * where an answer is overdue, all connections to the broker fail, and for a while further ones are refused. The first
+ * seed is never refused: there is no other one, or the cluster is behind one address.
+ */
+export class BrokerSockets {
+  private readonly brokers: readonly string[];
+  private readonly clock: Clock;
+  private readonly silentAt = new Map<string, number>();
+  private readonly open = new Map<string, Set<net.Socket>>();
+
+  /** @param brokers - each is host:port */
+  constructor(brokers: readonly string[], clock: Clock) {
+    this.brokers = brokers;
+    this.clock = clock;
+  }
+
+  /** The brokers to ask for the others, in the order in which kafkajs tries them: those that hang come last. */
+  readonly seeds = (): string[] => {
+    const hangingAt = (broker: string) => (this.hung(broker, LAST_SEED_MS) ? this.silentAt.get(broker)! : 0);
+    return this.brokers.toSorted((a, b) => hangingAt(a) - hangingAt(b));
+  };
+
+  readonly connect = ({ host, port, ssl, onConnect }: Address): net.Socket => {
+    const address = { host, port };
+    const broker = `${host}:${port}`;
+    const servername = net.isIP(host) ? {} : { servername: host };
+    const socket = ssl
+      ? tls.connect({ ...address, ...servername, ...ssl }, onConnect)
+      : net.connect(address, onConnect);
+    socket.setKeepAlive(true, 60_000);
+    if (this.hung(broker, REFUSED_MS) && broker !== this.seeds()[0]) fail(socket, 'ECONNREFUSED', 'hung lately');
+    const open = this.open.get(broker) ?? new Set();
+    this.open.set(broker, open.add(socket));
+    socket.on('close', () => open.delete(socket));
+    watchAnswers(socket, ssl ? 'secureConnect' : 'connect', () => {
+      this.silentAt.set(broker, this.clock());
+      for (const one of open) fail(one, 'ETIMEDOUT', 'did not answer on another connection');
+    });
+    return socket;
+  };
+
+  /** Whether it did in the last `ms` milliseconds. */
+  private hung(broker: string, ms: number): boolean {
+    return this.clock() - (this.silentAt.get(broker) ?? Number.NEGATIVE_INFINITY) < ms;
+  }
+}
+
+/** Each write is one request of the Kafka protocol: its size in four bytes, its api key in two, and the rest. */
+function watchAnswers(socket: net.Socket, connected: string, onHanging: () => void): void {
+  let isFirst = true;
+  let timer: NodeJS.Timeout | undefined;
+  const expectAnswer = (ms: number, apiKey?: number) => {
+    timer ??= setTimeout(() => {
+      fail(socket, 'ETIMEDOUT', `did not answer in ${ms} ms`);
+      // A leader answers when its followers have the records. If one of them hangs, the leader does not.
+      if (apiKey !== API_KEYS.produce) onHanging();
+    }, ms);
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  const answered = () => {
+    isFirst = false;
+    stop();
+  };
+  expectAnswer(FIRST_ANSWER_MS);
+  socket.on(connected, stop).on('data', answered).on('close', stop);
+  const write = socket.write.bind(socket) as (...all: unknown[]) => boolean;
+  socket.write = (request: Buffer, ...rest: unknown[]) => {
+    const apiKey = request.readInt16BE(4);
+    if (apiKey === API_KEYS.joinGroup || apiKey === API_KEYS.syncGroup) expectAnswer(REBALANCE_MS, apiKey);
+    else expectAnswer(isFirst && apiKey !== API_KEYS.produce ? FIRST_ANSWER_MS : ANSWER_MS, apiKey);
+    return write(request, ...rest);
+  };
+}
+
+/** kafkajs looks for another coordinator of a group where the code says that the connection was refused. */
+function fail(socket: net.Socket, code: 'ECONNREFUSED' | 'ETIMEDOUT', what: string): void {
+  socket.destroy(Object.assign(new Error(`the broker ${what}`), { code }));
+}
