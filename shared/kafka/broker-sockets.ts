@@ -50,6 +50,8 @@ export class BrokerSockets {
       ? tls.connect({ ...address, ...servername, ...ssl }, onConnect)
       : net.connect(address, onConnect);
     socket.setKeepAlive(true, 60_000);
+    // Until it is open, each request that kafkajs writes waits by a listener of Node's, which would warn of eleven.
+    socket.setMaxListeners(0);
     if (this.hung(broker, REFUSED_MS) && broker !== this.seeds()[0]) fail(socket, 'ECONNREFUSED', 'hung lately');
     const open = this.open.get(broker) ?? new Set();
     this.open.set(broker, open.add(socket));
