@@ -73,15 +73,20 @@ export class BrokerSockets {
 function watchAnswers(socket: net.Socket, connected: string, onHanging: () => void): void {
   let isFirst = true;
   let timer: NodeJS.Timeout | undefined;
+  let overdue: NodeJS.Immediate | undefined;
   const expectAnswer = (ms: number, apiKey?: number) => {
     timer ??= setTimeout(() => {
-      fail(socket, 'ETIMEDOUT', `did not answer in ${ms} ms`);
-      // A leader answers when its followers have the records. If one of them hangs, the leader does not.
-      if (apiKey !== API_KEYS.produce) onHanging();
+      // The thread may have been busy: an answer that came meanwhile is read first.
+      overdue = setImmediate(() => {
+        fail(socket, 'ETIMEDOUT', `did not answer in ${ms} ms`);
+        // A leader answers when its followers have the records. If one of them hangs, the leader does not.
+        if (apiKey !== API_KEYS.produce) onHanging();
+      });
     }, ms);
   };
   const stop = () => {
     clearTimeout(timer);
+    clearImmediate(overdue);
     timer = undefined;
   };
   const answered = () => {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { kafkajs } from '../wire/kafkajs.ts';
+import kafkajs from 'kafkajs';
 
 interface ConsumerGroup {
   /** When the last heartbeat was sent, in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { mendHeartbeats } from '../../../../../shared/kafka/kafkajs-mends/heartbeats.ts';
-import { kafkajs } from '../../../../../shared/kafka/wire/kafkajs.ts';
+import kafkajs from 'kafkajs';
 
 interface Group {
   memberId: string;
