@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isLoopback } from '../../shared/http/public-address.ts';
 import { parseBrokers } from '../../shared/kafka/broker-list.ts';
+import { requiresTls } from '../../shared/mail/smtp-mailer.ts';
 import { addressesOf } from '../../shared/postgres/postgres-servers.ts';
 import { transportSecurity } from '../../shared/postgres/transport-security.ts';
 import type { TransportSecurity } from '../../shared/postgres/transport-security.ts';
@@ -70,9 +71,15 @@ function clearTextWarnings({ http, kafka, postgresUrl, clickhouseUrl }: Config):
   return warnings;
 }
 
-/** Secrets of third parties that are sent to an address over http, beyond this host. */
-function secretWarnings({ upstream, payments }: Config): string[] {
+/** Secrets of third parties and codes that are sent unencrypted beyond this host. */
+function secretWarnings({ upstream, payments, mail }: Config): string[] {
   const warnings: string[] = [];
+  const smtp = mail.smtpUrl === undefined ? undefined : new URL(mail.smtpUrl);
+  if (smtp?.protocol === 'smtp:' && !isLoopback(smtp.hostname) && !requiresTls(smtp)) {
+    warnings.push(
+      'SMTP_URL requires no encryption: codes to sign in may travel unencrypted. Use smtps, or add ?requireTLS=true.',
+    );
+  }
   if (upstream.clients !== undefined && isOpen(upstream.tokenUrl)) {
     warnings.push('UPSTREAM_TOKEN_URL is http: the secrets of UPSTREAM_CLIENTS travel unencrypted. Use https.');
   }

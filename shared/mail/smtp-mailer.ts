@@ -27,10 +27,9 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  * encrypted when the server offers it.
  */
 export function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeouts = TIMEOUTS): Mailer {
-  const { username, hostname } = new URL(url);
   const transport = createTransport({
     url,
-    requireTLS: username !== '' && !LOOPBACK.test(hostname),
+    requireTLS: requiresTls(new URL(url)),
     connectionTimeout: timeouts.connect,
     dnsTimeout: timeouts.connect,
     greetingTimeout: timeouts.greeting,
@@ -46,4 +45,10 @@ export function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeou
       }
     },
   };
+}
+
+/** Whether the connection to an smtp:// URL must be encrypted. */
+export function requiresTls({ username, hostname, searchParams }: URL): boolean {
+  const asked = searchParams.get('requireTLS');
+  return asked === null ? username !== '' && !LOOPBACK.test(hostname) : asked === 'true';
 }

@@ -29,6 +29,11 @@ test.each<[env: Record<string, string>, warned: string[]]>([
     ['UPSTREAM_TOKEN_URL', 'UPSTREAM_URL'],
   ],
   [{ UPSTREAM_CLIENTS: 'a:b', UPSTREAM_URL: 'http://localhost.example.com' }, ['UPSTREAM_URL']],
+  [{ SMTP_URL: 'smtp://relay.example.com' }, ['SMTP_URL']],
+  [{ SMTP_URL: 'smtp://u:p@relay:587?requireTLS=false' }, ['SMTP_URL']],
+  [{ SMTP_URL: 'smtp://relay?requireTLS=true' }, []],
+  [{ SMTP_URL: 'smtp://u:p@mail.example.com:587' }, []],
+  [{ SMTP_URL: 'smtp://127.0.0.1:25' }, []],
   [{ ...PAYMENTS, STRIPE_API_URL: 'http://stripe:12111' }, ['STRIPE_API_URL']],
 ])('a start with %j warns of %j', (env, warned) => {
   expect(startWarnings(loadConfig(env)).map((warning) => /^[A-Z_]+/.exec(warning)?.[0])).toEqual(warned);
