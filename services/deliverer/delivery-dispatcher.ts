@@ -269,10 +269,10 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     return this.cacheTarget(await this.options.queue.target(monitorId));
   }
 
-  private cacheTarget({ monitorId, webhookUrl, isAnswering }: DeliveryTarget): Endpoint | null {
+  private cacheTarget({ monitorId, webhookUrl, accountId, isAnswering }: DeliveryTarget): Endpoint | null {
     if (webhookUrl !== null && isAnswering !== null) this.responsiveness.assume(webhookUrl, isAnswering);
     if (this.targets.size >= MAX_TARGETS) this.targets.clear();
-    const endpoint = webhookUrl === null ? null : endpointOf(webhookUrl);
+    const endpoint = webhookUrl === null ? null : endpointOf(webhookUrl, accountId);
     this.targets.set(monitorId, { endpoint, expiresAt: this.options.monotonic() + TARGET_TTL_MS });
     return endpoint;
   }

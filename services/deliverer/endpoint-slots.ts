@@ -3,24 +3,36 @@ export interface Endpoint {
   url: string;
   /** Scheme, host and port. */
   origin: string;
+  /** The account and the origin. */
+  share: string;
 }
 
-export function endpointOf(url: string): Endpoint {
-  return { url, origin: URL.canParse(url) ? new URL(url).origin : url };
+export function endpointOf(url: string, accountId: string | null): Endpoint {
+  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  return { url, origin, share: `${accountId}|${origin}` };
 }
 
 /**
- * Limits the attempts in flight per webhook URL and per origin in this process: one slot per attempt.
+ * The part of an origin's slots that one account may hold: otherwise 16 URLs of an account that hang would hold all of
+ * a host that many accounts use, such as a chat's.
+ */
+const SHARE = 1 / 4;
+
+/**
+ * Limits the attempts in flight per webhook URL, per origin, and per origin and account in this process: one slot per
+ * attempt.
  *
- * Monitors wait for a slot in one queue per origin. A free slot goes to the first waiting monitor whose own URL has
- * room, so neither a busy URL nor a busy monitor starves the others of its origin.
+ * Monitors wait for a slot in one queue per origin. A free slot goes to the first waiting monitor whose own URL and
+ * account have room, so no URL, monitor or account that is busy starves the others of its origin.
  */
 export class EndpointSlots {
   private readonly perUrl: number;
   private readonly perOrigin: number;
+  private readonly perShare: number;
   private readonly roomOf: (url: string) => number;
   private readonly urls = new Map<string, number>();
   private readonly origins = new Map<string, number>();
+  private readonly shares = new Map<string, number>();
   /** By origin: waiting monitor id to its endpoint, first come first served. */
   private readonly waiting = new Map<string, Map<string, Endpoint>>();
 
@@ -28,6 +40,7 @@ export class EndpointSlots {
   constructor(perUrl: number, perOrigin: number, roomOf: (url: string) => number = () => perUrl) {
     this.perUrl = perUrl;
     this.perOrigin = perOrigin;
+    this.perShare = Math.ceil(perOrigin * SHARE);
     this.roomOf = roomOf;
   }
 
@@ -43,19 +56,20 @@ export class EndpointSlots {
     this.count(endpoint, -count);
     const queue = this.waiting.get(endpoint.origin);
     if (!queue) return [];
-    const woken: string[] = [];
-    let room = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
+    const woken = new Map<string, Endpoint>();
     for (const [monitorId, waiter] of queue) {
-      if (room === 0) break;
+      if ((this.origins.get(endpoint.origin) ?? 0) >= this.perOrigin) break;
       const wanting = wantsOne(monitorId);
       if (wanting && this.free(waiter) === 0) continue;
       queue.delete(monitorId);
       if (!wanting) continue;
-      woken.push(monitorId);
-      room--;
+      woken.set(monitorId, waiter);
+      // No slot is offered twice, or all monitors of a busy account would be woken for one.
+      this.count(waiter, 1);
     }
+    for (const waiter of woken.values()) this.count(waiter, -1);
     if (queue.size === 0) this.waiting.delete(endpoint.origin);
-    return woken;
+    return [...woken.keys()];
   }
 
   /** Adds a monitor to the end of its origin's queue; a monitor that is already in it keeps its position. */
@@ -68,12 +82,14 @@ export class EndpointSlots {
   private free(endpoint: Endpoint): number {
     const ofUrl = Math.min(this.perUrl, this.roomOf(endpoint.url)) - (this.urls.get(endpoint.url) ?? 0);
     const ofOrigin = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
-    return Math.max(0, Math.min(ofUrl, ofOrigin));
+    const ofShare = this.perShare - (this.shares.get(endpoint.share) ?? 0);
+    return Math.max(0, Math.min(ofUrl, ofOrigin, ofShare));
   }
 
   private count(endpoint: Endpoint, change: number): void {
     add(this.urls, endpoint.url, change);
     add(this.origins, endpoint.origin, change);
+    add(this.shares, endpoint.share, change);
   }
 }
 

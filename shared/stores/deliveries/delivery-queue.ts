@@ -5,6 +5,8 @@ import { BEYOND_LEASES } from '../upkeep/leases.ts';
 export interface DeliveryTarget {
   monitorId: string;
   webhookUrl: string | null;
+  /** Null when the monitor is deleted. */
+  accountId: string | null;
   /** Whether the last attempt of the newest attempted match was answered within a second; null when there is none. */
   isAnswering: boolean | null;
 }
@@ -49,7 +51,7 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
             AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
               OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
         ) AS "isDue",
-        w.webhook_url AS "webhookUrl",
+        w.webhook_url AS "webhookUrl", w.account_id AS "accountId",
         (
           SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
           WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
@@ -71,7 +73,7 @@ export async function readDeliveryTargets(db: Queryable, monitorIds: readonly st
   const { rows } = await db.query<DeliveryTarget>({
     name: 'deliveries-read-targets',
     text: `
-      SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl",
+      SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
         (
           SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
           WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
@@ -81,5 +83,7 @@ export async function readDeliveryTargets(db: Queryable, monitorIds: readonly st
     values: [monitorIds],
   });
   const targets = new Map(rows.map((target) => [target.monitorId, target]));
-  return monitorIds.map((monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, isAnswering: null });
+  return monitorIds.map(
+    (monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, accountId: null, isAnswering: null },
+  );
 }

@@ -39,6 +39,8 @@ type ClaimRow = Omit<ClaimedEvent, 'sealedSecrets'> & { webhookSecret: Buffer; p
 export interface EventTarget {
   monitorId: string;
   webhookUrl: string | null;
+  /** Null when the monitor is deleted. */
+  accountId: string | null;
   /** Not known of events. */
   isAnswering: null;
 }
@@ -55,7 +57,8 @@ export async function readDueEventMonitors(
   const { rows } = await db.query<EventTarget>({
     name: 'events-read-due-monitors',
     text: `
-      SELECT due.monitor_id AS "monitorId", m.webhook_url AS "webhookUrl", NULL AS "isAnswering"
+      SELECT due.monitor_id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
+        NULL AS "isAnswering"
       FROM (
         SELECT DISTINCT e.monitor_id FROM monitor_events e
         WHERE e.delivery_status = 'pending' AND e.monitor_id > $1 AND e.next_attempt_at <= (SELECT service_now())
@@ -73,11 +76,11 @@ export async function readDueEventMonitors(
 
 /** Returns where a monitor's events are sent now. */
 export async function readEventTarget(db: Queryable, monitorId: string): Promise<EventTarget> {
-  const { rows } = await db.query<{ url: string | null }>(
-    `SELECT webhook_url AS url FROM monitors WHERE id = $1 AND status <> 'deleted'`,
+  const { rows } = await db.query<{ url: string | null; accountId: string }>(
+    `SELECT webhook_url AS url, account_id AS "accountId" FROM monitors WHERE id = $1 AND status <> 'deleted'`,
     [monitorId],
   );
-  return { monitorId, webhookUrl: rows[0]?.url ?? null, isAnswering: null };
+  return { monitorId, webhookUrl: rows[0]?.url ?? null, accountId: rows[0]?.accountId ?? null, isAnswering: null };
 }
 
 /**

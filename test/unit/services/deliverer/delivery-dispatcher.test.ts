@@ -25,15 +25,39 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(120);
   });
 
+  test('hanging URLs of one account leave slots of a shared origin to the other accounts', async () => {
+    const bench = new Bench();
+    for (const n of range(20)) bench.add(`hanging${n}`, `https://shared.example/${n}`, range(4), 'hanging');
+    for (const n of range(20)) bench.hintAll(`hanging${n}`);
+    await bench.settle();
+    expect(bench.started).toHaveLength(16);
+    bench.add('other', 'https://shared.example/other', [1]);
+    bench.hintAll('other');
+    await bench.settle();
+    expect(bench.ids().at(-1)).toBe('other/1');
+    await bench.drain();
+    expect(bench.started).toHaveLength(81);
+  });
+
   test('delivers to other endpoints at once while one is dead, and claims nothing more for the dead one', async () => {
     const bench = new Bench();
     bench.add('dead', 'https://dead.example/', range(1_000));
-    bench.dispatcher.markDue({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+    bench.dispatcher.markDue({
+      monitorId: 'dead',
+      webhookUrl: 'https://dead.example/',
+      accountId: 'a',
+      isAnswering: null,
+    });
     await bench.settle();
     expect(bench.started).toHaveLength(4);
     const claims = bench.claims;
     for (let i = 0; i < 10; i++)
-      bench.dispatcher.markDue({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+      bench.dispatcher.markDue({
+        monitorId: 'dead',
+        webhookUrl: 'https://dead.example/',
+        accountId: 'a',
+        isAnswering: null,
+      });
     await bench.settle();
     expect(bench.claims).toBe(claims);
     for (const n of range(20)) {
@@ -79,7 +103,7 @@ describe('the limit of concurrent attempts', () => {
     for (const n of range(count)) bench.add(`silent${n}`, `https://silent${n}.example/`, seqs);
     for (const n of range(count)) {
       const [monitorId, webhookUrl] = [`silent${n}`, `https://silent${n}.example/`];
-      bench.dispatcher.markDue({ monitorId, webhookUrl, isAnswering: null });
+      bench.dispatcher.markDue({ monitorId, webhookUrl, accountId: 'a', isAnswering: null });
     }
   };
 
@@ -116,9 +140,19 @@ describe('the limit of concurrent attempts', () => {
     addSilent(bench, 1_000);
     await bench.settle();
     bench.add('healthy', 'https://healthy.example/', [1]);
-    bench.dispatcher.markDue({ monitorId: 'healthy', webhookUrl: 'https://healthy.example/', isAnswering: true });
+    bench.dispatcher.markDue({
+      monitorId: 'healthy',
+      webhookUrl: 'https://healthy.example/',
+      accountId: 'a',
+      isAnswering: true,
+    });
     bench.add('new', 'https://new.example/', [1]);
-    bench.dispatcher.markDue({ monitorId: 'new', webhookUrl: 'https://new.example/', isAnswering: null });
+    bench.dispatcher.markDue({
+      monitorId: 'new',
+      webhookUrl: 'https://new.example/',
+      accountId: 'a',
+      isAnswering: null,
+    });
     await bench.settle();
     expect(bench.ids().at(-1)).toBe('healthy/1');
     expect(bench.ids()).not.toContain('new/1');
@@ -160,6 +194,6 @@ describe('the limit of concurrent attempts', () => {
   const healthy = (bench: Bench, n: number) => {
     const [monitorId, webhookUrl] = [`healthy${n}`, `https://healthy${n}.example/`];
     bench.add(monitorId, webhookUrl, [1]);
-    return { monitorId, webhookUrl, isAnswering: true };
+    return { monitorId, webhookUrl, accountId: 'a', isAnswering: true };
   };
 });
