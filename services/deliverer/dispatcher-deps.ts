@@ -66,7 +66,7 @@ export interface DispatcherLimits {
   total: number;
   /** Maximum concurrent attempts per webhook URL (`EndpointSlots`). */
   perUrl: number;
-  /** Maximum concurrent attempts per scheme, host and port, of which an account has at most a quarter (`EndpointSlots`). */
+  /** Maximum concurrent attempts per scheme, host and port; an account has at most a quarter (`EndpointSlots`). */
   perOrigin: number;
   /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
   silentAfterMs: number;

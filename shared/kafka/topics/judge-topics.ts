@@ -1,5 +1,5 @@
 import { MAX_MESSAGE_BYTES } from '../../../schemas/messages/topics.ts';
-import { insyncReplicas } from './topic-settings.ts';
+import { insyncReplicas, USUAL_REPLICATION } from './topic-settings.ts';
 import type { TopicSettings } from './topic-settings.ts';
 
 /** What a broker says of a topic. */
@@ -33,20 +33,32 @@ interface Judge {
 /** The option without which Kafka's tools do nothing. */
 const SERVER = '--bootstrap-server HOST:PORT';
 
-/**
- * What is wrong with an existing topic of a cluster.
- *
- * @param replication the required number of copies; undefined: none is required
- */
-export function judgeTopic(wanted: TopicSettings, found: FoundTopic, replication: number | undefined): TopicFault[] {
+/** The cluster whose topics are judged. */
+export interface JudgedCluster {
+  /** The required number of copies; undefined: none is required. */
+  replication: number | undefined;
+  /** Brokers that answer. */
+  brokers: number;
+}
+
+/** What is wrong with an existing topic of a cluster. */
+export function judgeTopic(
+  wanted: TopicSettings,
+  found: FoundTopic,
+  { replication, brokers }: JudgedCluster,
+): TopicFault[] {
   const { topic } = wanted;
   const faults: TopicFault[] = [];
-  if (replication !== undefined && found.replicas < replication) {
+  const usual = Math.min(USUAL_REPLICATION, brokers);
+  const isFatal = found.replicas < (replication ?? 0);
+  if (isFatal || found.replicas < usual) {
     faults.push({
       topic,
-      fault: `has partitions with ${found.replicas} of ${replication} replicas (KAFKA_REPLICATION)`,
+      fault: isFatal
+        ? `has partitions with ${found.replicas} of ${replication} replicas (KAFKA_REPLICATION)`
+        : `has partitions with ${found.replicas} of ${usual} replicas that ${brokers} brokers can hold: records are lost with the disks of ${found.replicas}`,
       command: `kafka-reassign-partitions.sh ${SERVER} --reassignment-json-file FILE --execute`,
-      isFatal: true,
+      isFatal,
     });
   }
   const wrong = judgesOf(wanted, found, replication).filter(({ setting, isRight }) => {

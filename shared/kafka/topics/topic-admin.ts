@@ -7,8 +7,8 @@ import { isKafkaAway } from '../kafka-away.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
 import { protocolErrorType } from '../kafka-connection.ts';
 import { judgeTopic } from './judge-topics.ts';
-import type { FoundTopic, TopicFault } from './judge-topics.ts';
-import { topicConfig, topicSettings } from './topic-settings.ts';
+import type { FoundTopic, JudgedCluster, TopicFault } from './judge-topics.ts';
+import { topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
 import type { TopicPlan, TopicSettings } from './topic-settings.ts';
 
 /** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
@@ -16,13 +16,12 @@ export class TopicsDiffer extends Error {
   override name = 'TopicsDiffer';
 }
 
-/** Copies of a partition where none are required and there are as many brokers. */
-const USUAL_REPLICATION = 3;
 const DISCARD_MS = 3_000;
 
 /**
  * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings, which are judged:
- * those that only endanger records are logged. Several processes may call it at once.
+ * those that only endanger records are logged, for instance fewer copies than the brokers that answer now could hold,
+ * as after a first start at which only one did. Several processes may call it at once.
  *
  * @throws TopicsDiffer that names every topic with another partition count, since a changed count would move keys to
  * other partitions and the records of a key would lose their order; in a cluster also topics with settings under which
@@ -43,7 +42,9 @@ export async function ensureTopics(kafka: KafkaConnection, plan: TopicPlan): Pro
       maxMs: 500,
     });
     refuseOtherCounts(found, wanted);
-    if (!plan.embedded) judgeAll(kafka, plan, { wanted, found });
+    if (plan.embedded) return;
+    const cluster = { replication: plan.replication, brokers: (await admin.describeCluster()).brokers.length };
+    judgeAll(kafka, cluster, { wanted, found });
   });
 }
 
@@ -103,10 +104,10 @@ function refuseOtherCounts(found: ReadonlyMap<string, FoundTopic>, wanted: reado
 
 function judgeAll(
   { logger }: KafkaConnection,
-  { replication }: TopicPlan,
+  cluster: JudgedCluster,
   { wanted, found }: { wanted: readonly TopicSettings[]; found: ReadonlyMap<string, FoundTopic> },
 ): void {
-  const faults = wanted.flatMap((settings) => judgeTopic(settings, found.get(settings.topic)!, replication));
+  const faults = wanted.flatMap((settings) => judgeTopic(settings, found.get(settings.topic)!, cluster));
   const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Mend it: ${command}`;
   for (const fault of faults.filter(({ isFatal }) => !isFatal)) {
     logger.warn({ topic: fault.topic, command: fault.command }, `the topic ${fault.topic} ${fault.fault}`);

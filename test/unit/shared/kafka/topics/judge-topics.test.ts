@@ -6,6 +6,9 @@ import { MONITOR_MATCHES } from '../../../../../schemas/messages/topics.ts';
 
 const [WANTED] = topicSettings({ prefix: 'p.', embedded: false, topics: [MONITOR_MATCHES] });
 
+const CLUSTER = { replication: 3, brokers: 3 };
+const FREE = { replication: undefined, brokers: 3 };
+
 /** As this version creates it, with the broker's defaults. */
 function created(replication: number, changed: Record<string, string> = {}): FoundTopic {
   const { configEntries = [] } = topicConfig(WANTED!, replication);
@@ -22,7 +25,7 @@ describe('judgeTopic', () => {
     [3, 3],
     [5, 3],
   ])('finds nothing wrong with a topic of %i replicas where %s are required', (replicas, required) => {
-    expect(judgeTopic(WANTED!, created(replicas), required)).toEqual([]);
+    expect(judgeTopic(WANTED!, created(replicas), { replication: required, brokers: replicas })).toEqual([]);
   });
 
   test.each([
@@ -33,7 +36,7 @@ describe('judgeTopic', () => {
     ['retention.ms', '3600000', `retention.ms=${7 * 86_400_000}`, false],
     ['retention.bytes', '1073741824', 'retention.bytes=-1', false],
   ])('%s=%s is mended by %s', (setting, value, mended, isFatal) => {
-    const faults = judgeTopic(WANTED!, created(3, { [setting]: value }), 3);
+    const faults = judgeTopic(WANTED!, created(3, { [setting]: value }), CLUSTER);
     expect(faults).toMatchObject([{ topic: 'p.monitor.matches', isFatal }]);
     expect(faults[0]!.fault).toContain(`has ${setting}=${value}, not `);
     expect(faults[0]!.command).toBe(
@@ -44,14 +47,24 @@ describe('judgeTopic', () => {
 
   test('a broker may keep more than is wanted', () => {
     const more = { 'retention.ms': '-1', 'max.message.bytes': '8388608', 'compression.type': 'gzip' };
-    expect(judgeTopic(WANTED!, created(3, more), 3)).toEqual([]);
+    expect(judgeTopic(WANTED!, created(3, more), CLUSTER)).toEqual([]);
   });
 
   test('too few replicas refuse a start only where a number is required', () => {
-    expect(judgeTopic(WANTED!, created(1), 3)).toMatchObject([
+    expect(judgeTopic(WANTED!, created(1), CLUSTER)).toMatchObject([
       { fault: 'has partitions with 1 of 3 replicas (KAFKA_REPLICATION)', isFatal: true },
       { fault: expect.stringContaining('min.insync.replicas=1, not 2') as string, isFatal: true },
     ]);
-    expect(judgeTopic(WANTED!, { ...created(1), replicas: 3 }, undefined)).toMatchObject([{ isFatal: false }]);
+    expect(judgeTopic(WANTED!, { ...created(1), replicas: 3 }, FREE)).toMatchObject([{ isFatal: false }]);
+  });
+
+  test.each([
+    [1, 3, 'with 1 of 3 replicas that 3 brokers'],
+    [2, 5, 'with 2 of 3 replicas that 5 brokers'],
+    [1, 2, 'with 1 of 2 replicas that 2 brokers'],
+    [1, 1, undefined],
+  ])('%i copies among %i brokers are warned of where none are required: %s', (replicas, brokers, said) => {
+    const faults = judgeTopic(WANTED!, created(replicas), { ...FREE, brokers });
+    expect(faults.map(({ fault, isFatal }) => [fault.includes(said!), isFatal])).toEqual(said ? [[true, false]] : []);
   });
 });
