@@ -2,6 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { ledgerEntry } from '../../../schemas/api/account.ts';
 import type { LedgerEntry } from '../../../schemas/api/account.ts';
 import type { StoredLedgerEntry } from '../../../shared/stores/ledger/ledger-pages.ts';
+import { withoutFormulas } from '../http/csv-formulas.ts';
 
 /** An entry as the API shows it. */
 export function entryOf(stored: StoredLedgerEntry): LedgerEntry {
@@ -24,6 +25,6 @@ export function csvOf(items: readonly LedgerEntry[], { header = true } = {}): st
     header,
     columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference', 'request_id', 'route', 'key_id'],
     record_delimiter: 'windows',
-    escape_formulas: true,
+    cast: { string: withoutFormulas },
   });
 }

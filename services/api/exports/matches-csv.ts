@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
+import { withoutFormulas } from '../http/csv-formulas.ts';
 
 const COLUMNS = [
   'id',
@@ -35,9 +36,8 @@ export function csvOfMatches(monitorId: string, matches: readonly StoredMatch[])
     }),
     {
       columns: COLUMNS,
-      cast: { boolean: (value: boolean) => String(value) },
+      cast: { boolean: (value: boolean) => String(value), string: withoutFormulas },
       record_delimiter: 'windows',
-      escape_formulas: true,
       // By itself it quotes line ends only as they end records.
       quoted_match: /[\r\n]/,
     },

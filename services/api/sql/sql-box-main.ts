@@ -7,6 +7,7 @@ import { openSync, writeSync } from 'node:fs';
 import { DuckDBInstance, StatementType } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
 import { SQL_TABLES } from '../../../shared/stores/sql/account-rows.ts';
+import { withoutFormulas, withoutFormulasInSql } from '../http/csv-formulas.ts';
 import { RESULT } from './sql-box.ts';
 import type { BoxAnswer, BoxJob, SqlColumn } from './sql-box.ts';
 
@@ -141,7 +142,9 @@ async function writeFile(
   }
   appender.closeSync();
   const selected = columns.map(({ name, type }, column) =>
-    format === 'csv' ? `${inCsv(`c${column}`, type)} AS ${quoted(safeName(name))}` : `c${column} AS ${quoted(name)}`,
+    format === 'csv'
+      ? `${inCsv(`c${column}`, type)} AS ${quoted(withoutFormulas(name))}`
+      : `c${column} AS ${quoted(name)}`,
   );
   const options = format === 'csv' ? `FORMAT csv, HEADER, NULLSTR '\\N'` : 'FORMAT parquet';
   await connection.run(
@@ -152,14 +155,8 @@ async function writeFile(
 /** Types whose text no stranger wrote. */
 const NO_TEXT = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(.*\)|BOOLEAN|DATE|TIME.*)$/;
 
-/** What a spreadsheet takes for a formula gets an apostrophe; as in the files of exports. */
-function inCsv(column: string, type: string): string {
-  if (NO_TEXT.test(type)) return column;
-  const text = `${column}::VARCHAR`;
-  return `CASE WHEN regexp_matches(${text}, '^[=+@\\t\\r\\n＝＋－＠-]') THEN '''' || ${text} ELSE ${text} END`;
-}
-
-const safeName = (name: string): string => (/^[=+@\t\r\n＝＋－＠-]/.test(name) ? `'${name}` : name);
+const inCsv = (column: string, type: string): string =>
+  NO_TEXT.test(type) ? column : withoutFormulasInSql(`${column}::VARCHAR`);
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 

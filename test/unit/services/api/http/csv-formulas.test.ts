@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { withoutFormulas } from '../../../../../services/api/http/csv-formulas.ts';
+import { CSV_CELLS } from './csv-formulas.cases.ts';
+
+test.each(CSV_CELLS)('the cell of %j is %j', (text, cell) => {
+  expect(withoutFormulas(text)).toBe(cell);
+});
