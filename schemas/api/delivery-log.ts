@@ -62,7 +62,10 @@ export const redeliverBody = z
       .min(1, 'must name at least one match')
       .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
       .optional(),
-    status: z.enum(['failed', 'skipped', 'delivered']).optional(),
+    status: z
+      .enum(['failed', 'skipped', 'delivered', 'pending'])
+      .optional()
+      .describe('`pending`: sends now what waits for a later attempt. Without it all but these.'),
     since: queryTime.optional(),
   })
   .superRefine(({ match_ids, status, since }, context) => {
@@ -80,4 +83,12 @@ export const redelivery = z.strictObject({
   queued: z.number().int().min(0),
   /** Whether further matches fit the request. If so, send it again. */
   more: z.boolean(),
+  reason: z
+    .enum(['nothing_fits', 'waiting', 'due'])
+    .optional()
+    .describe(
+      'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: what fits waits for its next attempt; `status` `pending` sends it now. `due`: what waits is being sent already.',
+    ),
 });
+
+export type Redelivery = z.infer<typeof redelivery>;

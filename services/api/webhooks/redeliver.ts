@@ -1,9 +1,16 @@
 import { redeliverBody } from '../../../schemas/api/delivery-log.ts';
+import type { Redelivery } from '../../../schemas/api/delivery-log.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { countResends, queueResends, readResends } from '../../../shared/stores/deliveries/resends.ts';
+import {
+  countResends,
+  hasPending,
+  hastenPending,
+  queueResends,
+  readResends,
+} from '../../../shared/stores/deliveries/resends.ts';
 import type { ResendChoice } from '../../../shared/stores/deliveries/resends.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
@@ -20,7 +27,7 @@ const MIN_DAILY_LIMIT = 1_000;
 const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 
 /**
- * Queues settled matches for another delivery, paced. Repeating it is harmless: queued matches are pending and stay
+ * Queues settled matches for another delivery, paced, or makes due what waits for a later attempt. Repeating it is harmless: queued matches are pending and stay
  * unchanged.
  *
  * @throws ApiError not_found, invalid_request, rate_limited when the account has reached its daily limit of resends
@@ -29,8 +36,8 @@ export function redeliver(
   pool: Pool,
   { accountId, pack }: Pick<Caller, 'accountId' | 'pack'>,
   { id, body }: { id: string; body: unknown },
-): Promise<{ queued: number; more: boolean }> {
-  const choice = choiceOf(id, body);
+): Promise<Redelivery> {
+  const { isPending, ...choice } = choiceOf(id, body);
   return inTransaction(pool, async (client) => {
     const { webhookUrl } = await findAndLockMonitor(client, accountId, id);
     if (webhookUrl === null) {
@@ -41,11 +48,15 @@ export function redeliver(
     const { today, secondsLeft } = await readResends(client, accountId);
     if (today >= dailyLimit) throw usedUp(dailyLimit, secondsLeft);
     const limit = Math.min(MAX_PER_REQUEST, dailyLimit - today);
-    const queued = await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
+    const queued = isPending
+      ? await hastenPending(client, id, choice.since, limit)
+      : await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
     // Other requests of the account may have counted in the meantime; the whole request is then rolled back.
     if (!(await countResends(client, accountId, { count: queued, limit: dailyLimit })))
       throw usedUp(dailyLimit, secondsLeft);
-    return { queued, more: queued === limit };
+    if (queued > 0) return { queued, more: queued === limit };
+    const waits = await hasPending(client, id, choice);
+    return { queued, more: false, reason: waits ? (isPending ? 'due' : 'waiting') : 'nothing_fits' };
   });
 }
 
@@ -53,7 +64,7 @@ function usedUp(dailyLimit: number, retryAfter: number): ApiError {
   return new ApiError('rate_limited', `The account may send ${dailyLimit} matches again a UTC day.`, { retryAfter });
 }
 
-function choiceOf(monitorId: string, body: unknown): ResendChoice {
+function choiceOf(monitorId: string, body: unknown): ResendChoice & { isPending: boolean } {
   const { match_ids, status, since } = parseRequest(redeliverBody, body ?? {}, 'body');
   const named = match_ids?.map(parseMatchId);
   refuseFaults(
@@ -65,7 +76,8 @@ function choiceOf(monitorId: string, body: unknown): ResendChoice {
   );
   return {
     seqs: named?.map((match) => match!.seq),
-    statuses: status === undefined ? SETTLED : [status],
+    isPending: status === 'pending',
+    statuses: status === undefined || status === 'pending' ? SETTLED : [status],
     since: since === undefined ? undefined : new Date(since),
   };
 }

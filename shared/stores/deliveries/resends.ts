@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** Which settled matches of a monitor to send again. Absent fields do not restrict the choice. */
 export interface ResendChoice {
@@ -42,6 +43,55 @@ export async function queueResends(
     [monitorId, choice.statuses, choice.seqs ?? null, choice.since ?? null, limit, paceMs],
   );
   return rowCount ?? 0;
+}
+
+/**
+ * Makes matches that wait for a later attempt due now. Their attempts and retries are those that they had, and leased
+ * matches stay as they are. Requires the monitor's lock.
+ *
+ * @returns how many; when it is `limit`, there may be more
+ */
+export async function hastenPending(
+  db: Queryable,
+  monitorId: string,
+  since: Date | undefined,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH chosen AS MATERIALIZED (
+       SELECT seq
+       FROM matches
+       WHERE monitor_id = $1 AND delivery_status = 'pending' AND NOT suppressed
+         AND next_attempt_at > (SELECT service_now()) AND ($2::timestamptz IS NULL OR created_at >= $2)
+         AND (lease_until IS NULL OR lease_until <= (SELECT service_now())
+           OR lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+       ORDER BY seq
+       LIMIT $3
+       FOR UPDATE
+     )
+     UPDATE matches m
+     SET next_attempt_at = (SELECT service_now())
+     FROM chosen
+     WHERE m.monitor_id = $1 AND m.seq = chosen.seq`,
+    [monitorId, since ?? null, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Whether a match among those chosen, whatever its status, has yet to be delivered. */
+export async function hasPending(
+  db: Queryable,
+  monitorId: string,
+  { seqs, since }: Pick<ResendChoice, 'seqs' | 'since'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM matches
+     WHERE monitor_id = $1 AND delivery_status = 'pending' AND NOT suppressed
+       AND ($2::bigint[] IS NULL OR seq = ANY ($2)) AND ($3::timestamptz IS NULL OR created_at >= $3)
+     LIMIT 1`,
+    [monitorId, seqs ?? null, since ?? null],
+  );
+  return rowCount === 1;
 }
 
 /** Reads how many matches an account has resent today (UTC), and the seconds until the count starts again. */

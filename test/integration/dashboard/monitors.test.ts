@@ -147,6 +147,10 @@ describe('the webhook', () => {
     const resent = await bench.person.post(`/monitors/${id}/redeliver`, { match_ids: matchId(id, 1) });
     expect(resent.location).toBe(`/dashboard/monitors/${id}/deliveries?done=resent&queued=1`);
     expect((await bench.person.post(`/monitors/${id}/redeliver`, { status: 'failed' })).location).toContain('queued=0');
+    const hastened = await bench.person.post(`/monitors/${id}/redeliver`, { status: 'pending' });
+    const notice = await bench.person.get(hastened.location!.replace('/dashboard', ''));
+    expect(notice.html).toMatch(/the rest is being sent|queued\.|Nothing to send\./);
+    expect(notice.html).toContain('Send now what waits');
   });
 });
 

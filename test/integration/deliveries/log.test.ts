@@ -110,7 +110,7 @@ describe('resending', () => {
       const changed = after.flatMap((status, at) => (status === before[at] ? [] : [at + 1]));
       expect(changed.filter((seq) => after[seq - 1] !== 'pending')).toEqual([]);
       for (const seq of changed) await settle(before[seq - 1]!, [seq]);
-      expect(reply.body).toEqual({ queued: changed.length, more: false });
+      expect(reply.body).toMatchObject({ queued: changed.length, more: false });
       return changed;
     };
     expect(await queued({ match_ids: [1, 3, 5, 6, 7, 999].map((seq) => matchId(id, seq)) })).toEqual([1, 3]);
@@ -119,6 +119,29 @@ describe('resending', () => {
     expect(await queued({ since: hoursAgo(8.5) })).toEqual([2, 3, 4, 8]);
     expect(await queued({ since: hoursAgo(8.5), status: 'failed' })).toEqual([2, 8]);
     expect(await queued({ since: hoursAgo(-1) })).toEqual([]);
+  });
+
+  test('sends now what waits, except what is leased, with its attempts; an answer of 0 says why', async () => {
+    expect((await redeliver({ status: 'pending' })).body).toEqual({ queued: 0, more: false, reason: 'nothing_fits' });
+    await bench.addMatches(id, 4);
+    await bench.db.freeze();
+    await bench.db.pool.query(
+      `UPDATE matches SET attempt = 3, ladder_step = 2, next_attempt_at = service_now() + interval '1 hour',
+         lease_until = CASE WHEN seq = 4 THEN service_now() + interval '30 s' END
+       WHERE monitor_id = $1 AND seq > 1`,
+      [id],
+    );
+    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 0, more: false, reason: 'waiting' });
+    expect((await redeliver({ status: 'pending' })).body).toEqual({ queued: 2, more: false });
+    expect((await redeliver({ status: 'pending' })).body).toEqual({ queued: 0, more: false, reason: 'due' });
+    const { rows } = await bench.db.pool.query(
+      `SELECT attempt, ladder_step, extract(epoch FROM next_attempt_at - service_now())::int AS due_in
+       FROM matches WHERE monitor_id = $1 AND seq > 1 ORDER BY seq`,
+      [id],
+    );
+    await bench.db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+    const kept = { attempt: 3, ladder_step: 2 };
+    expect(rows).toEqual([0, 0, 3_600].map((due_in) => ({ ...kept, due_in })));
   });
 
   test('an account can resend 1,000 matches per UTC day and is then asked to wait until the day ends', async () => {

@@ -1,4 +1,4 @@
-import type { DeliveryLogEntry, DeliveryLogPage } from '../../../../schemas/api/delivery-log.ts';
+import type { DeliveryLogEntry, DeliveryLogPage, Redelivery } from '../../../../schemas/api/delivery-log.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
@@ -28,6 +28,12 @@ const STATES: Readonly<Record<DeliveryLogEntry['delivery_status'], string>> = {
   delivered: 'delivered',
   failed: 'failed for good',
 };
+/** Why nothing was queued. */
+const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['reason']>, string>([
+  ['nothing_fits', 'Nothing to send.'],
+  ['waiting', 'Nothing to send again: some wait for their next attempt. “Send now what waits” sends these.'],
+  ['due', 'Nothing waits for a later time: the rest is being sent.'],
+]);
 const NO_ATTEMPTS: DeliveryLogPage = { items: [], after: null };
 
 async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
@@ -45,6 +51,11 @@ async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
           action: `/monitors/${id}/redeliver`,
           label: 'Send everything again that failed',
           fields: { status: 'failed' },
+        })}
+        ${postButton(visit, {
+          action: `/monitors/${id}/redeliver`,
+          label: 'Send now what waits',
+          fields: { status: 'pending' },
         })}
         <span class="note">Ten a second, free, within the day’s limit.</span>
       </div>
@@ -72,7 +83,10 @@ async function readLog(
 function resentNotice({ query }: Visit): HtmlValue {
   if (query.text('done') !== 'resent') return false;
   const count = Number(query.text('queued'));
-  const said = Number.isSafeInteger(count) && count > 0 ? `${count.toLocaleString('en')} queued.` : 'Nothing to send.';
+  const said =
+    Number.isSafeInteger(count) && count > 0
+      ? `${count.toLocaleString('en')} queued.`
+      : (REASONS.get(query.text('reason')) ?? 'Nothing to send.');
   return html`<p class="notice good" role="status">
     ${said} ${query.text('more') === 'yes' && 'There are more: press again when these are sent.'}
   </p>`;
@@ -154,6 +168,7 @@ async function resend({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
   const [ids, status] = [visit.form.all('match_ids'), visit.form.text('status')];
   const body = ids.length > 0 ? { match_ids: ids } : { status };
   const answer = await callApi(visit, 'post', '/v1/monitors/:id/redeliver', { id, body });
-  const { queued, more } = answer.body as { queued: number; more: boolean };
-  return { redirect: `/monitors/${id}/deliveries?done=resent&queued=${queued}${more ? '&more=yes' : ''}` };
+  const { queued, more, reason } = answer.body as Redelivery;
+  const rest = `${more ? '&more=yes' : ''}${reason === undefined ? '' : `&reason=${reason}`}`;
+  return { redirect: `/monitors/${id}/deliveries?done=resent&queued=${queued}${rest}` };
 }
