@@ -27,8 +27,8 @@ const MIN_DAILY_LIMIT = 1_000;
 const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 
 /**
- * Queues settled matches for another delivery, paced, or makes due what waits for a later attempt. Repeating it is harmless: queued matches are pending and stay
- * unchanged.
+ * Queues settled matches for another delivery, paced, or makes due what waits for a later attempt. Repeating it is
+ * harmless: queued matches are pending and stay unchanged.
  *
  * @throws ApiError not_found, invalid_request, rate_limited when the account has reached its daily limit of resends
  */
