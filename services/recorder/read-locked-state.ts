@@ -61,13 +61,15 @@ export async function readLockedState(
 }
 
 async function readStarts(db: Queryable, candidates: readonly Candidate[]): Promise<Map<string, number>> {
-  const nextVersions = new Map(
-    candidates.map(({ monitor_id, monitor_version }) => [
-      versionKey(monitor_id, monitor_version + 1),
-      { monitorId: monitor_id, version: monitor_version + 1 },
-    ]),
+  const asked = new Map(
+    candidates.flatMap(({ monitor_id, monitor_version }) =>
+      [monitor_version, monitor_version + 1].map((version) => [
+        versionKey(monitor_id, version),
+        { monitorId: monitor_id, version },
+      ]),
+    ),
   );
-  const starts = await readVersionStarts(db, [...nextVersions.values()]);
+  const starts = await readVersionStarts(db, [...asked.values()]);
   return new Map(starts.map((start) => [versionKey(start.monitorId, start.version), start.since.getTime()]));
 }
 

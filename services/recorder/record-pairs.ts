@@ -121,6 +121,7 @@ function checkCandidates(
 
 function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: number): RejectionReason | undefined {
   const monitor = state.monitors.get(candidate.monitor_id);
+  const startOf = (version: number) => state.versionStarts.get(versionKey(candidate.monitor_id, version));
   return rejectionReason(
     {
       monitorVersion: candidate.monitor_version,
@@ -134,7 +135,7 @@ function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: numbe
       version: monitor.version,
       activeSinceMs: monitor.activeSince.getTime(),
     },
-    state.versionStarts.get(versionKey(candidate.monitor_id, candidate.monitor_version + 1)),
+    { versionSinceMs: startOf(candidate.monitor_version), nextVersionSinceMs: startOf(candidate.monitor_version + 1) },
     toleranceMs,
   );
 }

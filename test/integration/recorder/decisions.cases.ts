@@ -1,7 +1,8 @@
 import type { RejectionReason } from '../../../shared/domain/recording-decision.ts';
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /** Times in ms after the monitor's active_since. */
 export interface DecisionCase {
@@ -31,6 +32,8 @@ function row(name: string, entered: number, expected: RejectionReason | undefine
 
 /** Two rules behind. */
 const BEHIND = { version: 3, starts: { 2: 10_000, 3: 90_000 } };
+/** Matched by a rule that began six hours after the monitor. */
+const LATE = { version: 2, candidateVersion: 2, starts: { 2: 6 * HOUR, 3: 7 * HOUR } };
 
 export const DECISION_CASES: DecisionCase[] = [
   row('an active monitor takes an item', 10, undefined),
@@ -52,8 +55,12 @@ export const DECISION_CASES: DecisionCase[] = [
       row('by the old rule, before the next one began', 10_000 - tolerance - 1, undefined, changed),
       row('by the old rule, when the next one began', 10_000 - tolerance, 'rule_changed', changed),
       row('by the new rule, entered before it began', 5_000, undefined, { ...changed, candidateVersion: 2 }),
+      row('by a rule begun an hour after', 5 * HOUR - tolerance, undefined, { ...LATE, tolerance }),
+      row('by a rule begun more than an hour after', 5 * HOUR - tolerance - 1, 'rule_changed', { ...LATE, tolerance }),
     ];
   }),
+  row('by a rule begun long after and changed since', 10, 'rule_changed', { ...LATE, version: 3 }),
+  row('the same of a dump file', 10, 'rule_changed', { ...LATE, replay: true }),
   row('a replayed item that entered before', -1, 'entered_before_active', { replay: true }),
 
   row('made 5 minutes before active_since', 10, undefined, { created: -5 * MINUTE }),
