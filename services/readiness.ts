@@ -36,6 +36,7 @@ export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' 
 export class Readiness {
   private readonly engines = new Map<string, Probe>();
   private readonly services = new Map<string, Probe>();
+  private readonly halts = new Map<string, () => boolean>();
   /** Services that a check has found ready. */
   private readonly wereReady = new Set<string>();
   /** When `answer` first found a service not ready that was ready before. */
@@ -58,9 +59,14 @@ export class Readiness {
     for (const service of services) this.services.set(service, () => false);
   }
 
-  /** Called for each service once it has started. */
-  add(service: string, probe: Probe): void {
+  /**
+   * Called for each service once it has started.
+   *
+   * @param isHalted whether it stands still until somebody intervenes: not ready, and a start does not wait for it
+   */
+  add(service: string, probe: Probe, isHalted: () => boolean = () => false): void {
     this.services.set(service, probe);
+    this.halts.set(service, isHalted);
   }
 
   /** Takes as long as the slowest part, at most PROBE_MS. A probe that throws counts as not ready. */
@@ -72,8 +78,12 @@ export class Readiness {
       ]),
     );
     for (const [part, isReady] of answers) if (isReady && this.services.has(part)) this.wereReady.add(part);
-    const ready = answers.every(([part, isReady]) => isReady || this.optional.has(part));
-    return { ready, parts: Object.fromEntries(answers) };
+    const parts = Object.fromEntries(answers);
+    return { ready: this.allWork(parts), parts };
+  }
+
+  private allWork(parts: Record<string, boolean>, excluded: ReadonlySet<string> = new Set()): boolean {
+    return Object.entries(parts).every(([part, isReady]) => isReady || this.optional.has(part) || excluded.has(part));
   }
 
   /** Called once the addresses are published. Until then `answer` says no, so a client that reads yes finds them. */
@@ -98,10 +108,7 @@ export class Readiness {
       if (parts[service] === true) this.missingSince.delete(service);
       else if (this.wereReady.has(service)) parts[service] = this.isLapse(service, now);
     }
-    const ready = Object.entries(parts).every(
-      ([part, isReady]) => isReady || this.optional.has(part) || excluded.has(part),
-    );
-    return { ready: ready && this.isAnnounced && !this.isStopping, parts };
+    return { ready: this.allWork(parts, excluded) && this.isAnnounced && !this.isStopping, parts };
   }
 
   private isLapse(service: string, now: number): boolean {
@@ -120,7 +127,9 @@ export class Readiness {
     let workingSince: number | undefined;
     let completeSince: number | undefined;
     while (!signal.aborted) {
-      const { ready, parts } = await this.check();
+      const { parts } = await this.check();
+      for (const [service, isHalted] of this.halts) if (isHalted()) parts[service] = true;
+      const ready = this.allWork(parts);
       const now = this.monotonic();
       const isComplete = ready && (parts.clickhouse === false || Object.values(parts).every(Boolean));
       workingSince = ready ? (workingSince ?? now) : undefined;

@@ -59,7 +59,9 @@ type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
 /** What every service is given: the engines, and the forum's client, whose budget the services of a process share. */
 type ServiceDeps = Installation & { upstream: BudgetedUpstream; disks: DiskWatch };
 
-type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
+type Started = { stop(): Promise<void> } & (
+  { ready(): boolean } | { ready(): boolean; isHalted(): boolean } | { port: number } | object
+);
 
 interface Starter {
   name: ServiceName;
@@ -107,7 +109,11 @@ export async function runServices(
   for (const { name, start } of STARTERS) {
     if (!services.includes(name)) continue;
     const service = lifecycle.add(name, await start(installation, readiness), STOP_MS + config.http.drainMs);
-    readiness.add(name, () => ('ready' in service ? service.ready() : true));
+    readiness.add(
+      name,
+      () => ('ready' in service ? service.ready() : true),
+      () => 'isHalted' in service && service.isHalted(),
+    );
     if ('port' in service) api = urlOf(config.http.host, service.port);
   }
   lifecycle.add('lag', watchLag(installation));

@@ -1,9 +1,11 @@
+import { groupsOfTopic } from '../../schemas/messages/consumer-groups.ts';
 import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
 import type { ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import { readDeadLetters } from '../../shared/kafka/stored-letters/read-dead-letters.ts';
 import type { DeadLetter } from '../../shared/kafka/stored-letters/read-dead-letters.ts';
+import { CannotSetAside, setAsideRecords } from '../../shared/kafka/stored-letters/set-aside-records.ts';
 import { replayDeadLetters, replayGroup } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { consumerLag } from '../../shared/kafka/topics/topic-admin.ts';
 import { withLanguage } from '../../shared/language/item-language.ts';
@@ -58,6 +60,34 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
     return async (deps) => {
       await requireTopics(deps, withLetters(topics));
       return replayTopics(deps, topics, limit);
+    };
+  },
+};
+
+export const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
+  name: 'dead-letters set-aside',
+  summary: 'move the next records of a halted group to the dead letters, and let it go on after them',
+  optionsHelp: [
+    '--topic TOPIC          the source topic, without a prefix',
+    '--partition N          its partition',
+    '--to OFFSET            the first offset that stays; what is from the group’s own to before it is moved',
+    '--group GROUP          the group; required where several read the topic',
+  ],
+  examples: ['dead-letters set-aside --topic monitor.candidates --partition 3 --to 1094'],
+  options: Object.fromEntries(['topic', 'partition', 'to', 'group'].map((name) => [name, { type: 'string' }])),
+  prepare(values) {
+    if (values.topic === undefined) throw new AdminError('--topic: name the topic.');
+    const [topic = ''] = topicOption(values);
+    const partition = Number(wholeNumber('--partition', values.partition));
+    const to = wholeNumber('--to', values.to);
+    return async (deps) => {
+      await requireTopics(deps, withLetters([topic]));
+      return setAside(deps, {
+        topic,
+        partition,
+        to,
+        group: groupOption(values, groupsOfTopic(topic, deps.matcherShards)),
+      });
     };
   },
 };
@@ -121,6 +151,21 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
   }
 }
 
+async function setAside(
+  { kafka, prefix, report }: KafkaWorkDeps,
+  place: { topic: string; partition: number; to: bigint; group: string },
+): Promise<object[]> {
+  const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger: kafka.logger });
+  try {
+    const records = await setAsideRecords({ kafka, prefix, publisher, report, ...place });
+    return [{ ...place, to: Number(place.to), set_aside: records }];
+  } catch (error) {
+    throw error instanceof CannotSetAside ? new AdminError(`${error.message}.`) : error;
+  } finally {
+    await publisher.stop();
+  }
+}
+
 /** The item of a thing that the crawler could not read. Other letters are published as they are. */
 function restoreThing(
   letter: ConsumedRecord,
@@ -167,6 +212,17 @@ function topicOption({ topic }: OptionValues): readonly string[] {
     throw new AdminError(`--topic: ${topic} is not a topic of this service. The topics are: ${names.join(', ')}.`);
   }
   return [topic];
+}
+
+function wholeNumber(option: string, text = ''): bigint {
+  if (!/^\d{1,15}$/.test(text)) throw new AdminError(`${option}: must be a whole number.`);
+  return BigInt(text);
+}
+
+function groupOption({ group }: OptionValues, groups: readonly string[]): string {
+  const chosen = group ?? (groups.length === 1 ? groups[0] : undefined);
+  if (chosen !== undefined && groups.includes(chosen)) return chosen;
+  throw new AdminError(`--group: must be one of those that read the topic: ${groups.join(', ')}.`);
 }
 
 const withLetters = (topics: readonly string[]) => topics.flatMap((topic) => [topic, topic + DEAD_LETTER_SUFFIX]);

@@ -68,8 +68,9 @@ const GROUPS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands>(
   [
     'dead-letters',
     async () => {
-      const { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } = await import('./dead-letter-commands.ts');
-      return [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_COUNT].map(withKafka);
+      const { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE } =
+        await import('./dead-letter-commands.ts');
+      return [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE, DEAD_LETTERS_COUNT].map(withKafka);
     },
   ],
   [

@@ -25,7 +25,7 @@ export async function startArchiver({
   archiveReady,
   ...given
 }: ArchiverDeps & { archiveReady: Promise<boolean> }): Promise<
-  Running & { ready(): boolean; started: Promise<boolean> }
+  Running & Pick<BatchConsumer, 'ready' | 'isHalted'> & { started: Promise<boolean> }
 > {
   const deps = { ...given, logger: given.logger.child({ service: 'archiver' }) };
   const consumers = [await blankMatches(deps)];
@@ -39,6 +39,7 @@ export async function startArchiver({
   return {
     started,
     ready: () => isArchiving && consumers.every((consumer) => consumer.ready()),
+    isHalted: () => consumers.some((consumer) => consumer.isHalted()),
     async stop() {
       await started;
       await Promise.all(consumers.map((consumer) => consumer.stop()));

@@ -68,9 +68,7 @@ export interface DelivererDeps {
   limits?: Partial<DispatcherLimits>;
 }
 
-export interface Deliverer extends Running {
-  ready(): boolean;
-}
+export type Deliverer = Running & Pick<BatchConsumer, 'ready' | 'isHalted'>;
 
 /** Length of a claim's lease. The matches of a killed process are claimed again after it. */
 const LEASE_MS = 20_000;
@@ -126,6 +124,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   });
   return {
     ready: () => consumer.ready(),
+    isHalted: () => consumer.isHalted(),
     async stop() {
       // The dispatcher first, so that it claims nothing more while the others stop.
       const ended = withDeadline(

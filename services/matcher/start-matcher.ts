@@ -3,6 +3,7 @@ import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/m
 import { WHOLE } from '../../shared/domain/monitor-shard.ts';
 import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
@@ -48,7 +49,7 @@ const CONCURRENT_PARTITIONS = 4;
  * Matches every new post and comment against all active monitors in memory, and publishes candidates. Ready when
  * all monitors are loaded, the change listener is connected and the consumer has joined.
  */
-export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready(): boolean }> {
+export async function startMatcher(deps: MatcherDeps): Promise<Running & Pick<BatchConsumer, 'ready' | 'isHalted'>> {
   const { kafka, publisher, prefix, shard = WHOLE, metrics, fatal, toleranceMs } = deps;
   const logger = deps.logger.child({ service: 'matcher' });
   const parts = new Lifecycle(logger);
@@ -125,6 +126,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
   parts.add('listener', listener);
   return {
     ready: () => consumer.ready() && !isPaused,
+    isHalted: () => consumer.isHalted(),
     async stop() {
       await parts.stop();
     },

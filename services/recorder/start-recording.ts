@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { BackfillDeps } from './backfill/backfill-deps.ts';
@@ -18,7 +19,9 @@ export interface RecordingDeps
 }
 
 /** Starts the whole service: live matches and backfills. */
-export async function startRecording(deps: RecordingDeps): Promise<Running & { ready(): boolean }> {
+export async function startRecording(
+  deps: RecordingDeps,
+): Promise<Running & Pick<BatchConsumer, 'ready' | 'isHalted'>> {
   const { publishers, clickhouse } = deps;
   const liveLoad = new LiveLoad();
   const recorder = await startRecorder({ ...deps, publisher: publishers.live, liveLoad });
@@ -26,6 +29,7 @@ export async function startRecording(deps: RecordingDeps): Promise<Running & { r
   const backfills = startBackfills({ ...deps, publisher: publishers.backfills, readArchive, liveLoad });
   return {
     ready: () => recorder.ready(),
+    isHalted: () => recorder.isHalted(),
     async stop() {
       await backfills.stop();
       await recorder.stop();

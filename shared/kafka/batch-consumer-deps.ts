@@ -37,7 +37,8 @@ export interface BatchConsumerDeps {
    */
   handle: (batch: ConsumedBatch) => Promise<BatchOutcome | undefined> | Promise<void>;
   /**
-   * Called once with an unexpected error; the process must end. Nothing is handled or committed afterwards.
+   * Called once with an unexpected error; the process must end. Nothing is handled or committed afterwards. Too many
+   * unreadable records only halt this consumer.
    */
   fatal: (error: Error) => void;
   metrics: Metrics;
@@ -47,6 +48,8 @@ export interface BatchConsumerDeps {
   startSignal?: AbortSignal;
   /** Without it a poison record is fatal. */
   deadLetters?: DeadLetters;
+  /** How long a consumer that halted before unreadable records stays out of its group; default a minute. */
+  haltMs?: number;
   /** Default 1. With a larger number calls for different partitions overlap. */
   partitionsConcurrently?: number;
   /** The maximum number of records per call. Default: as fetched, at most 1 MB per partition. */

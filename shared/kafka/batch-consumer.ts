@@ -8,6 +8,8 @@ import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
 import type { AssignmentApi, BatchConsumerDeps } from './batch-consumer-deps.ts';
 import { BatchRunner } from './batch-runner.ts';
+import { TooManyDeadLetters } from './dead-letters.ts';
+import type { UnreadablePlace } from './dead-letters.ts';
 import { GroupAssignment } from './group-assignment.ts';
 import { isKafkaAway } from './kafka-away.ts';
 import { protocolErrorType } from './kafka-connection.ts';
@@ -18,6 +20,11 @@ export interface BatchConsumer extends Running {
    * answered a heartbeat within the session timeout.
    */
   ready(): boolean;
+  /**
+   * True while the group stands still before records that it cannot read: it was handed too many of them. The consumer
+   * then is in no group, apart from a try every minute, so that `admin dead-letters set-aside` can move the offset.
+   */
+  isHalted(): boolean;
   /** When the broker last answered a heartbeat or a join, in milliseconds since the epoch; 0 if never. */
   lastActivityMs(): number;
   /** Stops consumption until resume(). The current batch is no longer current at once, and is repeated later. */
@@ -28,6 +35,8 @@ export interface BatchConsumer extends Running {
 const LOADING = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 const MIB = 1024 * 1024;
 const RESTART_MS = 1_000;
+/** Meanwhile the group has no member, which a change of its offsets needs. */
+const HALT_MS = 60_000;
 /**
  * Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its
  * signal.
@@ -53,8 +62,9 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 }
 
 /**
- * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. It can
- * be paused in each of them. Halted (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs
+ * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. Halted
+ * (out of the group for a minute, then joining) from too many unreadable records until the group is past them. It can
+ * be paused in each of them. Ended (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs
  * to the assignment that was current when kafkajs delivered it.
  */
 class GroupConsumer implements BatchConsumer {
@@ -73,7 +83,11 @@ class GroupConsumer implements BatchConsumer {
   private lastActivity = 0;
   private pauses = 0;
   private isPaused = false;
-  private halted = false;
+  private ended = false;
+  /** What halted it. */
+  private halt: UnreadablePlace | undefined;
+  /** Out of the group because of it. */
+  private isAside = false;
   private readonly stopping = new AbortController();
 
   constructor(options: BatchConsumerDeps) {
@@ -96,14 +110,19 @@ class GroupConsumer implements BatchConsumer {
       maxWaitTimeInMs: options.gather?.ms ?? 300,
       maxBytesPerPartition: MIB,
       maxBytes: 8 * MIB,
-      retry: { retries: 10, restartOnFailure: () => Promise.resolve(!this.halted) },
+      retry: { retries: 10, restartOnFailure: () => Promise.resolve(!this.ended && !this.isAside) },
     });
     this.runner = new BatchRunner({
       ...options,
       logger: this.logger,
       clock: this.clock,
       fatal: (error) => {
-        this.end(error);
+        if (error instanceof TooManyDeadLetters) this.stepAside(error);
+        else this.end(error);
+      },
+      onCommitted: (topic, partition, next) => {
+        if (topic === this.halt?.topic && partition === this.halt.partition) this.passHalt(next);
+        options.onCommitted?.(topic, partition, next);
       },
     });
     this.listen();
@@ -132,7 +151,7 @@ class GroupConsumer implements BatchConsumer {
   }
 
   async stop(): Promise<void> {
-    this.halted = true;
+    this.ended = true;
     this.stopping.abort();
     this.assigned = false;
     this.assignment?.giveUp();
@@ -144,7 +163,11 @@ class GroupConsumer implements BatchConsumer {
   }
 
   ready(): boolean {
-    return this.assigned && !this.halted && this.clock() - this.lastActivity < this.sessionTimeoutMs;
+    return this.assigned && !this.halt && !this.ended && this.clock() - this.lastActivity < this.sessionTimeoutMs;
+  }
+
+  isHalted(): boolean {
+    return this.halt !== undefined;
   }
 
   lastActivityMs(): number {
@@ -159,7 +182,7 @@ class GroupConsumer implements BatchConsumer {
 
   resume(): void {
     this.isPaused = false;
-    if (this.hasGroup && !this.halted) this.consumer.resume(this.subscribed());
+    if (this.hasGroup && !this.ended) this.consumer.resume(this.subscribed());
   }
 
   private subscribed(): { topic: string }[] {
@@ -186,7 +209,7 @@ class GroupConsumer implements BatchConsumer {
     this.consumer.on(events.CRASH, ({ payload: { error, restart } }) => {
       this.assigned = false;
       this.assignment?.giveUp();
-      if (this.halted) return;
+      if (this.ended || this.isAside) return;
       // A broker that has just started loads its coordinators; operators need not see that.
       const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : this.levelOfLoss();
       if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and reconnects');
@@ -198,6 +221,10 @@ class GroupConsumer implements BatchConsumer {
   /** kafkajs gives up on some temporary conditions, such as a missing coordinator. */
   private startAgain(reason: Error): void {
     this.logger[this.levelOfLoss()]({ err: reason }, 'the consumer lost the broker and restarts');
+    this.startAfter(RESTART_MS);
+  }
+
+  private startAfter(waitMs: number): void {
     const { signal } = this.stopping;
     const begin = () =>
       retry(() => this.start(), {
@@ -208,10 +235,49 @@ class GroupConsumer implements BatchConsumer {
         isRetryable: isKafkaAway,
       });
     // A start may succeed, and its consumer crash at once, again and again.
-    const starting = delay(RESTART_MS, signal).then(begin);
-    starting.catch((error: unknown) => {
-      if (!this.halted) this.end(toError(error));
+    const starting = delay(waitMs, signal).then(() => {
+      this.isAside = false;
+      return begin();
     });
+    starting.catch((error: unknown) => {
+      if (!this.ended) this.end(toError(error));
+    });
+  }
+
+  /**
+   * Leaves the group, which stands still before records that it cannot read, and tries again later: a newer release may
+   * read them, or somebody set them aside. All else of the process goes on.
+   */
+  private stepAside(error: TooManyDeadLetters): void {
+    if (this.ended || this.isAside) return;
+    const { group } = this.options;
+    const { topic, partition, offset, next } = error.place;
+    const isKnown = this.halt?.topic === topic && this.halt.partition === partition && this.halt.offset === offset;
+    this.halt = error.place;
+    this.isAside = true;
+    this.assigned = false;
+    this.assignment?.giveUp();
+    this.options.metrics.kafkaConsumerHalted.set({ group }, 1);
+    const command = `admin dead-letters set-aside --group ${group} --topic ${topic} --partition ${partition} --to ${next}`;
+    this.logger[isKnown ? 'debug' : 'error'](
+      { err: error, topic, partition, offset: String(offset), command },
+      'the consumer halts before records that it cannot read; a release that reads them goes on, or the command sets them aside',
+    );
+    // Not awaited: it ends after the handler that called this. It logs its own errors.
+    void this.consumer
+      .disconnect()
+      .catch(() => undefined)
+      .then(() => {
+        this.startAfter(this.options.haltMs ?? HALT_MS);
+      });
+  }
+
+  /** @param next the group's next offset of the partition at which it halted; undefined: another process owns it */
+  private passHalt(next: bigint | undefined): void {
+    if (this.halt === undefined || (next !== undefined && next <= this.halt.offset)) return;
+    this.halt = undefined;
+    this.options.metrics.kafkaConsumerHalted.set({ group: this.options.group }, 0);
+    this.logger.info('the group is past the records that halted it');
   }
 
   /** One warning for each time without the broker; `prepare` logs its end. */
@@ -233,7 +299,7 @@ class GroupConsumer implements BatchConsumer {
     this.hasGroup = true;
     this.lastActivity = this.clock();
     // kafkajs loses pauses when it restarts after a crash.
-    if (this.isPaused || this.halted) this.consumer.pause(this.subscribed());
+    if (this.isPaused || this.ended) this.consumer.pause(this.subscribed());
     assignment.ready = this.prepare(assignment);
   }
 
@@ -249,10 +315,11 @@ class GroupConsumer implements BatchConsumer {
       if (assignment.isOver()) return false;
       await onAssigned?.(assignment.partitions, this.assignmentApi(assignment));
     } catch (error) {
-      if (!assignment.isOver() && !this.halted) this.end(toError(error));
+      if (!assignment.isOver() && !this.ended) this.end(toError(error));
       return false;
     }
-    if (assignment.isOver() || this.halted) return false;
+    if (assignment.isOver() || this.ended) return false;
+    if (this.halt) this.passHalt(assignment.nextOffset(this.halt.topic, this.halt.partition));
     this.assigned = true;
     this.isLost = false;
     this.logger.info({ partitions: assignment.partitions.length }, 'joined the consumer group');
@@ -276,7 +343,7 @@ class GroupConsumer implements BatchConsumer {
   private async handleBatch(payload: EachBatchPayload): Promise<void> {
     const { assignment, pauses } = this;
     if (!assignment) return;
-    const ownsPartition = () => assignment === this.assignment && !assignment.isOver() && !this.halted;
+    const ownsPartition = () => assignment === this.assignment && !assignment.isOver() && !this.ended;
     await this.runner.run(payload, assignment, {
       ownsPartition,
       isCurrent: () =>
@@ -285,8 +352,8 @@ class GroupConsumer implements BatchConsumer {
   }
 
   private end(error: Error): void {
-    if (this.halted) return;
-    this.halted = true;
+    if (this.ended) return;
+    this.ended = true;
     this.assigned = false;
     this.assignment?.giveUp();
     if (this.hasGroup) this.consumer.pause(this.subscribed());

@@ -10,6 +10,22 @@ import type { OutgoingRecord, Publisher } from './publisher.ts';
  */
 export class TooManyDeadLetters extends Error {
   override name = 'TooManyDeadLetters';
+  readonly place: UnreadablePlace;
+
+  constructor(message: string, place: UnreadablePlace) {
+    super(message);
+    this.place = place;
+  }
+}
+
+/** The records that a group cannot read. */
+export interface UnreadablePlace {
+  topic: string;
+  partition: number;
+  /** The first one's. */
+  offset: bigint;
+  /** After the last one that was fetched. */
+  next: bigint;
 }
 
 export interface DeadLetterLimits {
@@ -73,7 +89,7 @@ export class DeadLetters {
     for (const [topic, letters] of groupByTopic(poison)) {
       await this.publisher.publish(
         topic + DEAD_LETTER_SUFFIX,
-        letters.map((letter) => this.toLetter(letter)),
+        letters.map((letter) => deadLetterOf(this.group, letter)),
       );
       this.metrics.kafkaDeadLetters.inc({ topic, group: this.group }, letters.length);
       this.logger.error(
@@ -113,25 +129,29 @@ export class DeadLetters {
 
   private createTooManyError(what: string, poison: readonly PoisonRecord[]): TooManyDeadLetters {
     const { topic, partition, offset } = poison[0]!.record;
+    const offsets = poison.map(({ record }) => record.offset);
+    const next = offsets.reduce((a, b) => (a > b ? a : b)) + 1n;
     return new TooManyDeadLetters(
       `${this.group} cannot read ${what}; it stops at ${topic}/${partition} offset ${offset}: ${poison[0]!.reason}`,
+      { topic, partition, offset, next },
     );
   }
+}
 
-  private toLetter({ record, step, reason }: PoisonRecord): OutgoingRecord {
-    const about = {
-      topic: record.topic,
-      partition: String(record.partition),
-      offset: String(record.offset),
-      timestamp: String(record.timestampMs),
-      group: this.group,
-      step,
-      reason: reason.slice(0, MAX_REASON_CHARACTERS),
-    };
-    const headers = { ...record.headers };
-    for (const [name, value] of Object.entries(about)) headers[DEAD_LETTER_HEADER_PREFIX + name] = value;
-    return { key: record.key, value: record.value, headers };
-  }
+/** The record of the dead-letter topic, whose headers tell origin and reason. */
+export function deadLetterOf(group: string, { record, step, reason }: PoisonRecord): OutgoingRecord {
+  const about = {
+    topic: record.topic,
+    partition: String(record.partition),
+    offset: String(record.offset),
+    timestamp: String(record.timestampMs),
+    group,
+    step,
+    reason: reason.slice(0, MAX_REASON_CHARACTERS),
+  };
+  const headers = { ...record.headers };
+  for (const [name, value] of Object.entries(about)) headers[DEAD_LETTER_HEADER_PREFIX + name] = value;
+  return { key: record.key, value: record.value, headers };
 }
 
 function groupByTopic(poison: readonly PoisonRecord[]): Map<string, PoisonRecord[]> {

@@ -84,6 +84,12 @@ export class GroupAssignment {
     return this.states.get(partitionKey(topic, partition))?.committed;
   }
 
+  /** The offset that the group reads next; undefined if the partition is not ours. */
+  nextOffset(topic: string, partition: number): bigint | undefined {
+    const state = this.states.get(partitionKey(topic, partition));
+    return state && (state.committed === undefined || state.committed < state.low ? state.low : state.committed);
+  }
+
   /**
    * Moves a requested seek into the bounds of the log, because kafkajs would react to an offset outside them by
    * overwriting the committed offset with "earliest". Returns undefined if the partition is not ours.

@@ -147,6 +147,11 @@ function declare(registers: Registry[]) {
       'Records set aside as unreadable. Run: npm run admin -- dead-letters list.',
       ['topic', 'group'],
     ),
+    kafkaConsumerHalted: gauge(
+      'kafka_consumer_halted',
+      '1 while a group stands still before too many unreadable records. Run: npm run admin -- dead-letters set-aside.',
+      ['group'],
+    ),
     kafkaOffsetResets: counter(
       'kafka_offset_resets_total',
       'Committed offsets that were out of range. Each one means that records expired unread.',

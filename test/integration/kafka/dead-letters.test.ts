@@ -1,14 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedRecord } from '../../../shared/kafka/consumed-batch.ts';
-import { DeadLetters, TooManyDeadLetters } from '../../../shared/kafka/dead-letters.ts';
+import { DeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import type { DeadLetterLimits } from '../../../shared/kafka/dead-letters.ts';
 import { PoisonMessage, parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { replayDeadLetters } from '../../../shared/kafka/stored-letters/replay-dead-letters.ts';
-import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
+import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import { MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
+import { partitionOfKey } from '../../../shared/kafka/partition-of-key.ts';
+import { runAdminHere } from '../../support/children/admin-process.ts';
+import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -117,25 +122,62 @@ test('a handler that throws PoisonMessage for a record is called again with the 
 test.each<[string, Partial<DeadLetterLimits>, (n: number) => boolean]>([
   ['in a row', { maxRun: 5 }, (n) => n >= 30],
   ['in share', { window: 100, maxRatio: 0.1 }, (n) => n % 5 === 0],
-])('too many unreadable records %s stop the consumer before the topic is drained', async (name, limits, isBad) => {
+])('too many unreadable records %s halt the group before the topic is drained', async (name, limits, isBad) => {
   const topic = await fixture.topic(`too-many-${name.replaceAll(' ', '-')}`);
   const records = Array.from({ length: 200 }, (_, n) => ({ key: 'k', value: isBad(n) ? 'garbled' : `{"n":${n}}` }));
   await fixture.publisher.publish(topic, records);
-  const fatal: Error[] = [];
-  const options = {
-    maxRecords: 10,
-    fatal: (error: Error) => void fatal.push(error),
-    handle: async (batch: Parameters<BatchConsumerDeps['handle']>[0]) => ({
-      poison: parseRecords(numbered, batch).poison,
-    }),
-  };
-  await start(topic, options, limits);
-  await eventually('fatal', () => fatal.length > 0);
-  expect(fatal[0]).toBeInstanceOf(TooManyDeadLetters);
+  await start(topic, { maxRecords: 10, handle: async (batch) => parseRecords(numbered, batch) }, limits);
+  await eventually('halted', () => running[0]!.isHalted());
+  expect(running[0]!.ready()).toBe(false);
+  expect(await counted(fixture.metrics, 'kafka_consumer_halted', { group: `group-of-${topic}` })).toBe(1);
   const [letters] = await fixture.kafka.withAdmin((admin) =>
     admin.fetchTopicOffsets(`${fixture.prefix}${topic}.dead-letter`),
   );
   expect(Number(letters!.high)).toBeLessThanOrEqual(5);
+});
+
+test('a halted group goes on once its next records are set aside, and no other group has halted', async () => {
+  const topic = MONITOR_CANDIDATES.name;
+  await ensureTopics(fixture.kafka, { ...fixture, embedded: true, topics: [MONITOR_CANDIDATES] });
+  const [partition, after] = [partitionOfKey('k', MONITOR_CANDIDATES.partitions.embedded), 30 + 60];
+  const values = Array.from({ length: 100 }, (_, n) => (n >= 30 && n < after ? `garbled ${n}` : `{"n":${n}}`));
+  const publish = (value: string) => fixture.publisher.publish(topic, [{ key: 'k', value }]);
+  for (const value of values) await publish(value);
+  const handled: number[] = [];
+  const group = RECORDER_GROUP;
+  const deadLetters = new DeadLetters({ ...fixture, group, logger: silentLogger() });
+  await start(topic, {
+    ...{ group, deadLetters, haltMs: 3_000 },
+    async handle(batch) {
+      const { parsed, poison } = parseRecords(numbered, batch);
+      handled.push(...parsed.map(({ value }) => value.n));
+      return { poison };
+    },
+  });
+  const other: string[] = [];
+  await start(topic, { group: 'other', handle: async ({ records }) => void other.push(...records.map(String)) });
+  await eventually('halted', () => running[0]!.isHalted());
+
+  const env = { KAFKA_BROKERS: inject('kafkaBrokers'), KAFKA_TOPIC_PREFIX: fixture.prefix };
+  const setAside = (to: number, ...more: string[]) =>
+    runAdminHere(
+      ['dead-letters', 'set-aside', '--topic', topic, '--partition', `${partition}`, '--to', `${to}`, ...more],
+      env,
+    );
+  expect((await setAside(101)).err).toContain('--to must be from 1 to 100');
+  expect((await setAside(after, '--group', 'matcher')).err).toContain('--group: must be one of');
+  expect(JSON.parse((await setAside(after)).out)).toEqual({ topic, partition, to: after, group, set_aside: after });
+  await publish('{"n":100}');
+  await eventually('the rest', () => handled.at(-1) === 100);
+  expect(handled.slice(-11)).toEqual([90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100]);
+  await eventually('ready', () => running[0]!.ready());
+  expect(running[0]!.isHalted()).toBe(false);
+  expect(await counted(fixture.metrics, 'kafka_consumer_halted', { group })).toBe(0);
+  expect(other).toHaveLength(101);
+  const letters = await readLetters(topic);
+  await eventually('the letters', () => letters.length >= after);
+  expect(letters.map(({ value }) => value.toString())).toEqual(values.slice(0, after));
+  expect(headersOf(letters[30]!)).toMatchObject({ 'dead-letter-group': group, 'dead-letter-reason': 'set aside' });
 });
 
 test('replay publishes the original records, up to its limit, and resumes where it ended', async () => {

@@ -57,6 +57,21 @@ test('the start does not wait for ever for an archiver whose tables ClickHouse r
   expect(time.now).toBeLessThan(15_000);
 });
 
+test('the start does not wait for a service that halted, which is named', async () => {
+  const { time, readiness } = stage();
+  const signal = AbortSignal.timeout(10_000);
+  readiness.add('api', () => (time.now += 100) > 0);
+  readiness.add(
+    'matcher',
+    () => false,
+    () => true,
+  );
+  await readiness.untilReady(signal);
+  expect(signal.aborted).toBe(false);
+  readiness.markAnnounced();
+  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { api: true, matcher: false } });
+});
+
 test('excluded parts are named and do not count', async () => {
   const { up, readiness, add } = stage(['api']);
   add('api');
