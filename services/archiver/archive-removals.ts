@@ -6,6 +6,7 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
 
 /** The ids are sent in the URL of the ClickHouse request. Some servers limit URLs to 16 KB; 500 × 25 bytes fit. */
@@ -62,6 +63,7 @@ function consumeRemovals(
       return { poison };
     },
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
+    noteLost: (lost) => noteLostRecords(pool, lost),
     fatal,
     metrics,
     logger,

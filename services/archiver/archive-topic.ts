@@ -4,6 +4,7 @@ import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -35,7 +36,7 @@ export interface Archive<S extends z.ZodType> {
  *    row per key.
  */
 export async function archiveTopic<S extends z.ZodType>(
-  { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDeps,
+  { kafka, prefix, publisher, pool, metrics, logger, fatal }: ArchiverDeps,
   { group, topics, table, insert }: Archive<S>,
 ): Promise<BatchConsumer> {
   const first = topics[0]!;
@@ -63,6 +64,7 @@ export async function archiveTopic<S extends z.ZodType>(
       return Promise.resolve();
     },
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
+    noteLost: (lost) => noteLostRecords(pool, lost),
     fatal,
     metrics,
     logger,

@@ -8,6 +8,7 @@ import {
   sumMovedCredits,
 } from '../../shared/stores/upkeep/installation-counts.ts';
 import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
+import { countLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { countWaitingWork } from '../../shared/stores/upkeep/waiting-work.ts';
 
 /**
@@ -40,6 +41,10 @@ export class InstallationReport {
     metrics.postgresOldestSnapshot.set(await readOldestSnapshot(db));
     // Whichever process made the last check, and however long ago this one was started.
     metrics.ledgerMismatches.set((await readLedgerMismatches(db)) ?? 0);
+    metrics.kafkaLostRecords.reset();
+    for (const { group, topic, records } of await countLostRecords(db)) {
+      metrics.kafkaLostRecords.set({ group, topic }, records);
+    }
     if (this.countedEntry === undefined) {
       this.countedEntry = await lastLedgerEntry(db);
       return;
@@ -89,5 +94,6 @@ export class InstallationReport {
     }
     metrics.monitors.reset();
     metrics.backfills.reset();
+    metrics.kafkaLostRecords.reset();
   }
 }

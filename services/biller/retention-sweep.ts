@@ -21,6 +21,7 @@ import {
   deleteExpiredCoverage,
   deleteExpiredForumCalls,
   deleteExpiredGaps,
+  deleteExpiredLostRecords,
 } from '../../shared/stores/upkeep/coverage-retention.ts';
 import { deleteExpiredBackfills } from '../../shared/stores/backfills/backfill-retention.ts';
 import { deleteExpiredDigestMails } from '../../shared/stores/digests/digest-mails.ts';
@@ -81,6 +82,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'recent_uses', deleteSome: deleteExpiredUses },
   { table: 'live_tails', deleteSome: deleteExpiredLiveTailSlots },
   { table: 'crawl_gaps', deleteSome: (db, limit) => deleteExpiredGaps(db, GAP_DAYS, limit) },
+  { table: 'lost_records', deleteSome: (db, limit) => deleteExpiredLostRecords(db, GAP_DAYS, limit) },
   { table: 'audit_samples', deleteSome: (db, limit) => deleteExpiredAuditSamples(db, AUDIT_DAYS, limit) },
   { table: 'forum_calls', deleteSome: (db, limit) => deleteExpiredForumCalls(db, COVERAGE_DAYS, limit) },
   { table: 'coverage_hours', deleteSome: (db, limit) => deleteExpiredCoverage(db, COVERAGE_DAYS, limit) },

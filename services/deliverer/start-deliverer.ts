@@ -6,6 +6,7 @@ import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
@@ -157,6 +158,7 @@ async function startHintConsumer(
     topics: [MONITOR_MATCHES.name],
     gather: ANY_RECORD,
     deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics, logger }),
+    noteLost: (lost) => noteLostRecords(deps.pool, lost),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
       const stale = clock() - MAX_HINT_AGE_MS;

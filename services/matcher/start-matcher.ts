@@ -1,4 +1,5 @@
 import { matcherGroup } from '../../schemas/messages/consumer-groups.ts';
+import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
 import { WHOLE } from '../../shared/domain/monitor-shard.ts';
 import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
@@ -13,6 +14,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { noteLostItems } from '../../shared/stores/crawl/lost-records.ts';
 import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { ChangeListener } from './change-listener.ts';
@@ -75,6 +77,8 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & Pick<Ba
     onAssigned: (_, assignment) => matcher.assigned(assignment),
     partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
+    noteLost: (lost) =>
+      noteLostItems(deps.pool, { ...lost, afterMs: lost.afterMs ?? parseMatcherCommit(lost.metadata)?.at }),
     fatal,
     metrics,
     logger,

@@ -15,6 +15,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { traceHeaders } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { BatchTrace } from './batch-trace.ts';
@@ -94,6 +95,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
     maxRecords: MAX_BATCH,
     partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),
+    noteLost: (lost) => noteLostRecords(deps.pool, lost),
     fatal,
     metrics,
     logger,

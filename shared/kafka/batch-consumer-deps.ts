@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { BatchOutcome, ConsumedBatch } from './consumed-batch.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import type { CommittedOffset, TopicPartition } from './group-assignment.ts';
+import type { CommittedOffset, TopicPartition, UnreadRecords } from './group-assignment.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 
 /** The operations of onAssigned, which runs before the first batch of a new assignment. */
@@ -71,6 +71,10 @@ export interface BatchConsumerDeps {
    * How long a member may continue its current batch during a rebalance. Default 60 s; then it loses its partitions.
    */
   rebalanceTimeoutMs?: number;
+  /**
+   * Stores what the group never read, before it goes on; noting it again must be harmless. Default: it is only logged.
+   */
+  noteLost?: (lost: UnreadRecords & { group: string }) => Promise<void>;
   /** Called after each offset commit. `next` is the first offset that is not yet handled. */
   onCommitted?: (topic: string, partition: number, next: bigint) => void;
   /**

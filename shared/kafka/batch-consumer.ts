@@ -10,7 +10,8 @@ import type { AssignmentApi, BatchConsumerDeps } from './batch-consumer-deps.ts'
 import { BatchRunner } from './batch-runner.ts';
 import { TooManyDeadLetters } from './dead-letters.ts';
 import type { UnreadablePlace } from './dead-letters.ts';
-import { GroupAssignment } from './group-assignment.ts';
+import { GroupAssignment, readCommitted } from './group-assignment.ts';
+import type { CommittedBefore } from './group-assignment.ts';
 import { isKafkaAway } from './kafka-away.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
@@ -84,6 +85,7 @@ class GroupConsumer implements BatchConsumer {
   private pauses = 0;
   private isPaused = false;
   private ended = false;
+  private committedBefore: CommittedBefore | undefined;
   /** What halted it. */
   private halt: UnreadablePlace | undefined;
   /** Out of the group because of it. */
@@ -142,6 +144,11 @@ class GroupConsumer implements BatchConsumer {
     });
     if (this.stopping.signal.aborted) await this.consumer.disconnect();
     this.stopping.signal.throwIfAborted();
+    this.committedBefore = await retry(() => readCommitted(options.kafka, options), {
+      what: `reading the committed offsets of ${options.group}`,
+      logger: this.logger,
+      signal: this.stopping.signal,
+    });
     await this.consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -307,12 +314,13 @@ class GroupConsumer implements BatchConsumer {
     const { kafka, prefix, group, onAssigned } = this.options;
     const { signal } = assignment;
     try {
-      await retry(() => assignment.load(kafka, prefix, group), {
+      await retry(() => assignment.load(kafka, prefix, group, this.committedBefore), {
         what: `reading the committed offsets of ${group}`,
         logger: this.logger,
         signal,
       });
       if (assignment.isOver()) return false;
+      this.committedBefore = undefined;
       await onAssigned?.(assignment.partitions, this.assignmentApi(assignment));
     } catch (error) {
       if (!assignment.isOver() && !this.ended) this.end(toError(error));

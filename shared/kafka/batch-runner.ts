@@ -40,7 +40,16 @@ interface Fetched {
 
 type Options = Pick<
   BatchConsumerDeps,
-  'prefix' | 'group' | 'topics' | 'handle' | 'fatal' | 'metrics' | 'maxRecords' | 'isRetryable' | 'onCommitted'
+  | 'prefix'
+  | 'group'
+  | 'topics'
+  | 'handle'
+  | 'fatal'
+  | 'metrics'
+  | 'maxRecords'
+  | 'isRetryable'
+  | 'onCommitted'
+  | 'noteLost'
 > & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
 
 /**
@@ -69,7 +78,6 @@ export class BatchRunner {
     // A counter that begins at 1 has not increased: without these zeros the first fault would raise no alert.
     for (const topic of options.topics) {
       this.metrics.kafkaDeadLetters.inc({ topic, group: options.group }, 0);
-      this.metrics.kafkaOffsetResets.inc({ topic, group: options.group }, 0);
     }
   }
 
@@ -100,7 +108,9 @@ export class BatchRunner {
     const records = payload.batch.messages.map((message) => toConsumedRecord(topic, partition, message));
     const first = records[0];
     if (!first) return;
-    this.observe(fetched, first);
+    const labels = { topic, group: this.options.group };
+    this.metrics.kafkaOldestAge.set(labels, Math.max(0, this.options.clock() - first.timestampMs) / 1_000);
+    if (!(await this.begin(fetched, first))) return;
     const committed = assignment.committedOffset(topic, partition);
     for (const unit of cutUnits(records, committed, this.options.maxRecords ?? Number.POSITIVE_INFINITY)) {
       if (!ownership.isCurrent() || assignment.rejoin) return;
@@ -108,17 +118,26 @@ export class BatchRunner {
     }
   }
 
-  private observe({ topic, partition, assignment, payload }: Fetched, first: ConsumedRecord): void {
-    const labels = { topic, group: this.options.group };
-    this.metrics.kafkaOldestAge.set(labels, Math.max(0, this.options.clock() - first.timestampMs) / 1_000);
+  /** Notes what the group never read before this record, before a commit hides it. False: it could not be noted. */
+  private async begin(fetched: Fetched, first: ConsumedRecord): Promise<boolean> {
+    const { assignment, payload } = fetched;
     const highWatermark = BigInt(payload.batch.highWatermark);
-    if (assignment.checkPosition(topic, partition, first.offset, highWatermark) === 'reset') {
-      this.metrics.kafkaOffsetResets.inc(labels);
+    const unread = assignment.unreadBefore(first, highWatermark);
+    if (unread) {
+      try {
+        await this.options.noteLost?.({ ...unread, group: this.options.group });
+      } catch (error) {
+        await this.handleFailure(fetched, error);
+        return false;
+      }
+      const { topic, partition, from, to } = unread;
       this.logger.error(
-        { topic, partition, offset: String(first.offset) },
+        { topic, partition, from: String(from), to: String(to) },
         'the expected offset is not in the log; reading continues at another one, and records may have expired unread',
       );
     }
+    assignment.begin(first, highWatermark);
+    return true;
   }
 
   /** Returns true when the unit is done and the next one may follow. */
@@ -148,7 +167,7 @@ export class BatchRunner {
     }
     if (!ownership.ownsPartition()) return false;
     payload.resolveOffset(String(last.offset));
-    assignment.resolved(topic, partition, next);
+    assignment.resolved(last);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs';
+import type { ConsumedRecord } from './consumed-batch.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 
 export interface TopicPartition {
@@ -14,6 +15,19 @@ export interface CommittedOffset extends TopicPartition {
   metadata: string;
 }
 
+/** Records that the group never read; they expired, or the log was truncated or recreated. */
+export interface UnreadRecords extends TopicPartition {
+  /** From this offset to before `to`; equal when nobody knows how many there were. */
+  from: bigint;
+  to: bigint;
+  /** When the last record before them was appended, in milliseconds since the epoch; undefined: before this join. */
+  afterMs: number | undefined;
+  /** When the first one after them was appended. */
+  beforeMs: number;
+  /** Of the offset that was committed at this join. */
+  metadata: string;
+}
+
 interface PartitionState {
   /** The committed offset; nothing below it is committed again. */
   committed: bigint | undefined;
@@ -25,6 +39,10 @@ interface PartitionState {
    * onAssigned hides it from kafkajs and from the comparison of offsets.
    */
   wasReset: boolean;
+  /** The committed offset that was out of range; undefined if it is not known. */
+  resetFrom: bigint | undefined;
+  /** When the last record that was handled in this assignment was appended, in milliseconds since the epoch. */
+  handledAtMs: number | undefined;
   low: bigint;
   high: bigint;
 }
@@ -62,13 +80,18 @@ export class GroupAssignment {
     this.over.abort();
   }
 
-  /** Reads the committed offset and the bounds of each owned partition. Must finish before any batch is handled. */
-  async load(kafka: KafkaConnection, prefix: string, group: string): Promise<void> {
+  /**
+   * Reads the committed offset and the bounds of each owned partition. Must finish before any batch is handled.
+   *
+   * @param before what was committed before this process joined
+   */
+  async load(kafka: KafkaConnection, prefix: string, group: string, before?: CommittedBefore): Promise<void> {
     if (this.partitions.length === 0) return;
     const topics = [...new Set(this.partitions.map(({ topic }) => topic))];
     const known = await kafka.withAdmin((admin) => readPartitionStates(admin, prefix, group, topics));
     for (const { topic, partition } of this.partitions) {
       const state = known.get(partitionKey(topic, partition));
+      if (state?.wasReset) state.resetFrom ??= before?.get(partitionKey(topic, partition));
       if (state) this.states.set(partitionKey(topic, partition), state);
     }
   }
@@ -104,24 +127,36 @@ export class GroupAssignment {
 
   /**
    * Compares the first offset of a batch with the expected one. The topics are neither compacted nor transactional, so
-   * a gap means that records expired unread. A step back means that the log was truncated or recreated; then the
-   * committed offset is meaningless.
+   * a gap means that records expired unread. A step back means that the log was truncated or recreated.
+   *
+   * @returns what the group never read; undefined: nothing, or `begin` was called for it
    */
-  checkPosition(topic: string, partition: number, first: bigint, highWatermark: bigint): 'expected' | 'reset' {
+  unreadBefore(
+    { topic, partition, offset, timestampMs }: RecordPlace,
+    highWatermark: bigint,
+  ): UnreadRecords | undefined {
     const state = this.states.get(partitionKey(topic, partition));
-    if (!state) return 'expected';
-    const cut = state.committed !== undefined && state.committed > highWatermark;
-    const moved = state.position !== undefined && state.position !== first;
-    if (cut || (moved && state.position! > first)) state.committed = undefined;
-    const isReset = cut || moved || state.wasReset;
-    state.position = first;
-    state.wasReset = false;
-    return isReset ? 'reset' : 'expected';
+    if (!state) return undefined;
+    const { position, wasReset, resetFrom, handledAtMs: afterMs, metadata } = state;
+    const isCut = wasCut(state, offset, highWatermark);
+    if (!isCut && !wasReset && (position === undefined || position === offset)) return undefined;
+    const expected = (wasReset ? resetFrom : position) ?? offset;
+    const from = expected < offset && !isCut ? expected : offset;
+    return { topic, partition, from, to: offset, afterMs, beforeMs: timestampMs, metadata };
   }
 
-  resolved(topic: string, partition: number, next: bigint): void {
+  /** The batch that begins with this record is handled next. After a cut the committed offset is meaningless. */
+  begin({ topic, partition, offset }: RecordPlace, highWatermark: bigint): void {
     const state = this.states.get(partitionKey(topic, partition));
-    if (state) state.position = next;
+    if (!state) return;
+    if (wasCut(state, offset, highWatermark)) state.committed = undefined;
+    state.position = offset;
+    state.wasReset = false;
+  }
+
+  resolved({ topic, partition, offset, timestampMs }: RecordPlace): void {
+    const state = this.states.get(partitionKey(topic, partition));
+    if (state) Object.assign(state, { position: offset + 1n, handledAtMs: timestampMs });
   }
 
   markCommitted(topic: string, partition: number, next: bigint): void {
@@ -130,11 +165,31 @@ export class GroupAssignment {
   }
 }
 
+type RecordPlace = Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestampMs'>;
+
+function wasCut({ committed, position }: PartitionState, first: bigint, highWatermark: bigint): boolean {
+  return (committed !== undefined && committed > highWatermark) || (position !== undefined && position > first);
+}
+
 /** kafkajs commits this value, "earliest", when an offset is out of range. -1 means that nothing was committed. */
 const COMMITTED_EARLIEST = -2n;
 
 function partitionKey(topic: string, partition: number): string {
   return `${topic}|${partition}`;
+}
+
+/** The committed offsets by partition. */
+export type CommittedBefore = ReadonlyMap<string, bigint>;
+
+/** Reads what a group has committed. As soon as it is joined, kafkajs overwrites what is out of range. */
+export function readCommitted(
+  kafka: KafkaConnection,
+  { prefix, group, topics }: { prefix: string; group: string; topics: readonly string[] },
+): Promise<CommittedBefore> {
+  return kafka.withAdmin(async (admin) => {
+    const states = await readPartitionStates(admin, prefix, group, topics);
+    return new Map([...states].flatMap(([key, { committed }]) => (committed === undefined ? [] : [[key, committed]])));
+  });
 }
 
 async function readPartitionStates(
@@ -152,8 +207,10 @@ async function readPartitionStates(
     for (const { partition, offset, metadata } of partitions) {
       const next = BigInt(offset) < 0n ? undefined : BigInt(offset);
       const wasReset = BigInt(offset) === COMMITTED_EARLIEST;
-      const state = { committed: next, metadata: metadata ?? '', position: next, wasReset, low: 0n, high: 0n };
-      states.set(partitionKey(topic.slice(prefix.length), partition), state);
+      states.set(partitionKey(topic.slice(prefix.length), partition), {
+        ...{ committed: next, metadata: metadata ?? '', position: next, wasReset, low: 0n, high: 0n },
+        ...{ resetFrom: undefined, handledAtMs: undefined },
+      });
     }
   }
   for (const topic of topics) {
@@ -161,7 +218,9 @@ async function readPartitionStates(
       const state = states.get(partitionKey(topic, partition));
       if (!state) continue;
       Object.assign(state, { low: BigInt(low), high: BigInt(high) });
-      if (state.committed !== undefined && state.committed < state.low) state.wasReset = true;
+      if (state.committed === undefined || state.committed >= state.low) continue;
+      state.wasReset = true;
+      state.resetFrom = state.committed;
     }
   }
   return states;

@@ -152,9 +152,9 @@ function declare(registers: Registry[]) {
       '1 while a group stands still before too many unreadable records. Run: npm run admin -- dead-letters set-aside.',
       ['group'],
     ),
-    kafkaOffsetResets: counter(
-      'kafka_offset_resets_total',
-      'Committed offsets that were out of range. Each one means that records expired unread.',
+    kafkaLostRecords: gauge(
+      'kafka_lost_records',
+      'Records that expired before the group read them, as noticed in the last 24 hours. Lengthen the retention.',
       ['topic', 'group'],
     ),
 

@@ -12,6 +12,19 @@ export async function deleteExpiredGaps(db: Queryable, days: number, limit: numb
   return rowCount ?? 0;
 }
 
+/** Deletes what was noted of lost records more than `days` ago, at most `limit`. Returns how many. */
+export async function deleteExpiredLostRecords(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM lost_records
+      WHERE (consumer_group, topic, partition, from_offset) IN
+            (SELECT consumer_group, topic, partition, from_offset FROM lost_records
+              WHERE noticed_at < (SELECT service_now()) - make_interval(days => $1)
+              ORDER BY noticed_at LIMIT $2)`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}
+
 /** Deletes audit samples of hours more than `days` ago, at most `limit`. Returns how many. */
 export async function deleteExpiredAuditSamples(db: Queryable, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(

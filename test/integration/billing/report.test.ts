@@ -3,6 +3,7 @@ import { InstallationReport } from '../../../services/biller/installation-report
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
 import { storeLedgerMismatches } from '../../../shared/stores/upkeep/settings.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -108,4 +109,13 @@ test('an open snapshot, as that of a dump, is exported with its age until it end
   dump.release();
   await report.update(db.pool);
   expect(Number(await exported('postgres_oldest_snapshot_seconds'))).toBeLessThan(await age());
+});
+
+test('what a group lost is exported by whichever process reports, from its first sample', async () => {
+  const lost = { group: 'recorder', topic: 'monitor.candidates', partition: 0, from: 3n, to: 8n };
+  await noteLostRecords(db.pool, lost);
+  await report.update(db.pool);
+  expect(await exported('kafka_lost_records')).toEqual(['{group="recorder",topic="monitor.candidates"} 5']);
+  report.withdraw();
+  expect(await exported('kafka_lost_records')).toEqual([]);
 });

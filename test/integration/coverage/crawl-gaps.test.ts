@@ -9,6 +9,7 @@ import {
   openGaps,
   readOpenGaps,
 } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { countLostRecords, noteLostItems, noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -157,4 +158,25 @@ test('a gap that was extended while it was worked on stays open', async () => {
   expect(await closeGap(db.pool, worked!.id, { found: 1, outcome: 'filled', upTo: worked! })).toBe(false);
   const [extended] = await readOpenGaps(db.pool, { limit: 1 });
   expect(await closeGap(db.pool, extended!.id, { found: 1, outcome: 'filled', upTo: extended! })).toBe(true);
+});
+
+test('items that no matcher read are a gap that nothing fills, however often they are noted', async () => {
+  const at = await now();
+  const lost = { group: 'matcher', topic: 'forum.posts', partition: 1, from: 10n, to: 25n };
+  const times = { afterMs: at - 80 * 60 * MINUTE, beforeMs: at - 72 * 60 * MINUTE };
+  await noteLostItems(db.pool, { ...lost, ...times });
+  await noteLostItems(db.pool, { ...lost, to: 30n, ...times });
+  await noteLostRecords(db.pool, { ...lost, group: 'recorder', topic: 'monitor.candidates', from: 7n, to: 7n });
+  expect(await listGaps(db.pool, { from: at - MINUTE, to: at + MINUTE, limit: 10 })).toMatchObject([
+    { source: 'matcher', reason: 'expired', outcome: 'given_up', afterAt: times.afterMs, beforeAt: times.beforeMs },
+  ]);
+  const counts = await countLostRecords(db.pool);
+  expect(new Map(counts.map(({ group, topic, records }) => [`${group} ${topic}`, records]))).toEqual(
+    new Map([
+      ['matcher forum.posts', 20],
+      ['recorder monitor.candidates', 1],
+    ]),
+  );
+  await db.freeze('25 hours');
+  expect(await countLostRecords(db.pool)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
-import type { CommittedOffset } from '../../../shared/kafka/group-assignment.ts';
+import type { CommittedOffset, UnreadRecords } from '../../../shared/kafka/group-assignment.ts';
 import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -211,7 +211,7 @@ test.each([
   { name: 'expired', onAssigned: undefined },
   // As the matcher does: kafkajs never asks for the committed offset.
   { name: 'expired-sought', onAssigned: seekCommitted },
-])('records that expired unread are detected and counted once: $name', async ({ name, onAssigned }) => {
+])('records that expired unread are noted before the group goes on: $name', async ({ name, onAssigned }) => {
   const topic = await fixture.topic(name);
   await publishNumbers(topic, 0, 10);
   const first = await start(topic, { handle: async () => undefined });
@@ -220,8 +220,17 @@ test.each([
   await publishNumbers(topic, 10, 40);
   await expire(topic, '25');
   const seen: number[] = [];
+  const lost: UnreadRecords[] = [];
+  let isAway = true;
   const second = await start(topic, {
     ...(onAssigned && { onAssigned }),
+    isRetryable: () => isAway,
+    async noteLost(unread) {
+      if (seen.length > 0) throw new Error('the group is past them');
+      lost.push(unread);
+      if (lost.length < 3) throw new Error('the store is away');
+      isAway = false;
+    },
     handle: async (batch) => void seen.push(...numbersOf(batch)),
   });
   if (onAssigned) second.pause();
@@ -229,8 +238,9 @@ test.each([
   second.resume();
   await eventually('the rest', () => seen.includes(39));
   expect(seen).toEqual(range(25, 40));
-  const { values } = await fixture.metrics.kafkaOffsetResets.get();
-  expect(values.filter(({ labels }) => labels.topic === topic).map(({ value }) => value)).toEqual([1]);
+  expect(lost.map(({ partition, from, to }) => ({ partition, from, to }))).toEqual(
+    Array(3).fill({ partition: 0, from: 10n, to: 25n }),
+  );
   await eventually('committed', async () => (await committed(topic)).offset === '40');
 });
 

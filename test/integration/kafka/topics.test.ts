@@ -202,7 +202,10 @@ describe('reading a topic to its end', () => {
 
   async function groups(): Promise<string[]> {
     const listed = await fixture.kafka.withAdmin((admin) => admin.listGroups());
-    return listed.groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(fixture.prefix));
+    return listed.groups
+      .map(({ groupId }) => groupId)
+      .filter((id) => id.startsWith(fixture.prefix))
+      .sort();
   }
 
   test('reads what was there at the start, not what is published meanwhile, and leaves no group', async () => {

@@ -67,6 +67,12 @@ test('keeps what tells about the crawl for its days, and deletes at most 5,000 o
   const tables = [
     { table: 'crawl_gaps', days: 90, columns: '(source, reason, opened_at)', values: `'s', 'r', service_now()` },
     {
+      table: 'lost_records',
+      days: 90,
+      columns: '(consumer_group, topic, partition, from_offset, to_offset, noticed_at)',
+      values: `'g', 't', n, 0, 1, service_now()`,
+    },
+    {
       table: 'audit_samples',
       days: 35,
       columns: '(hour, post_id, weight, seen, total)',

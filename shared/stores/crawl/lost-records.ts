@@ -1,0 +1,70 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Records of a partition that a consumer group never read. */
+export interface LostRecords {
+  group: string;
+  /** Without the prefix. */
+  topic: string;
+  partition: number;
+  /** The first one's offset, and that of the first record after them; equal: nobody knows how many there were. */
+  from: bigint;
+  to: bigint;
+}
+
+/** When what is lost was appended, in milliseconds since 1970. */
+export interface LostTimes {
+  /** The last record before; undefined when that is not known. */
+  afterMs: number | undefined;
+  /** The first record after. */
+  beforeMs: number;
+}
+
+/** Notes what a group lost. Noting a stretch again, even if it has grown, changes only its end. */
+export async function noteLostRecords(db: Queryable, lost: LostRecords): Promise<void> {
+  await db.query(
+    `INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
+     VALUES ($1, $2, $3, $4, $5, service_now())
+     ON CONFLICT (consumer_group, topic, partition, from_offset)
+       DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset)`,
+    valuesOf(lost),
+  );
+}
+
+/**
+ * Notes what matchers lost: the archive may have these items, so that coverage counts them as seen, but nobody was told
+ * about them. So there is a gap of them, too, which nothing can fill.
+ */
+export async function noteLostItems(db: Queryable, lost: LostRecords & LostTimes): Promise<void> {
+  await db.query(
+    `WITH noted AS (
+       INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
+       VALUES ($1, $2, $3, $4, $5, service_now())
+       ON CONFLICT (consumer_group, topic, partition, from_offset)
+         DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset)
+     )
+     INSERT INTO crawl_gaps (source, reason, after_at, before_at, opened_at, filled_at, outcome)
+     SELECT $1, 'expired', to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), now, now, 'given_up'
+       FROM (SELECT service_now() AS now) AS clock
+      WHERE NOT EXISTS (SELECT FROM lost_records
+                         WHERE consumer_group = $1 AND topic = $2 AND partition = $3 AND from_offset = $4)`,
+    [...valuesOf(lost), lost.afterMs ?? null, lost.beforeMs],
+  );
+}
+
+/** How many records each group lost of each topic, as noticed in the last 24 hours; 1 where nobody knows how many. */
+export async function countLostRecords(db: Queryable): Promise<{ group: string; topic: string; records: number }[]> {
+  const { rows } = await db.query<{ group: string; topic: string; records: number }>(
+    `SELECT consumer_group AS "group", topic, sum(greatest(1, to_offset - from_offset))::float8 AS records
+       FROM lost_records WHERE noticed_at > (SELECT service_now()) - interval '24 hours'
+      GROUP BY consumer_group, topic`,
+  );
+  return rows;
+}
+
+const valuesOf = ({ group, topic, partition, from, to }: LostRecords) => [
+  group,
+  topic,
+  partition,
+  String(from),
+  String(to),
+];
