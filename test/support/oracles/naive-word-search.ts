@@ -27,7 +27,10 @@ function simplified(text: string): string {
     )
     .replace(/\\([_*#~>\-.[\]()])/g, '$1')
     .normalize('NFC')
-    .replace(/[\u200b-\u200d\u2060\ufeff\u00ad]|\p{Variation_Selector}/gu, '')
+    .replace(
+      /[\u034f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector}/gu,
+      '',
+    )
     .replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
     .replace(/[\ufb00-\ufb06]/g, (ligature) => ligature.normalize('NFKC'))
     .replace(/[\u{1d400}-\u{1d7ff}]/gu, (letter) => letter.normalize('NFKC'))

@@ -9,7 +9,7 @@ const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
 
 const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
-const ZERO_WIDTH_BUT_SPACE = /\u00ad|\u200c|\u200d|\u2060|\ufeff/g;
+const INVISIBLE_BUT_SPACE = /[\u034f\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 /** In these scripts the zero-width space separates words. */
 const SPACE_OF_SPACELESS =
   /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/gu;
@@ -27,7 +27,7 @@ const COMPATIBLE =
 const APOSTROPHE = /\u2019/g;
 const HYPHEN = /[\u2010\u2011]/g;
 
-const WHITESPACE_RUN = /\p{White_Space}{2,}|[^\P{White_Space} ]/gu;
+const WHITESPACE_RUN = /[\p{White_Space}\u3164\uffa0\u2800]{2,}|[[\p{White_Space}\u3164\uffa0\u2800]--[ ]]/gv;
 
 function characterReference(digits: string, radix: number): string {
   const codePoint = Number.parseInt(digits, radix);
@@ -50,7 +50,7 @@ function compose(text: string): string {
 function foldBeyondAscii(text: string, fold: (text: string) => string): string {
   const visible = text
     .replace(VARIATION_SELECTOR, '')
-    .replace(ZERO_WIDTH_BUT_SPACE, '')
+    .replace(INVISIBLE_BUT_SPACE, '')
     .replace(SPACE_OF_SPACELESS, ' ')
     .replace(ZERO_WIDTH_SPACE, '')
     .replace(SKIN_TONE, '');

@@ -251,16 +251,25 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['dont e-mail me', "don't e\u2013mail me", "don't e\u2212mail me", 'don`t e-mail me'],
   },
   {
-    rule: '4 an invisible character that is not removed separates words',
+    rule: '4 marks of direction, invisible operators and joiners are removed inside and between words',
     keyword: 'rust',
-    matches: ['rust\u200e', '\u200frust', '\u202arust\u202c', 'a\u2066rust\u2069b', 'rust\u2063'],
-    misses: ['ru\u200est', 'ru\u200fst', 'ru\u2066st', 'ru\u2061st', 'ru\u202ast'],
+    matches: [
+      ...['ru\u200est', 'ru\u200fst', '\u202aru\u202cst\u202e', 'a \u2066rust\u2069 b', 'r\u2061u\u2062s\u2063t\u2064'],
+      ...['ru\u180est', 'ru\u034fst', 'ru\u061cst', 'ru&#8206;st'],
+    ],
+    misses: ['a\u2066rust\u2069', 'rust\u200ey', 't\u200frust', 'rust\u202a2', 'ru \u2063st', 'rust\u034f\u0301'],
+  },
+  {
+    rule: '4 characters that show nothing separate words',
+    keyword: 'new york',
+    matches: ['new\u3164york', 'new\u2800york', 'new\uffa0 \u3164york', 'x\u3164new york\u2800y', 'new&#12644;york'],
+    misses: ['newyork', 'new\u3164,york', 'ne\u3164w york', 'new yor\uffa0k', 'new-\u3164york'],
   },
   {
     rule: '4 invisible characters at the edge of a symbol',
     keyword: 'C++',
-    matches: ['C\u200b+\u200d+', 'C++\u200b', '\u200bC++', 'C\u00ad++', 'C++\u200b17', 'C++\u200b-'],
-    misses: ['C++\u200b+', 'C+\u200b++', 'x\u200bC++', 'C\u200b+', 'C+\u200e+'],
+    matches: ['C\u200b+\u200d+', 'C++\u200b', '\u200bC++', 'C\u00ad++', 'C++\u200b17', 'C++\u200b-', 'C+\u200e+'],
+    misses: ['C++\u200b+', 'C+\u200b++', 'x\u200bC++', 'C\u200b+', 'C+\u200e++'],
   },
   {
     rule: '4 a zero-width space between Thai and an ideograph is removed',
