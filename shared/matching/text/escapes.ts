@@ -1,5 +1,7 @@
+import type { CodeParts } from './code-parts.ts';
+
 /** One pass decodes both, so that no result is decoded again: `&amp;lt;` is `&lt;`, not `<`. */
-const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
+const ESCAPE = /\\([\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
 const NAMED: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, nbsp: 0xa0 };
 const REPLACEMENT = 0xfffd;
 
@@ -21,13 +23,15 @@ function characterReference(digits: string, radix: number): number {
 /** By code unit: 1 if it may follow & in an entity, 2 if a backslash escapes it. */
 const FOLLOWERS = new Uint8Array(0x80);
 for (const first of '#alqgn') FOLLOWERS[first.charCodeAt(0)] = 1;
-for (const escaped of '_*#~>-.[]()') FOLLOWERS[escaped.charCodeAt(0)] = (FOLLOWERS[escaped.charCodeAt(0)] ?? 0) | 2;
+for (const escaped of '\\`*_{}[]()#+-.!:|&<>/^~')
+  FOLLOWERS[escaped.charCodeAt(0)] = (FOLLOWERS[escaped.charCodeAt(0)] ?? 0) | 2;
 
-/** The entity or Markdown escape at `offset`, decoded once, or undefined if there is none. */
-export function escapeAt(text: string, offset: number): WrittenCharacter | undefined {
+/** The entity or Markdown escape at `offset`, decoded once, or undefined if there is none. Code has no escapes. */
+export function escapeAt(text: string, offset: number, code: CodeParts): WrittenCharacter | undefined {
   const unit = text.charCodeAt(offset);
   const kind = unit === AMPERSAND ? 1 : unit === BACKSLASH ? 2 : 0;
   if (((FOLLOWERS[text.charCodeAt(offset + 1)] ?? 0) & kind) === 0) return undefined;
+  if (unit === BACKSLASH && code.has(offset)) return undefined;
   ESCAPE.lastIndex = offset;
   const match = ESCAPE.exec(text);
   if (match === null) return undefined;
@@ -39,8 +43,8 @@ export function escapeAt(text: string, offset: number): WrittenCharacter | undef
 }
 
 /** The character at `offset`, escaped or not. */
-export function characterAt(text: string, offset: number): WrittenCharacter {
-  const escape = escapeAt(text, offset);
+export function characterAt(text: string, offset: number, code: CodeParts): WrittenCharacter {
+  const escape = escapeAt(text, offset, code);
   if (escape !== undefined) return escape;
   const codePoint = text.codePointAt(offset) ?? 0;
   return { codePoint, length: codePoint > 0xffff ? 2 : 1 };

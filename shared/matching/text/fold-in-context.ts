@@ -1,4 +1,5 @@
 import { foldCase } from './case-folding.ts';
+import type { CodeParts } from './code-parts.ts';
 import { characterAt } from './escapes.ts';
 import {
   caseKeepingTable,
@@ -24,14 +25,23 @@ function foldsAlone(character: string): boolean {
   return character.length === 1 && FOLD[character.charCodeAt(0)] !== NEEDS_CONTEXT;
 }
 
+/** A part of a text. */
+export interface Stretch {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  /** Where the text is code. */
+  readonly code: CodeParts;
+}
+
 /** Removes invisible characters. Zero-width spaces between letters of some scripts become spaces instead. */
-function visibleCharacters(text: string, emit: Emit): void {
+function visibleCharacters({ text, start, end, code }: Stretch, emit: Emit): void {
   let previous = '';
   let space: [from: number, to: number] | undefined;
-  let to = 0;
-  while (to < text.length) {
+  let to = start;
+  while (to < end) {
     const from = to;
-    const { codePoint, length } = characterAt(text, from);
+    const { codePoint, length } = characterAt(text, from, code);
     to += length;
     const character = String.fromCodePoint(codePoint);
     if (codePoint === ZERO_WIDTH_SPACE) {
@@ -110,9 +120,9 @@ class Cluster {
  *
  * @param keepsCase folds everything but the case of letters, to the same length
  */
-export function foldInContext(text: string, keepsCase: boolean, emit: Emit): void {
+export function foldInContext(stretch: Stretch, keepsCase: boolean, emit: Emit): void {
   const cluster = new Cluster(keepsCase, emit);
-  visibleCharacters(text, (character, from, to) => {
+  visibleCharacters(stretch, (character, from, to) => {
     for (const plain of plainForm(character)) cluster.add(plain, from, to);
   });
   cluster.flush();

@@ -1,3 +1,4 @@
+import { CodeParts } from './code-parts.ts';
 import { characterAt, escapeAt } from './escapes.ts';
 import { caseKeepingTable, FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
 import { foldInContext } from './fold-in-context.ts';
@@ -48,6 +49,7 @@ export class FoldedText {
   readonly #firsts = new IntList();
   readonly #froms = new IntList();
   readonly #tos = new IntList();
+  readonly #code = new CodeParts();
   readonly #keepsCase: boolean;
   readonly #table: Uint16Array;
 
@@ -62,6 +64,7 @@ export class FoldedText {
     this.#froms.clear();
     this.#tos.clear();
     this.#startSegment(0, 0, 0);
+    this.#code.set(text);
     this.length = 0;
     let offset = 0;
     while (offset < text.length) {
@@ -92,7 +95,7 @@ export class FoldedText {
   /** Folds at least the character at `offset`; returns the offset at which to continue. */
   #foldSpecial(text: string, unit: number, offset: number): number {
     if (unit === AMPERSAND || unit === BACKSLASH) {
-      const escape = escapeAt(text, offset);
+      const escape = escapeAt(text, offset, this.#code);
       if (escape === undefined) {
         this.#push(unit);
         return offset + 1;
@@ -119,14 +122,14 @@ export class FoldedText {
     let end = offset;
     let isAfterPlain = false;
     while (end < text.length) {
-      const { codePoint, length } = characterAt(text, end);
+      const { codePoint, length } = characterAt(text, end, this.#code);
       const isThisPlain = isPlain(codePoint);
       if (isAfterPlain && isThisPlain) break;
       isAfterPlain = isThisPlain;
       end += length;
     }
-    foldInContext(text.slice(start, end), this.#keepsCase, (folded, from, to) => {
-      this.#startSegment(this.length, start + from, start + to);
+    foldInContext({ text, start, end, code: this.#code }, this.#keepsCase, (folded, from, to) => {
+      this.#startSegment(this.length, from, to);
       for (let offset = 0; offset < folded.length; offset++) this.#push(folded.charCodeAt(offset));
     });
     this.#startSegment(this.length, end, 0);

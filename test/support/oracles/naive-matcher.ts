@@ -123,7 +123,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Folds everything in real texts that may hide a word of plain ASCII letters. */
 export function naiveFold(text: string): string {
   return text
-    .replace(/\\(?=[_*#~>\-.[\]()])|&(?:amp|lt|gt|quot|nbsp);|&#x?[0-9a-f]{1,7};/gi, (found) => {
+    .replace(/\\(?=[\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:amp|lt|gt|quot|nbsp);|&#x?[0-9a-f]{1,7};/gi, (found) => {
       if (found === '\\') return '';
       if (!found.startsWith('&#')) return ENTITIES[found] ?? found;
       const codePoint = Number(found.slice(2, -1).replace(/^x/i, '0x'));

@@ -25,7 +25,7 @@ function simplified(text: string): string {
         return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
       },
     )
-    .replace(/\\([_*#~>\-.[\]()])/g, '$1')
+    .replace(/\\([\\`*_{}[\]()#+\-.!:|&<>/^~])/g, '$1')
     .normalize('NFC')
     .replace(
       /[\u034f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector}/gu,

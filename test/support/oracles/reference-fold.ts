@@ -5,7 +5,7 @@ const BEYOND_ASCII = /[^\0-\x7f]/;
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
 /** One pass decodes both, so that no result is decoded again: `&amp;lt;` is `&lt;`, not `<`. */
-const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/g;
+const ESCAPE = /\\([\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
 
 const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
@@ -35,12 +35,57 @@ function characterReference(digits: string, radix: number): string {
   return isCharacter ? String.fromCodePoint(codePoint) : '\ufffd';
 }
 
+/** Which code units are code in Markdown: fenced and indented lines, and spans between backticks. */
+function codeUnits(text: string): boolean[] {
+  const isCode: boolean[] = [];
+  const mark = (from: number, to: number): void => {
+    for (let unit = from; unit < to; unit++) isCode[unit] = true;
+  };
+  let [offset, paragraph, fence, isList, isAfterText] = [0, 0, '', false, false];
+  const readSpans = (): void => {
+    for (const { 0: found, 1: ticks, index } of text
+      .slice(paragraph, offset)
+      .matchAll(/\\[\s\S]|(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)|`+/g)) {
+      if (ticks !== undefined) mark(paragraph + index, paragraph + index + found.length);
+    }
+  };
+  for (const line of text.split(/(?<=\n)/)) {
+    const end = offset + line.length;
+    const opening = /^ {0,3}(?:(`{3,})[^`\n]*|(~{3,}).*)$/s.exec(line);
+    const isIndented = !isList && !isAfterText && /^(?: {4}| {0,3}\t)/.test(line);
+    const isText = fence === '' && /[^ \t\r\n]/.test(line) && !isIndented && opening === null;
+    if (!isText && fence === '') readSpans();
+    if (fence !== '' || isIndented || opening !== null) if (/[^ \t\r\n]/.test(line) || fence !== '') mark(offset, end);
+    if (fence !== '') {
+      const closes = /^\s{0,3}(`+|~+)\s*$/.exec(line)?.[1];
+      if (closes?.startsWith(fence) === true) fence = '';
+    } else if (opening !== null && !isIndented) fence = opening[1] ?? opening[2] ?? '';
+    if (isText && /^[ \t]*(?:[-+*]|\d{1,9}[.)])[ \t]/.test(line)) isList = true;
+    else if (isText && !isAfterText && !/^[ \t]/.test(line)) isList = false;
+    isAfterText = isText;
+    offset = end;
+    if (!isText) paragraph = end;
+  }
+  readSpans();
+  return isCode;
+}
+
 function unescape(text: string): string {
-  return text.replace(ESCAPE, (_, escaped?: string, name?: string, decimal?: string, hexadecimal?: string) => {
-    if (escaped !== undefined) return escaped;
-    if (name !== undefined) return NAMED[name] ?? '';
-    return decimal !== undefined ? characterReference(decimal, 10) : characterReference(hexadecimal ?? '', 16);
-  });
+  const isCode = codeUnits(text);
+  let result = '';
+  for (let offset = 0; offset < text.length;) {
+    ESCAPE.lastIndex = offset;
+    const [whole = '', escaped, name, decimal, hexadecimal] = ESCAPE.exec(text) ?? [];
+    if (whole === '' || (escaped !== undefined && isCode[offset] === true)) result += text.charAt(offset++);
+    else {
+      if (escaped !== undefined) result += escaped;
+      else if (name !== undefined) result += NAMED[name] ?? '';
+      else
+        result += decimal !== undefined ? characterReference(decimal, 10) : characterReference(hexadecimal ?? '', 16);
+      offset += whole.length;
+    }
+  }
+  return result;
 }
 
 function compose(text: string): string {

@@ -34,9 +34,55 @@ export const FOLDING_CASES: readonly TermCase[] = [
   },
   {
     rule: '1 every escape of the list',
-    keyword: 'x*#~>-.[]()x',
-    matches: ['x*#~>-.[]()x', 'x\\*\\#\\~\\>\\-\\.\\[\\]\\(\\)x', 'x\\*#\\~>\\-.\\[]\\()x'],
-    misses: ['x\\\\*#~>-.[]()x', 'x*#~\\/>-.[]()x', 'x*#~>-.[]()xx', 'x*#~>-.[()x', 'x *#~>-.[]()x'],
+    keyword: 'x*{}[]()#+-.!:|&<>/^~`x',
+    matches: [
+      ...['x*{}[]()#+-.!:|&<>/^~`x', 'x\\*\\{\\}\\[\\]\\(\\)\\#\\+\\-\\.\\!\\:\\|\\&\\<\\>\\/\\^\\~\\`x'],
+      ...['x\\*{\\}[]()#+\\-.!:\\|&amp;\\<>/^~`x', 'a x*{}[]()#+-.!:|&\\<\\>/\\^~\\`x b'],
+    ],
+    misses: ['x\\\\*{}[]()#+-.!:|&<>/^~`x', 'x*{}[]()#+-.!:|&<>/^~`xx', 'x*{}[]()#+-.!:|\\\\&<>/^~`x'],
+  },
+  {
+    rule: '1 symbols of names are escaped too',
+    keyword: 'C++',
+    matches: ['C\\+\\+', 'C\\++ and C', 'c+\\+.', '(C\\+\\+17)', '**C\\+\\+**', '> C\\+\\+', 'C&#43;\\+'],
+    misses: ['C\\\\+\\\\+', 'C\\+', 'C\\+\\+\\+', 'C\\ ++', '\\C\\+'],
+  },
+  {
+    rule: '1 a slash and an ampersand',
+    keyword: 'AT&T/7',
+    matches: ['AT\\&T\\/7', 'AT&T\\/7', 'at\\&t/7', 'AT&amp;T\\/7', 'AT\\&T/7!'],
+    misses: ['AT\\&amp;T/7', 'AT\\\\&T/7', 'AT&T\\\\/7', 'AT&T\\7', 'AT\\T/7'],
+  },
+  {
+    rule: '1 a backslash in code stays',
+    keyword: 'rust_lang',
+    matches: [
+      ...['a `b` rust\\_lang `c`', '\\`rust\\_lang\\`', '`rust\\_lang', '`` ` rust\\_lang', '`a\n\nrust\\_lang`'],
+      ...[
+        '\n- a\n\n    rust\\_lang',
+        'a\n    rust\\_lang',
+        '\n```\na\n```\nrust\\_lang',
+        '    a\n\nrust\\_lang',
+        '`rust_lang`',
+      ],
+    ],
+    misses: [
+      ...[
+        '`rust\\_lang`',
+        'a ``rust\\_lang`` b',
+        '`a\nrust\\_lang`',
+        '`` ` rust\\_lang ` ``',
+        '    rust\\_lang',
+        '\trust\\_lang',
+      ],
+      ...[
+        'a\n\n    rust\\_lang',
+        'a\n```\nrust\\_lang\n```\nb',
+        '~~~\nrust\\_lang',
+        '    a\n    rust\\_lang',
+        '`a\\` rust_langs `',
+      ],
+    ],
   },
   {
     rule: '1 &lt;',
@@ -107,8 +153,8 @@ export const FOLDING_CASES: readonly TermCase[] = [
   {
     rule: '1 a backslash before anything else stays',
     keyword: 'C++',
-    matches: ['C++', 'c++\\', '\\C++', 'C++\\+', '\\(C++\\)'],
-    misses: ['C\\+\\+', 'C\\++', 'C+\\+', 'C\\\\+\\\\+', 'C\\#'],
+    matches: ['C++', 'c++\\', '\\C++', 'C++\\a', '\\(C++\\)'],
+    misses: ['C\\a++', 'C\\=++', 'C+\\ +', 'C\\\\+\\\\+', 'C\\#'],
   },
 
   // Rule 2: different encodings of a letter are equal. Of the compatibility forms only full width, half-width kana,
