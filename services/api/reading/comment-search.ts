@@ -1,6 +1,6 @@
 import type { CommentItem, CommentListing } from '../../../schemas/api/forum-resources.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { isGoneText } from '../../../shared/domain/gone-text.ts';
+import { isGoneText } from '../../../shared/matching/text/item-texts.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';

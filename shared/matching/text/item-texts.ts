@@ -22,19 +22,23 @@ export function firstText(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }
 
-/** Whether the text is the upstream site's placeholder for a deleted text. */
-function isDeleted(text: string): boolean {
-  const trimmed = text.trim();
-  return trimmed === '[deleted]' || trimmed === '[removed]';
-}
+/**
+ * What the forum shows in place of a text or a title that its author, a moderator or the staff removed, in any case. It
+ * is read by ClickHouse as well.
+ */
+export const GONE_TEXT = String.raw`^\s*\[ ?(?:deleted|removed)(?: by (?:user|moderator|reddit(?: (?:on account of|in response to) [^\n]{1,200})?))? ?\]\s*$`;
+const IS_GONE_TEXT = new RegExp(GONE_TEXT, 'i');
 
-/** Calls `visit` for each text that is searched. No phrase spans two texts. `text` is the number in TEXTS. */
+/** Whether a text is what the forum shows in place of one that was deleted or removed. */
+export const isGoneText = (text: string): boolean => IS_GONE_TEXT.test(text);
+
+/** Calls `visit` for each text that is searched, none that is gone. No phrase spans two texts. `text`: see TEXTS. */
 export function forEachText(
   item: MatchItem,
   searchesPostTitle: boolean,
   visit: (written: string, text: number) => void,
 ): void {
-  if (item.kind === 'post') visit(item.title, 0);
-  if (!isDeleted(item.text)) visit(item.text, 1);
-  if (searchesPostTitle && item.kind === 'comment') visit(item.title, 2);
+  if (item.kind === 'post' && !isGoneText(item.title)) visit(item.title, 0);
+  if (!isGoneText(item.text)) visit(item.text, 1);
+  if (searchesPostTitle && item.kind === 'comment' && !isGoneText(item.title)) visit(item.title, 2);
 }

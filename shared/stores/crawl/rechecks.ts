@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { isGoneText } from '../../domain/gone-text.ts';
+import { GONE_TEXT, isGoneText } from '../../matching/text/item-texts.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A thing with stored content, and its place in the order by which it is kept. */
@@ -59,8 +59,8 @@ export async function findSeenAsRemoved(
               FROM item_contents
              WHERE thing_id IN {ids: Array(String)}
              GROUP BY thing_id
-            HAVING min(lower(trimBoth(JSONExtractString(content, 'body'))) IN ('[removed]', '[deleted]', '[ removed by reddit ]'))`,
-    query_params: { ids: [...thingIds] },
+            HAVING min(match(JSONExtractString(content, 'body'), {gone: String}))`,
+    query_params: { ids: [...thingIds], gone: `(?i)${GONE_TEXT}` },
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: 20 },
     ...(signal ? { abort_signal: signal } : {}),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareId } from '../../../schemas/messages/forum-item.ts';
-import { isGoneText } from '../../domain/gone-text.ts';
+import { isGoneText } from '../../matching/text/item-texts.ts';
 import { text } from './field-schemas.ts';
 import { parseAnswer } from './parse-page.ts';
 

@@ -177,7 +177,10 @@ describe('things seen as removed', () => {
     const seen = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString();
     const first = [
       forumItemOf('t1_always', { body: '[removed]', first_seen_at: seen(1) }),
-      forumItemOf('t1_staff', { body: ' [ Removed by Reddit ]', first_seen_at: seen(1) }),
+      forumItemOf('t1_staff', {
+        body: ' [ Removed by Reddit on account of violating the rules. ]\n',
+        first_seen_at: seen(1),
+      }),
       forumItemOf('t1_later', { body: 'words', first_seen_at: seen(1) }),
       forumItemOf('t1_shown', { body: 'words', first_seen_at: seen(1) }),
     ];

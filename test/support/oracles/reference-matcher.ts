@@ -63,8 +63,12 @@ function compile({ text, prefix = false, caseSensitive = false }: RuleTerm): Ref
 /** The texts of an item by the names that rules use. */
 function referenceTexts(item: MatchItem): ReadonlyMap<SearchedText, string> {
   const texts = new Map<SearchedText, string>();
-  texts.set(item.kind === 'post' ? 'title' : 'post_title', item.title);
-  if (!/^\s*\[(?:deleted|removed)\]\s*$/.test(item.text)) texts.set('body', item.text);
+  const isGone = (text: string): boolean =>
+    /^\s*\[ ?(?:deleted|removed)(?: by (?:user|moderator|reddit(?: (?:on account of|in response to) .+)?))? ?\]\s*$/i.test(
+      text,
+    );
+  if (!isGone(item.title)) texts.set(item.kind === 'post' ? 'title' : 'post_title', item.title);
+  if (!isGone(item.text)) texts.set('body', item.text);
   return texts;
 }
 

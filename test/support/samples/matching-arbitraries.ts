@@ -121,7 +121,17 @@ export function textAround(terms: readonly string[], pieces: number): fc.Arbitra
   );
   return fc.oneof(
     { weight: 20, arbitrary: fc.array(piece, { maxLength: pieces }).map((parts) => parts.join('')) },
-    { weight: 1, arbitrary: fc.constantFrom('[deleted]', ' [removed]\n', '[removed] a', '') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '[deleted]',
+        ' [removed]\n',
+        '[removed] a',
+        '[deleted by user]',
+        '[ Removed by Reddit ]',
+        '',
+      ),
+    },
   );
 }
 

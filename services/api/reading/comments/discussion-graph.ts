@@ -1,5 +1,5 @@
 import type { Comment, DiscussionGraph, Post } from '../../../../schemas/messages/forum-post.ts';
-import { isGoneText } from '../../../../shared/domain/gone-text.ts';
+import { isGoneText } from '../../../../shared/matching/text/item-texts.ts';
 import { inPageOrder } from './comment-tree.ts';
 
 /** Length of most_upvoted. */

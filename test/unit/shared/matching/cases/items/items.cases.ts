@@ -133,13 +133,24 @@ export const ITEMS_CASES: readonly ItemCase[] = [
   filtered({ posts: false }, { kind: 'post' }, false),
   filtered({ posts: false, comments: false }, { kind: 'comment' }, false),
 
-  // Rule 20: the texts [deleted] and [removed], alone, are not searched.
-  ...['[deleted]', '[removed]', ' [removed]\n'].flatMap((text): ItemCase[] => [
-    missed('20 a deleted comment', ['removed', '[deleted]'], comment(text)),
+  // Rule 20: what the site shows in place of a text or a title that is gone is not searched.
+  ...[
+    ...[
+      '[deleted]',
+      '[removed]',
+      ' [removed]\n',
+      '[ Removed by Reddit ]',
+      '[Removed by moderator]',
+      '[deleted by user]',
+    ],
+    '[ Removed by Reddit on account of violating the [content policy](/help/contentpolicy). ]',
+  ].flatMap((text): ItemCase[] => [
+    missed('20 a deleted comment', ['removed', '[deleted]', 'reddit'], comment(text)),
+    missed('20 a deleted title', ['removed', 'deleted', 'reddit', 'user'], post(text, '')),
     missed('20 the text of a deleted post', ['removed', 'deleted'], post('', text)),
     { ...returned(['rust', 'removed', 'deleted'], post('Rust', text), ['rust']), rule: '20 only the title' },
   ]),
-  ...['removed', '[removed] why?', '[[removed]]', '"[removed]"', '[Removed]'].map((text) =>
+  ...['removed', '[removed] why?', '[[removed]]', '"[removed]"', '[Removed] again', '[removed by me]'].map((text) =>
     found('20 somebody who mentions it', ['removed'], comment(text)),
   ),
 ];
