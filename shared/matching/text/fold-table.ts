@@ -18,13 +18,16 @@ const IS_COMPATIBLE = new RegExp(`[${COMPATIBLE}]`, 'u');
 const COMPOSING = '\\p{M}\\u1160-\\u11ff\\ud7b0-\\ud7fb\\u{16d67}';
 const IS_COMPOSING = new RegExp(`[${COMPOSING}]`, 'u');
 
-/** Joiners, marks and controls of direction, invisible operators, and the soft hyphen. */
+/** Joiners, marks and controls of direction, invisible operators, the soft hyphen, and what only widens Arabic. */
 const INVISIBLE =
-  '\\u034f\\u00ad\\u061c\\u180e\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff\\p{Variation_Selector}';
+  '\\u034f\\u0640\\u00ad\\u061c\\u180e\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff\\p{Variation_Selector}';
 const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`, 'u');
 /** White space, and letters and symbols that show nothing: the fillers of Hangul and the empty cell of Braille. */
 const BLANK = '\\p{White_Space}\\u3164\\uffa0\\u2800';
 const IS_BLANK = new RegExp(`[${BLANK}]`, 'u');
+/** What stands for ' inside words on some keyboards. The backtick does only between letters (folded-text.ts). */
+const APOSTROPHES = '\\u00b4\\u02bc\\u2018\\u2019';
+const IS_APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'u');
 const IS_ZERO_WIDTH_SPACED = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const IS_SKIN_TONE = /\p{Emoji_Modifier}/u;
 const TAKES_SKIN_TONE = /\p{Emoji_Modifier_Base}/u;
@@ -45,16 +48,16 @@ const isComposed = (character: string): boolean => isBoundary(character) && char
 
 /** One form for all widths, ligatures, mathematical alphabets, apostrophes, hyphens and spaces. Keeps the case. */
 export function plainForm(character: string): string {
-  if (character === '\u2019') return "'";
+  if (IS_APOSTROPHE.test(character)) return "'";
   if (character === '\u2010' || character === '\u2011') return '-';
   if (IS_BLANK.test(character)) return ' ';
   return IS_COMPATIBLE.test(character) ? character.normalize('NFKC') : character;
 }
 
-/** The first characters of entities and escapes, which are decoded separately. */
-const ESCAPING = '&\\\\';
+/** The first characters of entities and escapes, which are decoded separately, and what becomes a backtick. */
+const ESCAPING = '&\\\\`\\uff40';
 const CHANGING = new RegExp(
-  `[${COMPATIBLE}${BLANK}\\u2010\\u2011\\u2019\\p{Changes_When_Casefolded}\\p{Changes_When_Lowercased}]`,
+  `[${COMPATIBLE}${BLANK}${APOSTROPHES}\\u2010\\u2011\\p{Changes_When_Casefolded}\\p{Changes_When_Lowercased}]`,
   'gu',
 );
 const CONTEXTUAL = new RegExp(`[${INVISIBLE}${COMPOSING}${ESCAPING}\\u200b\\ud800-\\udfff\\uffff]`, 'gu');

@@ -1,3 +1,4 @@
+import { characterClass, SURROGATE, UNIT_CLASS, WORD } from './character-class.ts';
 import { CodeParts } from './code-parts.ts';
 import { characterAt, escapeAt } from './escapes.ts';
 import { caseKeepingTable, FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
@@ -6,13 +7,16 @@ import { IntList } from '../tables/int-list.ts';
 
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
+const BACKTICK = 0x60;
+const APOSTROPHE = 0x27;
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
 /** Whether the table alone folds the character, whatever its neighbours. */
 function isPlain(codePoint: number): boolean {
-  if (codePoint === AMPERSAND || codePoint === BACKSLASH || isHigh(codePoint) || isLow(codePoint)) return true;
+  if (codePoint === AMPERSAND || codePoint === BACKSLASH || codePoint === BACKTICK) return true;
+  if (isHigh(codePoint) || isLow(codePoint)) return true;
   return codePoint > 0xffff ? PLAIN_PAIRS[codePoint - 0x10000] === 1 : FOLD[codePoint] !== NEEDS_CONTEXT;
 }
 
@@ -50,6 +54,7 @@ export class FoldedText {
   readonly #froms = new IntList();
   readonly #tos = new IntList();
   readonly #code = new CodeParts();
+  #hasBackticks = false;
   readonly #keepsCase: boolean;
   readonly #table: Uint16Array;
 
@@ -60,12 +65,7 @@ export class FoldedText {
 
   /** Accepts any UTF-16, also lone surrogates. */
   fold(text: string): void {
-    this.#firsts.clear();
-    this.#froms.clear();
-    this.#tos.clear();
-    this.#startSegment(0, 0, 0);
-    this.#code.set(text);
-    this.length = 0;
+    this.#begin(text);
     let offset = 0;
     while (offset < text.length) {
       this.#reserve(this.length + text.length - offset);
@@ -73,6 +73,7 @@ export class FoldedText {
       this.length += stop - offset;
       offset = stop < text.length ? this.#foldSpecial(text, text.charCodeAt(stop), stop) : stop;
     }
+    if (this.#hasBackticks) this.#foldBackticks();
   }
 
   /** The offset in the original of the first code unit that produced this unit. */
@@ -94,6 +95,10 @@ export class FoldedText {
 
   /** Folds at least the character at `offset`; returns the offset at which to continue. */
   #foldSpecial(text: string, unit: number, offset: number): number {
+    if (unit === BACKTICK) {
+      this.#push(unit);
+      return offset + 1;
+    }
     if (unit === AMPERSAND || unit === BACKSLASH) {
       const escape = escapeAt(text, offset, this.#code);
       if (escape === undefined) {
@@ -114,6 +119,35 @@ export class FoldedText {
       return offset + 2;
     }
     return this.#foldStretch(text, offset);
+  }
+
+  #begin(text: string): void {
+    this.#firsts.clear();
+    this.#froms.clear();
+    this.#tos.clear();
+    this.#startSegment(0, 0, 0);
+    this.#code.set(text);
+    this.length = 0;
+    this.#hasBackticks = false;
+  }
+
+  /** A backtick between letters is an apostrophe, unless code begins or ends with it. */
+  #foldBackticks(): void {
+    const units = this.units.subarray(0, this.length);
+    for (let at = units.indexOf(BACKTICK); at >= 0; at = units.indexOf(BACKTICK, at + 1)) {
+      if (!this.#isWord(at - 1) || !this.#isWord(at + 1) || this.#code.has(this.originalStart(at))) continue;
+      units[at] = APOSTROPHE;
+    }
+  }
+
+  /** Whether the unit belongs to a letter, digit or mark of a word. */
+  #isWord(unit: number): boolean {
+    if (unit < 0 || unit >= this.length) return false;
+    const unitClass = UNIT_CLASS[this.units[unit] ?? 0];
+    if (unitClass !== SURROGATE) return unitClass === WORD;
+    const first = isHigh(this.units[unit - 1] ?? 0) ? unit - 1 : unit;
+    const pair = String.fromCharCode(...this.units.subarray(first, Math.min(this.length, first + 2)));
+    return characterClass(pair.codePointAt(0) ?? 0) === WORD;
   }
 
   /** Folds in context, from the character before `offset` to the next two consecutive plain characters. */
@@ -171,6 +205,7 @@ export class FoldedText {
   }
 
   #push(unit: number): void {
+    if (unit === BACKTICK) this.#hasBackticks = true;
     this.#reserve(this.length + 1);
     this.units[this.length++] = unit;
   }

@@ -130,13 +130,13 @@ export function naiveFold(text: string): string {
       return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd';
     })
     .replace(
-      /\p{Variation_Selector}|[\u034f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu,
+      /\p{Variation_Selector}|[\u034f\u0640\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu,
       '',
     )
     .replace(/[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}]/gu, (character) =>
       character.normalize('NFKC'),
     )
-    .replaceAll('’', "'")
+    .replace(/[´ʼ‘’]|(?<=\w)`(?=\w)/g, "'")
     .replace(/[‐‑]/g, '-')
     .normalize('NFC');
 }

@@ -28,13 +28,13 @@ function simplified(text: string): string {
     .replace(/\\([\\`*_{}[\]()#+\-.!:|&<>/^~])/g, '$1')
     .normalize('NFC')
     .replace(
-      /[\u034f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector}/gu,
+      /[\u034f\u0640\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector}/gu,
       '',
     )
     .replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
     .replace(/[\ufb00-\ufb06]/g, (ligature) => ligature.normalize('NFKC'))
     .replace(/[\u{1d400}-\u{1d7ff}]/gu, (letter) => letter.normalize('NFKC'))
-    .replaceAll('\u2019', "'")
+    .replace(/[\u00b4\u02bc\u2018\u2019]|(?<=\w)`(?=\w)/g, "'")
     .replaceAll('\u212a', 'k')
     .replaceAll('\u0130', 'i')
     .replaceAll('\u017f', 's')

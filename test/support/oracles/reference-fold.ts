@@ -1,3 +1,4 @@
+import { ENTITIES } from '../../../shared/matching/text/escapes.ts';
 import { foldCase } from '../../../shared/matching/text/case-folding.ts';
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
@@ -5,11 +6,14 @@ const BEYOND_ASCII = /[^\0-\x7f]/;
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
 /** One pass decodes both, so that no result is decoded again: `&amp;lt;` is `&lt;`, not `<`. */
-const ESCAPE = /\\([\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
+const ESCAPE = /\\([\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:([A-Za-z][A-Za-z\d]{1,7})|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
+const BACKTICKS = /^[`\uff40\u1fef]$/;
+/** Stands for a backtick in code, which is no apostrophe. */
+const CODE_BACKTICK = '\u{10fffd}';
 
 const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
-const INVISIBLE_BUT_SPACE = /[\u034f\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+const INVISIBLE_BUT_SPACE =
+  /[\u034f\u0640\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 /** In these scripts the zero-width space separates words. */
 const SPACE_OF_SPACELESS =
   /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/gu;
@@ -24,7 +28,7 @@ const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base})\p{Emoji_Modifier}+/gu;
  */
 const COMPATIBLE =
   /[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}\u2102\u210a-\u210e\u2110-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2131\u2133\u2134]/gu;
-const APOSTROPHE = /\u2019/g;
+const APOSTROPHE = /[\u00b4\u02bc\u2018\u2019]/g;
 const HYPHEN = /[\u2010\u2011]/g;
 
 const WHITESPACE_RUN = /[\p{White_Space}\u3164\uffa0\u2800]{2,}|[[\p{White_Space}\u3164\uffa0\u2800]--[ ]]/gv;
@@ -76,20 +80,30 @@ function unescape(text: string): string {
   for (let offset = 0; offset < text.length;) {
     ESCAPE.lastIndex = offset;
     const [whole = '', escaped, name, decimal, hexadecimal] = ESCAPE.exec(text) ?? [];
-    if (whole === '' || (escaped !== undefined && isCode[offset] === true)) result += text.charAt(offset++);
-    else {
-      if (escaped !== undefined) result += escaped;
-      else if (name !== undefined) result += NAMED[name] ?? '';
-      else
-        result += decimal !== undefined ? characterReference(decimal, 10) : characterReference(hexadecimal ?? '', 16);
-      offset += whole.length;
-    }
+    const code = name === undefined ? undefined : ENTITIES.get(name);
+    const isEscape =
+      whole !== '' && (name === undefined || code !== undefined) && !(escaped !== undefined && isCode[offset]);
+    let character = text.charAt(offset);
+    if (isEscape && escaped !== undefined) character = escaped;
+    else if (isEscape && code !== undefined) character = String.fromCodePoint(code);
+    else if (isEscape)
+      character = decimal !== undefined ? characterReference(decimal, 10) : characterReference(hexadecimal ?? '', 16);
+    result += isCode[offset] && BACKTICKS.test(character) ? CODE_BACKTICK : character;
+    offset += isEscape ? whole.length : 1;
   }
   return result;
 }
 
 function compose(text: string): string {
   return MAY_COMPOSE.test(text) ? text.normalize('NFC') : text;
+}
+
+const LETTER = `[[\\p{L}\\p{N}\\p{M}]--[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}\\u302a-\\u302f\\u3099\\u309a\\u3006\\u3031-\\u3035\\u303c\\u30fb\\u30fc]]`;
+const BACKTICK_BETWEEN_LETTERS = new RegExp(`(?<=${LETTER})\`(?=${LETTER})`, 'gv');
+
+/** What is left when everything else is folded. */
+function finish(folded: string): string {
+  return folded.replace(BACKTICK_BETWEEN_LETTERS, "'").replaceAll(CODE_BACKTICK, '`').replace(WHITESPACE_RUN, ' ');
 }
 
 function foldBeyondAscii(text: string, fold: (text: string) => string): string {
@@ -114,12 +128,12 @@ function foldBeyondAscii(text: string, fold: (text: string) => string): string {
  * in linear time.
  */
 export function fold(text: string): string {
-  const unescaped = text.includes('&') || text.includes('\\') ? unescape(text) : text;
+  const unescaped = /[&\\`\uff40\u1fef]/.test(text) ? unescape(text) : text;
   const folded = BEYOND_ASCII.test(unescaped) ? foldBeyondAscii(unescaped, foldCase) : unescaped.toLowerCase();
-  return folded.replace(WHITESPACE_RUN, ' ');
+  return finish(folded);
 }
 
 /** The same with letters as written. */
 export function foldAllButCase(text: string): string {
-  return foldBeyondAscii(unescape(text), (composed) => composed).replace(WHITESPACE_RUN, ' ');
+  return finish(foldBeyondAscii(unescape(text), (composed) => composed));
 }

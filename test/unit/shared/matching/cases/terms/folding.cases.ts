@@ -105,8 +105,15 @@ export const FOLDING_CASES: readonly TermCase[] = [
   {
     rule: '1 &#39; and other spellings of an apostrophe',
     keyword: "can't stop",
-    matches: ['can&#39;t stop', 'can&#039;t stop', 'Can&#x27;t stop', 'can&#x2019;t-stop'],
-    misses: ['cant stop', 'can&amp;#39;t stop', 'can&#39t stop', 'can&apos;t stop', 'can&#8216;t stop'],
+    matches: [
+      'can&#39;t stop',
+      'can&#039;t stop',
+      'Can&#x27;t stop',
+      'can&#x2019;t-stop',
+      'can&rsquo;t stop',
+      'can&apos;t stop',
+    ],
+    misses: ['cant stop', 'can&amp;#39;t stop', 'can&#39t stop', 'can&quot;t stop', 'can&#8220;t stop'],
   },
   {
     rule: '1 &#39; before a possessive s',
@@ -133,10 +140,30 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['cafe&#768;', 'cafe&#x302;', 'caf&#232;', 'cafe', 'cafe &#769;', 'cafe&amp;#769;'],
   },
   {
+    rule: '1 the names of HTML 4',
+    keyword: 'caf\u00e9 \u03a9\u20ac\u2026',
+    matches: [
+      'caf&eacute; &Omega;&euro;&hellip;',
+      'CAF&Eacute;&nbsp;&omega;&#8364;\u2026',
+      'caf&eacute; \u03a9&euro;&hellip;',
+    ],
+    misses: [
+      'caf&egrave; &Omega;&euro;&hellip;',
+      'caf&amp;eacute; &Omega;&euro;&hellip;',
+      'caf&eacute &Omega;&euro;&hellip;',
+    ],
+  },
+  {
+    rule: '1 names of invisible characters, and of spaces',
+    keyword: 'new york',
+    matches: ['new&ensp;york', 'n&shy;ew y&zwj;ork', 'new&thinsp;&emsp;york', '&lrm;new york', 'new york&middot;'],
+    misses: ['new&mdash;york', 'new&middot;york', 'new&zwnj;york', 'new&ENSP;york', 'new york&eacute;'],
+  },
+  {
     rule: '1 other names are not entities',
-    keyword: 'hellip',
-    matches: ['&hellip;', 'wait&hellip;', '&amp;hellip;', 'hellip', 'a &hellip; b'],
-    misses: ['\u2026', '&#8230;', '&hellips;', '&hell ip;', 'xhellip'],
+    keyword: 'star',
+    matches: ['&star;', 'wait&star;', '&amp;star;', 'star', 'a &star; b', '&starf; star'],
+    misses: ['\u2606', '&#9734;', '&stars;', '&st ar;', 'xstar'],
   },
   {
     rule: '1 \\_ around and inside a word',
@@ -293,8 +320,26 @@ export const FOLDING_CASES: readonly TermCase[] = [
   {
     rule: '4 apostrophes are one, hyphens are one, all whitespace is one',
     keyword: "don't e-mail me",
-    matches: ["Don't e-mail me", 'don\u2019t e\u2010mail me', 'don\uff07t e\u2011mail me'],
-    misses: ['dont e-mail me', "don't e\u2013mail me", "don't e\u2212mail me", 'don`t e-mail me'],
+    matches: [
+      "Don't e-mail me",
+      'don\u2019t e\u2010mail me',
+      'don\uff07t e\u2011mail me',
+      'don\u02bct e-mail me',
+      'don\u00b4t e-mail me',
+      'don\u2018t e-mail me',
+      'don`t e-mail me',
+      'don\\`t e-mail me',
+      'don&#96;t e-mail me',
+      'don\uff40t e-mail me',
+    ],
+    misses: [
+      'dont e-mail me',
+      "don't e\u2013mail me",
+      "don't e\u2212mail me",
+      'don``t e-mail me',
+      'don` t e-mail me',
+      '`don`t e-mail me`',
+    ],
   },
   {
     rule: '4 marks of direction, invisible operators and joiners are removed inside and between words',
@@ -324,9 +369,36 @@ export const FOLDING_CASES: readonly TermCase[] = [
     misses: ['ไทย 语', 'ไ\u200bทย语', 'ไทย\u200b 语', 'ไทย-语', 'ทย语'],
   },
   {
+    rule: '4 a possessive with another apostrophe',
+    keyword: 'tesla',
+    matches: [
+      'tesla\u2018s',
+      'tesla\u00b4s',
+      'tesla`s',
+      'tesla\u02bcs',
+      'tesla\u02bc',
+      '`tesla`s',
+      '`tesla`',
+      '\u02bctesla',
+    ],
+    misses: ['tesla`x', 'tesla\u00b4x', 'teslas', 'tesla\u0301s', 'tesla_s', 'o\u02bctesla', 'x`tesla'],
+  },
+  {
     rule: '4 a word ends at any other mark',
     keyword: 'tesla',
-    matches: ['tesla\u2018s', 'tesla\u00b4s', 'tesla`s', 'tesla\u2032s', 'tesla"s', 'tesla\u201bs'],
-    misses: ['tesla\u02bcs', 'tesla\u02b9s', 'teslas', 'tesla\u0301s', 'tesla_s', 'tesla\u02bc'],
+    matches: ['tesla\u2032s', 'tesla"s', 'tesla\u201bs', 'tesla``s', 'a`tesla`b', 'x``tesla``'],
+    misses: ['tesla\u02b9s', 'teslas', 'tesla\u02bbs', 'tesla\u0301', 'xtesla'],
+  },
+  {
+    rule: '4 the stroke that widens Arabic words is removed',
+    keyword: '\u0643\u062a\u0627\u0628',
+    matches: [
+      ...['\u0643\u062a\u0627\u0628', '\u0643\u0640\u062a\u0627\u0628', '\u0643\u062a\u0640\u0640\u0640\u0627\u0628'],
+      ...['\u0640\u0643\u062a\u0627\u0628\u0640', '(\u0643\u062a\u0627\u0640\u0628)'],
+    ],
+    misses: [
+      ...['\u0643\u062a\u0628', '\u0643\u062a \u0640\u0627\u0628', '\u0643\u062a\u0627\u0628\u0640\u064a'],
+      ...['\u0640\u0640', '\u0648\u0640\u0643\u062a\u0627\u0628'],
+    ],
   },
 ];
