@@ -16,6 +16,7 @@ export const NOTHING_TO_SEARCH =
 const MIN_TERM_LENGTH = 2;
 const MAX_TERM_LENGTH = 100;
 
+const ONE_EMOJI = /^\p{Extended_Pictographic}$/u;
 const SUBREDDIT = /^(?:u_[A-Za-z0-9_-]{2,20}|[A-Za-z0-9_]{2,21})$/;
 const PREFIX = /^\/?r\//i;
 
@@ -23,10 +24,8 @@ const PREFIX = /^\/?r\//i;
 export function termFault(term: string): string | undefined {
   // A code point has at most two code units, so a longer term need not be counted.
   const length = term.length > 2 * MAX_TERM_LENGTH ? term.length : Array.from(term).length;
-  if (length < MIN_TERM_LENGTH || length > MAX_TERM_LENGTH) {
-    return `must have ${MIN_TERM_LENGTH} to ${MAX_TERM_LENGTH} characters, not counting spaces around it`;
-  }
-  return undefined;
+  if ((length >= MIN_TERM_LENGTH && length <= MAX_TERM_LENGTH) || ONE_EMOJI.test(term)) return undefined;
+  return `must have ${MIN_TERM_LENGTH} to ${MAX_TERM_LENGTH} characters, not counting spaces around it, or be an emoji`;
 }
 
 /**

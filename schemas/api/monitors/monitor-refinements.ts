@@ -8,9 +8,10 @@ export const searchedText = z.enum(['title', 'body', 'post_title']);
 /** A term with conditions. */
 export const monitorTerm = z.strictObject({
   text: storableString.meta({
-    minLength: 2,
+    minLength: 1,
     maxLength: 100,
-    description: 'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text.',
+    description:
+      'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text. One emoji, or two or more characters.',
   }),
   prefix: z
     .boolean()
@@ -23,7 +24,7 @@ export const monitorTerm = z.strictObject({
 export type MonitorTerm = z.infer<typeof monitorTerm>;
 
 const terms = z.array(monitorTerm).meta({ maxItems: 20 });
-const plainTerm = storableString.meta({ minLength: 2, maxLength: 100 });
+const plainTerm = storableString.meta({ minLength: 1, maxLength: 100 });
 const groups = z.array(z.array(z.union([plainTerm, monitorTerm])).meta({ minItems: 1, maxItems: 20 }));
 const require = groups.meta({ maxItems: 5 });
 const texts = z.array(searchedText);

@@ -4,12 +4,12 @@ import { previewNotes } from './preview-notes.ts';
 import type { JsonSchema } from './openapi-shape.ts';
 import { trendNotes } from './trend-notes.ts';
 
-const TERMS = { items: { minLength: 2, maxLength: 100 }, maxItems: 20 };
+const TERMS = { items: { minLength: 1, maxLength: 100 }, maxItems: 20 };
 
 const keywords = {
   ...TERMS,
   description:
-    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. At least one, unless there are `terms`.',
+    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has two or more characters or is one emoji. At least one, unless there are `terms`.',
 };
 const exclude = { ...TERMS, description: 'An item that contains one of these does not match.' };
 const subreddits = {

@@ -1,7 +1,14 @@
 import { TERM_SIZE } from './found-terms.ts';
 import type { IntHeap } from '../tables/int-heap.ts';
 import { hasKind } from './term-shape.ts';
-import { CHARACTER_TOKEN, POSSESSIVE_TOKEN, SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from '../text/tokens.ts';
+import {
+  CHARACTER_TOKEN,
+  EMOJI_TOKEN,
+  POSSESSIVE_TOKEN,
+  SPACE_TOKEN,
+  SYMBOL_TOKEN,
+  WORD_TOKEN,
+} from '../text/tokens.ts';
 import { HYPHEN_SYMBOL } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
 
@@ -23,7 +30,7 @@ function isGuarded({ tokens }: TextReader, token: number): boolean {
 
 /** Whether a token of this kind may be part of a keyword of symbols alone, which matches anywhere. */
 export function isSymbolic(kind: number | undefined): boolean {
-  return kind === SYMBOL_TOKEN || kind === SPACE_TOKEN;
+  return kind === SYMBOL_TOKEN || kind === SPACE_TOKEN || kind === EMOJI_TOKEN;
 }
 
 /** Whether a term with a word or a letter may end before the token `end`, by the rules for the token that follows. */

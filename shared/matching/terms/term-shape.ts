@@ -53,8 +53,9 @@ export function shapeOf(tokens: Tokens, isPrefix: boolean): TermShape | undefine
 export function hasCase(tokens: Tokens): boolean {
   if (hasKind(tokens, WORD_TOKEN)) return true;
   for (let token = 0; token < tokens.count; token++) {
+    if (tokens.kinds[token] !== SYMBOL_TOKEN) continue;
     const character = String.fromCodePoint(tokens.values.items[token] ?? 0);
-    if (tokens.kinds[token] === SYMBOL_TOKEN && character.toUpperCase() !== character.toLowerCase()) return true;
+    if (character.toUpperCase() !== character.toLowerCase()) return true;
   }
   return false;
 }

@@ -5,7 +5,10 @@ export const WORD = 1;
 /** A character of a script that is matched by character, not by word. */
 export const SPACELESS = 2;
 export const SPACE = 3;
-/** Half of a surrogate pair. `characterClass` returns the class of the pair; a lone surrogate is a symbol. */
+/**
+ * Half of a surrogate pair, or what joins two emoji: more than this code unit must be looked at. `characterClass`
+ * returns the class of the pair; a lone surrogate and the joiner are symbols.
+ */
 export const SURROGATE = 4;
 
 /**
@@ -40,6 +43,7 @@ function buildBasicPlane(): Uint8Array {
     if (first !== 0xd000) classes.set(classesFrom(first, BLOCK), first);
   }
   classes.set(classesFrom(0xd000, 0x800), 0xd000);
+  classes[0x200d] = SURROGATE;
   return classes.fill(SURROGATE, 0xd800, 0xe000);
 }
 

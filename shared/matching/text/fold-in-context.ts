@@ -6,11 +6,13 @@ import {
   FOLD,
   isBoundary,
   isInvisible,
+  isPictograph,
   isSkinTone,
   isZeroWidthSpaced,
   NEEDS_CONTEXT,
   plainForm,
   takesSkinTone,
+  ZERO_WIDTH_JOINER,
   ZERO_WIDTH_SPACE,
 } from './fold-table.ts';
 
@@ -34,10 +36,14 @@ export interface Stretch {
   readonly code: CodeParts;
 }
 
-/** Removes invisible characters. Zero-width spaces between letters of some scripts become spaces instead. */
+/**
+ * Removes invisible characters. Zero-width spaces between letters of some scripts become spaces instead, and joiners
+ * between emoji stay.
+ */
 function visibleCharacters({ text, start, end, code }: Stretch, emit: Emit): void {
   let previous = '';
   let space: [from: number, to: number] | undefined;
+  let joiner: [from: number, to: number] | undefined;
   let to = start;
   while (to < end) {
     const from = to;
@@ -48,10 +54,15 @@ function visibleCharacters({ text, start, end, code }: Stretch, emit: Emit): voi
       space ??= [from, to];
       continue;
     }
+    if (codePoint === ZERO_WIDTH_JOINER) joiner ??= [from, to];
     if (isInvisible(character)) continue;
     if (space !== undefined && isZeroWidthSpaced(previous) && isZeroWidthSpaced(character)) emit(' ', ...space);
     else if (isSkinTone(character) && takesSkinTone(previous)) continue;
+    if (joiner !== undefined && isPictograph(previous) && isPictograph(character)) {
+      emit(String.fromCodePoint(ZERO_WIDTH_JOINER), ...joiner);
+    }
     space = undefined;
+    joiner = undefined;
     previous = character;
     emit(character, from, to);
   }

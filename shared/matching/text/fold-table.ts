@@ -4,6 +4,7 @@ import { foldCase } from './case-folding.ts';
 export const NEEDS_CONTEXT = 0xffff;
 
 export const ZERO_WIDTH_SPACE = 0x200b;
+export const ZERO_WIDTH_JOINER = 0x200d;
 
 /**
  * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode
@@ -31,6 +32,7 @@ const IS_APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'u');
 const IS_ZERO_WIDTH_SPACED = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const IS_SKIN_TONE = /\p{Emoji_Modifier}/u;
 const TAKES_SKIN_TONE = /\p{Emoji_Modifier_Base}/u;
+const IS_PICTOGRAPH = /[\p{Extended_Pictographic}--\p{L}]/v;
 
 /** The character is always removed. */
 export const isInvisible = (character: string): boolean => IS_INVISIBLE.test(character);
@@ -38,6 +40,8 @@ export const isInvisible = (character: string): boolean => IS_INVISIBLE.test(cha
 export const isZeroWidthSpaced = (character: string): boolean => IS_ZERO_WIDTH_SPACED.test(character);
 /** Removed after an emoji that takes it. Elsewhere it is a symbol of its own and separates words. */
 export const isSkinTone = (character: string): boolean => IS_SKIN_TONE.test(character);
+/** A zero-width joiner between two of these makes one emoji of them. */
+export const isPictograph = (character: string): boolean => IS_PICTOGRAPH.test(character);
 export const takesSkinTone = (character: string): boolean => TAKES_SKIN_TONE.test(character);
 
 /** Whether a text can be cut before this character without changing how it is composed. */

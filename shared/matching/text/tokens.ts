@@ -11,10 +11,16 @@ export const CHARACTER_TOKEN = 3;
 export const SPACE_TOKEN = 4;
 /** Any other single character. */
 export const SYMBOL_TOKEN = 5;
+/** An emoji of several characters: a flag, or emoji that are joined. It is compared like a word. */
+export const EMOJI_TOKEN = 6;
 
 const APOSTROPHE = 0x27;
 const UNDERSCORE = 0x5f;
 const SMALL_S = 0x73;
+const ZERO_WIDTH_JOINER = 0x200d;
+/** The letters of flags. */
+const FIRST_INDICATOR = 0x1f1e6;
+const LAST_INDICATOR = 0x1f1ff;
 /** The value of a possessive with a capital S, where letters are as written; that of others is 0. */
 const CAPITAL_POSSESSIVE = 1;
 
@@ -53,7 +59,7 @@ export class Tokens {
   count = 0;
   /** The kind of each token: one of the constants above. */
   kinds: Uint8Array = new Uint8Array(64);
-  /** The hash of a word, the code point of a character, else 0. Only `items` is used. */
+  /** The hash of a word or a long emoji, the code point of a character, else 0. Only `items` is used. */
   readonly values = new IntList();
   /** The first unit of each token, and one entry more for the end of the last token. */
   starts = new IntList();
@@ -129,9 +135,9 @@ export class Tokens {
     }
   }
 
-  /** Sets the value of a token that `readLike` took over, if it is a word. */
+  /** Sets the value of a token that `readLike` took over, if it is a word or a long emoji. */
   hashWord(token: number, units: Uint16Array): void {
-    if (this.kinds[token] !== WORD_TOKEN) return;
+    if (this.kinds[token] !== WORD_TOKEN && this.kinds[token] !== EMOJI_TOKEN) return;
     const starts = this.starts.items;
     this.values.items[token] = hashOf(units, starts[token] ?? 0, starts[token + 1] ?? 0);
   }
@@ -153,8 +159,22 @@ export class Tokens {
     const characterKind = classAt(units, offset, to);
     if (characterKind === WORD) return this.#takeWord(units, offset, to);
     const codePoint = codePointAt(units, offset, to);
+    if (codePoint === ZERO_WIDTH_JOINER) return this.#joinEmoji(units, offset, to);
+    if (isIndicator(codePoint) && isIndicator(codePointAt(units, offset + 2, to))) {
+      this.#push(EMOJI_TOKEN, hashOf(units, offset, offset + 4), offset);
+      return offset + 4;
+    }
     this.#push(characterKind === SPACELESS ? CHARACTER_TOKEN : SYMBOL_TOKEN, codePoint, offset);
     return offset + (codePoint > 0xffff ? 2 : 1);
+  }
+
+  /** Makes one token of the last one and of all that are joined to it; returns its end. Folding left the joiners. */
+  #joinEmoji(units: Uint16Array, offset: number, to: number): number {
+    const start = this.count === 0 ? offset : (this.starts.items[--this.count] ?? 0);
+    let end = offset;
+    while (end < to && units[end] === ZERO_WIDTH_JOINER) end += codePointAt(units, end + 1, to) > 0xffff ? 3 : 2;
+    this.#push(EMOJI_TOKEN, hashOf(units, start, end), start);
+    return end;
   }
 
   /** Adds the word at `start`, and its possessive if it has one; returns their end. */
@@ -179,6 +199,10 @@ function hashOf(units: Uint16Array, start: number, end: number): number {
   let hash = HASH_START;
   for (let offset = start; offset < end; offset++) hash = Math.imul(hash ^ (units[offset] ?? 0), FNV_PRIME);
   return mix(hash);
+}
+
+function isIndicator(codePoint: number): boolean {
+  return codePoint >= FIRST_INDICATOR && codePoint <= LAST_INDICATOR;
 }
 
 /** Whether a word may continue at this unit, which is not a word character itself. */

@@ -87,6 +87,13 @@ export function hasNaiveCase(keyword: string): boolean {
   return HAS_WORD.test(keyword) || /[\u24b6-\u24e9]/.test(keyword);
 }
 
+/** Whether the offset is inside joined emoji, or inside a flag: indicators pair from the left. */
+function isInsideEmoji(text: string, offset: number): boolean {
+  if (text[offset] === '\u200d' || text[offset - 1] === '\u200d') return true;
+  const before = /(?:\p{Regional_Indicator})*$/u.exec(text.slice(0, offset))?.[0] ?? '';
+  return (before.length / 2) % 2 === 1 && /^\p{Regional_Indicator}/u.test(text.slice(offset));
+}
+
 /** A search for the keyword in folded texts. It finds nothing if the keyword has nothing to search for. */
 export function naiveSearch(
   foldedKeyword: string,
@@ -105,7 +112,8 @@ export function naiveSearch(
   return (text) => {
     body.lastIndex = 0;
     for (let found = body.exec(text); found !== null; found = body.exec(text)) {
-      if (mayBegin(text, found.index) && mayEnd(text, body.lastIndex)) return true;
+      const isWhole = !isInsideEmoji(text, found.index) && !isInsideEmoji(text, body.lastIndex);
+      if (isWhole && mayBegin(text, found.index) && mayEnd(text, body.lastIndex)) return true;
       body.lastIndex = found.index + ((text.codePointAt(found.index) ?? 0) > 0xffff ? 2 : 1);
     }
     return false;

@@ -13,13 +13,18 @@ const CODE_BACKTICK = '\u{10fffd}';
 
 const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
 const INVISIBLE_BUT_SPACE =
-  /[\u034f\u0640\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+  /[\u034f\u0640\u00ad\u061c\u180e\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 /** In these scripts the zero-width space separates words. */
 const SPACE_OF_SPACELESS =
   /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/gu;
 const ZERO_WIDTH_SPACE = /\u200b/g;
 /** Only after an emoji that takes it. Elsewhere it is a symbol of its own and separates words. */
-const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base})\p{Emoji_Modifier}+/gu;
+const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base}[\p{Emoji_Modifier}\u{10fffc}]*)\p{Emoji_Modifier}/gu;
+/** Between emoji, which a skin tone may follow. */
+const JOINER =
+  /(?<=\p{Emoji_Modifier_Base}[\u200b\u200d\p{Emoji_Modifier}]*)\u200d(?=[\u200b\u200d\p{Emoji_Modifier}]*[\p{Extended_Pictographic}--\p{L}])|(?<=[\p{Extended_Pictographic}--\p{L}][\u200b\u200d]*)\u200d(?=[\u200b\u200d]*[\p{Extended_Pictographic}--\p{L}])/gv;
+/** Stands for a joiner that stays. */
+const KEPT_JOINER = '\u{10fffc}';
 
 /**
  * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode
@@ -110,9 +115,12 @@ function foldBeyondAscii(text: string, fold: (text: string) => string): string {
   const visible = text
     .replace(VARIATION_SELECTOR, '')
     .replace(INVISIBLE_BUT_SPACE, '')
+    .replace(JOINER, KEPT_JOINER)
+    .replaceAll('\u200d', '')
     .replace(SPACE_OF_SPACELESS, ' ')
     .replace(ZERO_WIDTH_SPACE, '')
-    .replace(SKIN_TONE, '');
+    .replace(SKIN_TONE, '')
+    .replace(/\u{10fffc}+/gu, '\u200d');
   const plain = visible
     .replace(COMPATIBLE, (character) => character.normalize('NFKC'))
     .replace(APOSTROPHE, "'")

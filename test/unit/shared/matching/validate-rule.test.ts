@@ -20,6 +20,7 @@ describe('rule 21: terms', () => {
     ['a hyphen and a space differ', ['new york', 'new-york', 'newyork'], ['new york', 'new-york', 'newyork']],
     ['accents differ', ['cafe', 'café', 'cafe\u0301'], ['cafe', 'café']],
     ['symbols', ['C++', 'C#', ':)', '手机', '👍🏽', '👍🏿'], ['C++', 'C#', ':)', '手机', '👍🏽']],
+    ['an emoji', ['🦀', '❤', '👨‍👩‍👧', '🇺🇸'], ['🦀', '❤', '👨‍👩‍👧', '🇺🇸']],
     ['a possessive counts', ['Wendy’s', "wendy's", 'wendy'], ['Wendy’s', 'wendy']],
     ['twenty terms', words(20), words(20)],
   ])('%s', (_, written, kept) => {
@@ -29,7 +30,7 @@ describe('rule 21: terms', () => {
   test.each([
     ['empty', [''], ['keywords[0]']],
     ['one character', ['go', ' x '], ['keywords[1]']],
-    ['one character of two code units', ['🦀'], ['keywords[0]']],
+    ['one character of two code units', ['𠮷', '🇺'], ['keywords[0]', 'keywords[1]']],
     ['far too long', ['go', '🦀'.repeat(101), 'x'.repeat(1e6)], ['keywords[1]', 'keywords[2]']],
     ['nothing to search for', ['""', '“ ”', '__', '&nbsp;'], [0, 1, 2, 3].map((k) => `keywords[${k}]`)],
     ['only invisible', ['\u200e\u2063', '\u3164\u3164', '\u034f\u180e'], [0, 1, 2].map((k) => `keywords[${k}]`)],

@@ -82,7 +82,8 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('a variation selector after it', '\u{1f980}\u2764', 'a', '\u{1f980}\u2764', '\ufe0f'),
   position('a skin tone after it', '\u2764\u{1f44d}', 'a', '\u2764\u{1f44d}', '\u{1f3fd}'),
   position('joined emoji', '\u{1f469}\u200d\u{1f4bb}', 'a ', '\u{1f469}\u{1f3fd}\u200d\u{1f4bb}', '!'),
-  position('the first part of joined emoji', '\u{1f468}\u{1f469}', 'a ', '\u{1f468}\u200d\u{1f469}', '\u200d\u{1f467}'),
+  position('emoji beside joined ones', '\u{1f469}', '\u{1f469}\u200d\u{1f4bb}', '\u{1f469}', '\u{1f3fd}!'),
+  position('a flag after others', '\u{1f1ec}\u{1f1e7}', '\u{1f1fa}\u{1f1f8}', '\u{1f1ec}\u{1f1e7}', '\u{1f1e7}'),
   position('an emoji between words', 'I \u2764\ufe0f NY', '', 'I \u2764\ufe0f NY', '.'),
 
   position('ideographs', '手机', '我的', '手机', '坏了'),

@@ -215,16 +215,59 @@ export const KEYWORDS_CASES: readonly TermCase[] = [
     misses: ['crab🦀', 'crab', '🦀', 'scrab 🦀', 'crab 🦐', 'crab. 🦀'],
   },
   {
-    rule: '13 a skin tone does not count inside a sequence',
+    rule: '13 joined emoji are one, whatever their skin tones',
     keyword: '\u{1f469}\u200d\u{1f52c}',
-    matches: ['\u{1f469}\u200d\u{1f52c}', '\u{1f469}\u{1f3fd}\u200d\u{1f52c}', '\u{1f469}\u{1f52c}'],
-    misses: ['\u{1f469}', '\u{1f52c}', '\u{1f468}\u200d\u{1f52c}', '\u{1f469} \u{1f52c}'],
+    matches: [
+      ...['\u{1f469}\u200d\u{1f52c}', '\u{1f469}\u{1f3fd}\u200d\u{1f52c}', 'x\u{1f469}\u200d\u{1f52c}x'],
+      ...['\u{1f469}\u200d\u{1f52c}\u{1f469}', '\u{1f469}&zwj;\u{1f52c}', '\u{1f469}\ufe0f\u200d\u200d\u{1f52c}'],
+    ],
+    misses: [
+      ...['\u{1f469}', '\u{1f52c}', '\u{1f468}\u200d\u{1f52c}', '\u{1f469} \u{1f52c}', '\u{1f469}\u{1f52c}'],
+      ...['\u{1f469}\u200d\u{1f52c}\u200d\u{1f469}', '\u{1f468}\u200d\u{1f469}\u200d\u{1f52c}'],
+    ],
   },
   {
-    rule: '13 a flag is two symbols',
-    keyword: '\u{1f1fa}\u{1f1f8}',
-    matches: ['\u{1f1fa}\u{1f1f8}', 'USA\u{1f1fa}\u{1f1f8}USA', '\u{1f1e9}\u{1f1ea}\u{1f1fa}\u{1f1f8}'],
-    misses: ['\u{1f1fa}', '\u{1f1f8}\u{1f1fa}', '\u{1f1fa} \u{1f1f8}', 'US', '\u{1f1fa}\u{1f1e6}'],
+    rule: '13 an emoji is not found in joined ones',
+    keyword: '\u{1f469}',
+    matches: [
+      '\u{1f469}',
+      '\u{1f469}\u{1f3fd}',
+      'x\u{1f469}\u200dx',
+      '\u{1f469}\u{1f467}',
+      '\u{1f469}\u200d \u{1f467}',
+      '\u{1f469}\u{1f469}\u200d\u{1f467}',
+    ],
+    misses: [
+      '\u{1f469}\u200d\u{1f467}',
+      '\u{1f468}\u200d\u{1f469}',
+      '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+      '\u{1f469}\u{1f3fd}\u200d\u2764\ufe0f',
+      '\u2764\u200d\u{1f469}',
+    ],
+  },
+  {
+    rule: '13 symbols beside joined emoji and flags',
+    keyword: '$TSLA!',
+    matches: [
+      '\u{1f469}\u200d\u{1f467}$TSLA!',
+      '\u{1f1fa}\u{1f1f8}$TSLA!',
+      '$TSLA!\u{1f1fa}\u{1f1f8}',
+      '$TSLA!\u{1f469}\u200d\u{1f467}',
+      '$tsla!',
+    ],
+    misses: ['$TSLA\u{1f1fa}\u{1f1f8}!', '$\u{1f469}\u200d\u{1f467}TSLA!', '$TSLA!!', 'x$TSLA!', '$TSLA'],
+  },
+  {
+    rule: '13 a flag is one symbol; indicators pair from the left',
+    keyword: '\u{1f1f8}\u{1f1ec}',
+    matches: [
+      ...['\u{1f1f8}\u{1f1ec}', 'SG\u{1f1f8}\u{1f1ec}SG', '\u{1f1e9}\u{1f1ea}\u{1f1f8}\u{1f1ec}'],
+      ...['\u{1f1fa} \u{1f1f8}\u{1f1ec}', '\u{1f1f8}\u{1f1ec}\u{1f1e7}'],
+    ],
+    misses: [
+      ...['\u{1f1f8}', '\u{1f1ec}\u{1f1f8}', '\u{1f1f8} \u{1f1ec}', 'SG', '\u{1f1fa}\u{1f1f8}\u{1f1ec}\u{1f1e7}'],
+      ...['\u{1f1fa}\u{1f1f8}\u{1f1ec}', '\u{1f1f8}\u{1f1e6}'],
+    ],
   },
   {
     rule: '13 an emoji between words of a keyword',
