@@ -70,7 +70,9 @@ interface ReadText extends Row {
   plainOccurrences: Map<string, number[]>;
 }
 
-const isWordLike = ({ kind }: Token): boolean => kind === WORD_TOKEN || kind === CHARACTER_TOKEN;
+/** An elided word (l') says nothing by itself. */
+const isWordLike = ({ kind, folded }: Token): boolean =>
+  (kind === WORD_TOKEN && !folded.endsWith("'")) || kind === CHARACTER_TOKEN;
 const withoutAccents = (word: string): string =>
   /^\w*$/.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '');
 

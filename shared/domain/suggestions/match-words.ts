@@ -1,4 +1,4 @@
-import { searchableWords } from '../../matching/searchable-words.ts';
+import { wordsOfText } from '../../matching/searchable-words.ts';
 
 /** So many matches are compared, the first that are added. */
 const MOST_MATCHES = 1_000;
@@ -25,7 +25,7 @@ export class MatchWords implements WordCounts {
     if (this.texts >= MOST_MATCHES) return;
     this.texts += 1;
     const text = kind === 'post' ? `${title}\n${body}` : body;
-    for (const word of searchableWords(text.slice(0, MOST_CHARACTERS))) {
+    for (const word of wordsOfText(text.slice(0, MOST_CHARACTERS))) {
       this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
     }
   }

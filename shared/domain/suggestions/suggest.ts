@@ -1,6 +1,6 @@
 import type { Suggestion } from '../../../schemas/api/monitors/preview.ts';
 import type { Rule } from '../../matching/rule.ts';
-import { searchableWords } from '../../matching/searchable-words.ts';
+import { wordsOfText } from '../../matching/searchable-words.ts';
 import { variantsOf } from './variants-of.ts';
 import type { WordCounts } from './match-words.ts';
 
@@ -30,6 +30,8 @@ const SUBREDDIT_SHARE = 0.1;
 const MOST_OF_A_KIND = 5;
 /** Only words of two or more letters or digits; a single character of a script without spaces says little. */
 const IS_WORD = /^[\p{L}\p{N}\p{M}'_]{2,40}$/u;
+/** The word behind the elided one is counted by itself (`wordsOfText`). */
+const IS_ELIDED = /^(?:[ldjnsmtc]|qu|un|all|dell|nell|sull)'./u;
 const IS_NUMBER = /^\p{N}+$/u;
 
 /**
@@ -60,7 +62,7 @@ export function suggest(compared: ComparedTexts): Suggestion[] {
   ];
 }
 
-const isProposable = (word: string): boolean => IS_WORD.test(word) && !IS_NUMBER.test(word);
+const isProposable = (word: string): boolean => IS_WORD.test(word) && !IS_NUMBER.test(word) && !IS_ELIDED.test(word);
 
 type Measured = Omit<Suggestion, 'kind' | 'message' | 'lift'> & { lift: number };
 
@@ -94,7 +96,7 @@ function asKeyword(word: Measured): Suggestion {
 /** The words that the rule names itself, folded. */
 function wordsOfRule({ keywords, terms = [], exclude, require = [] }: Rule): Set<string> {
   const texts = [...keywords, ...terms, ...exclude, ...require.flat()];
-  return new Set(texts.flatMap((term) => searchableWords(typeof term === 'string' ? term : term.text)));
+  return new Set(texts.flatMap((term) => wordsOfText(typeof term === 'string' ? term : term.text)));
 }
 
 /** Forms of the keywords that occur in the stream, and that the rule does not find by themselves. */

@@ -73,14 +73,17 @@ export class PrefixTerms {
     this.#removeUnused(reader, prefix);
   }
 
-  /** Reports every term that is a prefix of a word of the text. An occurrence is the whole word. */
+  /**
+   * Reports every term that is a prefix of a word of the text. An occurrence is the whole word. A prefix may begin with
+   * an elided word (d'art): then both words count as one.
+   */
   search(reader: TextReader, text: number, found: FoundTerms): void {
     const { count, kinds, starts } = reader.tokens;
     const { units } = reader;
     for (let token = 0; token < count; token++) {
       if (kinds[token] !== WORD_TOKEN) continue;
       const start = starts.items[token] ?? 0;
-      const end = starts.items[token + 1] ?? 0;
+      const end = starts.items[nextOf(reader, token)] ?? 0;
       if (end - start < STEM_LENGTH) continue;
       reader.steps++;
       let hash = HASH_START;
@@ -94,7 +97,7 @@ export class PrefixTerms {
   #searchWord(reader: TextReader, token: number, text: number, found: FoundTerms, hash: number, stem: number): void {
     const { units } = reader;
     const start = reader.tokens.starts.items[token] ?? 0;
-    const end = Math.min(reader.tokens.starts.items[token + 1] ?? 0, start + this.#longest);
+    const end = Math.min(reader.tokens.starts.items[nextOf(reader, token)] ?? 0, start + this.#longest);
     const lengths = postings(this.#heap, this.#stems.term(stem));
     for (let offset = start + STEM_LENGTH; ; offset++) {
       const length = offset - start;
@@ -111,7 +114,7 @@ export class PrefixTerms {
 
   #found(reader: TextReader, prefix: number, token: number, text: number, found: FoundTerms): void {
     const roles = this.#prefixes.foundRoles;
-    if ((roles & IS_TERM) !== 0) reader.report(found, this.#prefixes.term(prefix), text, token, token + 1);
+    if ((roles & IS_TERM) !== 0) reader.report(found, this.#prefixes.term(prefix), text, token, nextOf(reader, token));
     if ((roles & IN_CASED_TERM) === 0) return;
     reader.roles.items[token] = (reader.roles.items[token] ?? 0) | IN_CASED_TERM;
     reader.allRoles |= KEY_OF_CASED_TERM;
@@ -150,6 +153,11 @@ export class PrefixTerms {
     this.#stems.addUses(stem, -1);
     this.#stems.removeUnused(hash, stem);
   }
+}
+
+/** The token after a word, or after the word to which an elided one belongs. */
+function nextOf({ tokens, units }: TextReader, token: number): number {
+  return tokens.isElided(token, units) ? token + 2 : token + 1;
 }
 
 function hashUnit(hash: number, unit: number): number {

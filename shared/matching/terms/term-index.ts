@@ -80,9 +80,9 @@ export class TermIndex {
   }
 
   /** The rule by which the keyword matches, or undefined if it has nothing to search for. */
-  kindOf(written: string, { prefix } = PLAIN): TermKind | undefined {
-    this.#folded.reader.readTerm(written, false);
-    return kindOf(this.#folded.reader.tokens, prefix === true);
+  kindOf(written: string, options = PLAIN): TermKind | undefined {
+    this.#read(written, options, false);
+    return kindOf(this.#folded.reader.tokens, options.prefix === true);
   }
 
   /** Begins a new item and clears `found`. */
@@ -105,10 +105,12 @@ export class TermIndex {
   /** Reads a term by its folded letters. A prefix is not added to the words. */
   #read(written: string, { prefix }: TermOptions, addWords: boolean): TermShape | undefined {
     const { reader } = this.#folded;
-    reader.readTerm(written, addWords && prefix !== true);
-    const shape = shapeOf(reader.tokens, prefix === true);
-    if (addWords && prefix === true && shape !== 'prefix') reader.readTerm(written, true);
-    return shape;
+    if (prefix === true) {
+      reader.readTerm(written, false, false);
+      if (shapeOf(reader.tokens, true) === 'prefix') return 'prefix';
+    }
+    reader.readTerm(written, addWords);
+    return shapeOf(reader.tokens, false);
   }
 
   /** Whether the letters of the term that was read are compared as written. */

@@ -71,15 +71,16 @@ export class TextReader {
    * Reads a keyword, without quotes and underscores around it. There are no tokens if nothing is left of it.
    *
    * @param addWords whether to add words that no term has; `removeUnusedWords` removes those that stay unused
+   * @param splitsElisions false for the beginning of a word
    */
-  readTerm(term: string, addWords: boolean): void {
+  readTerm(term: string, addWords: boolean, splitsElisions = true): void {
     this.#folded.fold(term);
     const { units } = this.#folded;
     let from = 0;
     let to = this.#folded.length;
     while (from < to && isMarkup(units[from] ?? 0)) from++;
     while (from < to && isMarkup(units[to - 1] ?? 0)) to--;
-    this.tokens.read(units, from, to);
+    this.tokens.read(units, from, to, splitsElisions);
     this.#readSymbols(addWords);
   }
 

@@ -21,6 +21,9 @@ const ZERO_WIDTH_JOINER = 0x200d;
 /** The letters of flags. */
 const FIRST_INDICATOR = 0x1f1e6;
 const LAST_INDICATOR = 0x1f1ff;
+/** French and Italian words that lose their last letter before a vowel: after their apostrophe a word begins. */
+const ELIDED = new Set('l d j n s m t c qu un all dell nell sull'.split(' ').map(packed));
+const LONGEST_ELIDED = 4;
 /** The value of a possessive with a capital S, where letters are as written; that of others is 0. */
 const CAPITAL_POSSESSIVE = 1;
 
@@ -63,9 +66,11 @@ export class Tokens {
   readonly values = new IntList();
   /** The first unit of each token, and one entry more for the end of the last token. */
   starts = new IntList();
+  #splitsElisions = true;
 
-  /** Cuts units[from, to) into tokens, in linear time. */
-  read(units: Uint16Array, from: number, to: number): void {
+  /** Cuts units[from, to) into tokens, in linear time. @param splitsElisions whether l'IA is two words */
+  read(units: Uint16Array, from: number, to: number, splitsElisions = true): void {
+    this.#splitsElisions = splitsElisions;
     this.#reset(to - from);
     const { kinds } = this;
     const values = this.values.items;
@@ -185,6 +190,10 @@ export class Tokens {
       while (classAt(units, end, limit) === WORD) end += UNIT_CLASS[units[end] ?? 0] === SURROGATE ? 2 : 1;
       const next = skipJoiner(units, end, limit);
       if (next === end) break;
+      if (apostrophe === start && this.#endsElided(units, start, end, limit)) {
+        this.#push(WORD_TOKEN, hashOf(units, start, next), start);
+        return next;
+      }
       if (units[end] === APOSTROPHE) apostrophe = end;
       end = next;
     }
@@ -193,9 +202,39 @@ export class Tokens {
     if (isPossessive) this.#push(POSSESSIVE_TOKEN, 0, apostrophe);
     return end;
   }
+
+  /** Whether units[start, end), which a letter follows after one unit, is an elided word. None follows another. */
+  #endsElided(units: Uint16Array, start: number, end: number, limit: number): boolean {
+    if (units[end] !== APOSTROPHE || end - start > LONGEST_ELIDED || !this.#splitsElisions) return false;
+    if (!ELIDED.has(pack(units, start, end))) return false;
+    if (this.count > 0 && this.kinds[this.count - 1] === WORD_TOKEN) return false;
+    const isPossessive = units[end + 1] === SMALL_S && classAt(units, end + 2, limit) !== WORD;
+    return !isPossessive || skipJoiner(units, end + 2, limit) !== end + 2;
+  }
+
+  /** Whether the token is an elided word. The next one is a word. */
+  isElided(token: number, units: Uint16Array): boolean {
+    return this.kinds[token] === WORD_TOKEN && units[(this.starts.items[token + 1] ?? 0) - 1] === APOSTROPHE;
+  }
 }
 
-function hashOf(units: Uint16Array, start: number, end: number): number {
+/** A short word of letters from a to z as one number. */
+function pack(units: ArrayLike<number>, start: number, end: number): number {
+  let key = 0;
+  for (let offset = start; offset < end; offset++) key = key * 0x80 + Math.min(units[offset] ?? 0, 0x7f);
+  return key;
+}
+
+function packed(word: string): number {
+  return pack(
+    Array.from(word, (letter) => letter.charCodeAt(0)),
+    0,
+    word.length,
+  );
+}
+
+/** The hash of a word that consists of these units. */
+export function hashOf(units: Uint16Array, start: number, end: number): number {
   let hash = HASH_START;
   for (let offset = start; offset < end; offset++) hash = Math.imul(hash ^ (units[offset] ?? 0), FNV_PRIME);
   return mix(hash);

@@ -2,7 +2,7 @@ import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { blankedContent } from '../../domain/blanked-content.ts';
-import { spacedSearchableWords } from '../../matching/searchable-words.ts';
+import { spacedWordsOfText } from '../../matching/searchable-words.ts';
 
 /**
  * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,
@@ -28,13 +28,13 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
     url: columns.url ?? '',
     ver: removed ? 2 : 1,
     words: removed ? '' : wordsOf(item),
-    post_title_words: removed || item.kind === 'post' ? '' : spacedSearchableWords(item.title),
+    post_title_words: removed || item.kind === 'post' ? '' : spacedWordsOfText(item.title),
   });
 }
 
 /** The words that search finds the item by. */
 function wordsOf({ kind, title, body }: ForumItem): string {
-  return spacedSearchableWords(kind === 'post' ? `${title}\n${body}` : body);
+  return spacedWordsOfText(kind === 'post' ? `${title}\n${body}` : body);
 }
 
 export function matchRow(match: RecordedMatch): ArchiveRow {

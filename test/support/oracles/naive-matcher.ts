@@ -19,6 +19,9 @@ const ENDS_WITH_LETTER = new RegExp(
 );
 const FREE_SYMBOL = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/u;
 
+const STRICT_BEGIN = `(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`;
+const ELIDED = `(?:[ldjnsmtc]|qu|un|all|dell|nell|sull)'`;
+
 const GOES_ON = `(?:${WORD}|_+${WORD}|'${WORD})`;
 
 function escape(text: string): string {
@@ -44,13 +47,18 @@ function condition(source: string, flags = 'ivy'): Condition {
   };
 }
 
-const WORD_MAY_BEGIN = condition(`(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`);
+const NO_POSSESSIVE = `(?![sSſ](?!${GOES_ON}))`;
+/** Also after an elided word, which begins like a word itself. */
+const WORD_MAY_BEGIN = condition(`(?:${STRICT_BEGIN}|(?<=${STRICT_BEGIN}${ELIDED})${NO_POSSESSIVE})`);
+const ELIDED_MAY_BEGIN = condition(STRICT_BEGIN);
+const BEGINS_WITH_ELIDED = new RegExp(`^${ELIDED}${NO_POSSESSIVE}${WORD}`, 'iv');
 const WORD_MAY_END = condition(`(?!${WORD}|_+${WORD}|(?!'[sSſ](?!${GOES_ON}))'${WORD})`);
 const POSSESSIVE_MAY_END = condition(`(?!${GOES_ON})`);
 const NO_WORD_BEFORE = condition(`(?<!${WORD})`);
 const NO_PLUS_AFTER = condition('(?![+#])');
 
-function leftCondition(keyword: string, flags: string): Condition {
+function leftCondition(keyword: string, flags: string, isPrefix: boolean): Condition {
+  if (!isPrefix && BEGINS_WITH_ELIDED.test(keyword)) return ELIDED_MAY_BEGIN;
   if (BEGINS_WITH_WORD.test(keyword)) return WORD_MAY_BEGIN;
   const first = Array.from(keyword)[0] ?? '';
   if (HAS_SPACELESS.test(first) || FREE_SYMBOL.test(first)) return ALWAYS;
@@ -107,7 +115,7 @@ export function naiveSearch(
   const body = new RegExp(keyword.split(/\s+/).map(escape).join(gap), caseSensitive ? 'gv' : 'giv');
   const isSymbolic = !hasWord && !hasSpaceless;
   const flags = caseSensitive ? 'vy' : 'ivy';
-  const mayBegin = isSymbolic ? ALWAYS : leftCondition(keyword, flags);
+  const mayBegin = isSymbolic ? ALWAYS : leftCondition(keyword, flags, prefix && isNaivePrefix(keyword));
   const mayEnd = isSymbolic || (prefix && isNaivePrefix(keyword)) ? ALWAYS : rightCondition(keyword, flags);
   return (text) => {
     body.lastIndex = 0;

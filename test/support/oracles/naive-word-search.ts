@@ -65,7 +65,8 @@ export function wordsIn(thing: Thing, words: ReadonlyMap<string, RegExp>): strin
 }
 
 const IN_WORD = String.raw`[\p{L}\p{N}\p{M}]`;
-const BEFORE = String.raw`(?<!${IN_WORD})(?<!${IN_WORD}_+)(?<!${IN_WORD}')`;
+const BEGINS = String.raw`(?<!${IN_WORD})(?<!${IN_WORD}_+)(?<!${IN_WORD}')`;
+const BEFORE = `(?:${BEGINS}|(?<=${BEGINS}(?:[ldjnsmtc]|qu|un|all|dell|nell|sull)'))`;
 
 /** One regular expression per word. */
 export function wordPattern(word: string): RegExp {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { searchableWords } from '../../../../shared/matching/searchable-words.ts';
+import { searchableWords, wordsOfText } from '../../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../../shared/matching/terms/term-finder.ts';
 import { nastyTerm, nastyText } from '../../../support/samples/matching-arbitraries.ts';
 
@@ -13,6 +13,12 @@ describe('searchableWords', () => {
     ['', []],
   ])('%s', (text, words) => {
     expect(searchableWords(text)).toEqual(words);
+  });
+
+  test('a word after an elided one is a word of a text by itself too', () => {
+    const text = "L'IA d'Apple, l'ia, ia d's";
+    expect(wordsOfText(text)).toEqual(["l'ia", 'ia', "d'apple", 'apple', 'd']);
+    expect(searchableWords(text)).toEqual(["l'ia", "d'apple", 'ia', 'd']);
   });
 
   test('characters that are chosen to share slots of a table take no longer than others', () => {
@@ -39,7 +45,7 @@ describe('searchableWords', () => {
       fc.property(nastyText(12), nastyTerm, nastyText(12), (before, term, after) => {
         const text = `${before} ${term} ${after}`;
         if (!new TermFinder([term]).allOccurIn(text)) return;
-        const words = new Set(searchableWords(text));
+        const words = new Set(wordsOfText(text));
         expect(searchableWords(term).filter((word) => !words.has(word))).toEqual([]);
       }),
       { numRuns: 2_000 },

@@ -34,6 +34,8 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('a possessive with invisible characters is not included', 'rust', '', 'rust', "\u200b'\u200bs"),
   position('a possessive after a phrase is not included', 'new york', 'in ', 'new york', "'s"),
   position('a possessive that the keyword has', "Wendy's", 'at ', 'Wendy\u2019s', '.'),
+  position('an elided word is not included', 'ia', 'de l\u2019', 'IA', "'s"),
+  position('an elided word that the keyword has', "l'ia", 'de ', 'l\u2019IA', ' '),
   position('quotes around are not covered', '"rust"', '"', 'rust', '"'),
 
   position('several inside, some around', 'rust', 'a \u200d', 'r\u200bu\u00ad\u2060s\ufe0ft', '\u200c\ufeff b'),
