@@ -2,7 +2,7 @@ import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { blankedContent } from '../../domain/blanked-content.ts';
-import { spacedWordsOfText } from '../../matching/searchable-words.ts';
+import { spacedWordsOfText, wordsOfText } from '../../matching/searchable-words.ts';
 
 /**
  * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,
@@ -32,9 +32,11 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
   });
 }
 
-/** The words that search finds the item by. */
+/** The words that search finds the item by. A title is read by itself, as in matching: it may begin what is code. */
 function wordsOf({ kind, title, body }: ForumItem): string {
-  return spacedWordsOfText(kind === 'post' ? `${title}\n${body}` : body);
+  if (kind === 'comment' || title === '') return spacedWordsOfText(body);
+  if (body === '') return spacedWordsOfText(title);
+  return [...new Set([...wordsOfText(title), ...wordsOfText(body)])].join(' ');
 }
 
 export function matchRow(match: RecordedMatch): ArchiveRow {

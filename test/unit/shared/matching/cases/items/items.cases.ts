@@ -42,6 +42,8 @@ export const ITEMS_CASES: readonly ItemCase[] = [
   found('16 a symbol at the end of the title', ['C++'], post('C++', '+1')),
   found('16 a symbol at the beginning of the text', ['.NET'], post('ASP', '.NET')),
   found('16 a word at the end of the title', ['rust'], post('rust', 'y bikes')),
+  found('16 code of the title ends there', ['rust_lang'], post('`a', 'b` rust\\_lang')),
+  found('16 code at the beginning of the text', ['rust'], post('- a', '    rust\\_lang')),
   found('16 a single letter at the end of the title', ['objective C'], post('objective C', '++')),
   found('16 no possessive across', ['rust'], post('rust', "'n more")),
   found('16 no combining mark across', ['cafe'], post('cafe', '\u0301')),
