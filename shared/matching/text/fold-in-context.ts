@@ -28,7 +28,7 @@ function foldsAlone(character: string): boolean {
 }
 
 /** A part of a text. */
-export interface Stretch {
+interface Stretch {
   readonly text: string;
   readonly start: number;
   readonly end: number;

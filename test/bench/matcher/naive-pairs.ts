@@ -1,5 +1,6 @@
 import type { MatchItem } from '../../../shared/matching/rule.ts';
-import { naiveFold, naiveSearch } from '../../support/oracles/naive-matcher.ts';
+import { naiveSearch } from '../../support/oracles/naive-matcher.ts';
+import { fold } from '../../support/oracles/reference-fold.ts';
 import type { BenchMonitor } from '../shared/matcher-monitors.ts';
 
 /** The keywords of a monitor that an item has. */
@@ -52,9 +53,7 @@ function runsOf(text: string): string[] {
 
 function searchedTexts({ kind, title, text }: MatchItem): string[] {
   const body = text.trim() === '[deleted]' || text.trim() === '[removed]' ? '' : text;
-  return (kind === 'post' ? [title, body] : [body]).map((searched) =>
-    naiveFold(searched).replaceAll('İ', 'i').replaceAll('ſ', 's').toLowerCase(),
-  );
+  return (kind === 'post' ? [title, body] : [body]).map(fold);
 }
 
 const searches = new Map<string, (text: string) => boolean>();

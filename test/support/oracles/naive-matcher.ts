@@ -1,7 +1,6 @@
 /**
  * A second implementation of the word rules, with one regular expression per keyword, that shares no code with
- * shared/matching: slow, and short enough to be checked by eye. It expects folded texts and keywords; `naiveFold` folds
- * as much as keywords of plain ASCII need.
+ * shared/matching: slow, and short enough to be checked by eye. It expects folded texts and keywords.
  */
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
@@ -126,33 +125,4 @@ export function naiveSearch(
     }
     return false;
   };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&nbsp;': ' ',
-};
-
-/** Folds everything in real texts that may hide a word of plain ASCII letters. */
-export function naiveFold(text: string): string {
-  return text
-    .replace(/\\(?=[\\`*_{}[\]()#+\-.!:|&<>/^~])|&(?:amp|lt|gt|quot|nbsp);|&#x?[0-9a-f]{1,7};/gi, (found) => {
-      if (found === '\\') return '';
-      if (!found.startsWith('&#')) return ENTITIES[found] ?? found;
-      const codePoint = Number(found.slice(2, -1).replace(/^x/i, '0x'));
-      return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd';
-    })
-    .replace(
-      /\p{Variation_Selector}|[\u034f\u0640\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu,
-      '',
-    )
-    .replace(/[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}]/gu, (character) =>
-      character.normalize('NFKC'),
-    )
-    .replace(/[´ʼ‘’]|(?<=\w)`(?=\w)/g, "'")
-    .replace(/[‐‑]/g, '-')
-    .normalize('NFC');
 }
