@@ -2,7 +2,7 @@ import { UNIT_CLASS, WORD } from './character-class.ts';
 import { FoldedText } from './folded-text.ts';
 import type { FoundTerms } from '../terms/found-terms.ts';
 import { IntList } from '../tables/int-list.ts';
-import { EMOJI_TOKEN, POSSESSIVE_TOKEN, SPACE_TOKEN, Tokens, WORD_TOKEN } from './tokens.ts';
+import { POSSESSIVE_TOKEN, SPACE_TOKEN, Tokens } from './tokens.ts';
 import { BEGINS_PHRASES, IS_LETTER, IS_TERM } from '../tables/word-table.ts';
 import type { WordTable } from '../tables/word-table.ts';
 
@@ -169,8 +169,8 @@ export class TextReader {
     let all = 0;
     this.starts.clear();
     for (let token = 0; token < count; token++) {
-      const kind = kinds[token];
-      if (kind === WORD_TOKEN || kind === EMOJI_TOKEN) {
+      const kind = kinds[token] ?? 0;
+      if ((kind & 1) === 1) {
         let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0, addWords);
         const wordRoles = word === 0 ? 0 : words.foundRoles;
         if (addWords && word === 0)

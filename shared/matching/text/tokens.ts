@@ -1,18 +1,18 @@
 import { characterClass, SPACE, SPACELESS, SURROGATE, SYMBOL, UNIT_CLASS, WORD } from './character-class.ts';
 import { IntList } from '../tables/int-list.ts';
 
-/** Kinds of tokens. Zero stands for positions beyond the ends of a text. */
+/** Kinds of tokens. Odd ones are compared by their code units. Zero stands for positions beyond the ends of a text. */
 export const WORD_TOKEN = 1;
 /** The 's after a word. */
 export const POSSESSIVE_TOKEN = 2;
+/** An emoji of several characters: a flag, or emoji that are joined. */
+export const EMOJI_TOKEN = 3;
 /** One character of a script that is matched by character. */
-export const CHARACTER_TOKEN = 3;
+export const CHARACTER_TOKEN = 4;
 /** A run of whitespace. */
-export const SPACE_TOKEN = 4;
+export const SPACE_TOKEN = 6;
 /** Any other single character. */
-export const SYMBOL_TOKEN = 5;
-/** An emoji of several characters: a flag, or emoji that are joined. It is compared like a word. */
-export const EMOJI_TOKEN = 6;
+export const SYMBOL_TOKEN = 8;
 
 const APOSTROPHE = 0x27;
 const UNDERSCORE = 0x5f;
@@ -142,7 +142,7 @@ export class Tokens {
 
   /** Sets the value of a token that `readLike` took over, if it is a word or a long emoji. */
   hashWord(token: number, units: Uint16Array): void {
-    if (this.kinds[token] !== WORD_TOKEN && this.kinds[token] !== EMOJI_TOKEN) return;
+    if (((this.kinds[token] ?? 0) & 1) === 0) return;
     const starts = this.starts.items;
     this.values.items[token] = hashOf(units, starts[token] ?? 0, starts[token + 1] ?? 0);
   }
