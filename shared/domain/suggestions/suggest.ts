@@ -1,6 +1,7 @@
 import type { Suggestion } from '../../../schemas/api/monitors/preview.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { wordsOfText } from '../../matching/searchable-words.ts';
+import { ELIDED_WORDS } from '../../matching/text/tokens.ts';
 import { variantsOf } from './variants-of.ts';
 import type { WordCounts } from './match-words.ts';
 
@@ -31,7 +32,7 @@ const MOST_OF_A_KIND = 5;
 /** Only words of two or more letters or digits; a single character of a script without spaces says little. */
 const IS_WORD = /^[\p{L}\p{N}\p{M}'_]{2,40}$/u;
 /** The word behind the elided one is counted by itself (`wordsOfText`). */
-const IS_ELIDED = /^(?:[ldjnsmtc]|qu|un|all|dell|nell|sull)'./u;
+const IS_ELIDED = new RegExp(`^(?:${ELIDED_WORDS.join('|')})'.`, 'u');
 const IS_NUMBER = /^\p{N}+$/u;
 
 /**

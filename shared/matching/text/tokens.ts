@@ -22,7 +22,23 @@ const ZERO_WIDTH_JOINER = 0x200d;
 const FIRST_INDICATOR = 0x1f1e6;
 const LAST_INDICATOR = 0x1f1ff;
 /** French and Italian words that lose their last letter before a vowel: after their apostrophe a word begins. */
-const ELIDED = new Set('l d j n s m t c qu un all dell nell sull'.split(' ').map(packed));
+export const ELIDED_WORDS = [
+  'l',
+  'd',
+  'j',
+  'n',
+  's',
+  'm',
+  't',
+  'c',
+  'qu',
+  'un',
+  'all',
+  'dell',
+  'nell',
+  'sull',
+] as const;
+const ELIDED: ReadonlySet<number> = new Set(ELIDED_WORDS.map(packed));
 const LONGEST_ELIDED = 4;
 /** The value of a possessive with a capital S, where letters are as written; that of others is 0. */
 const CAPITAL_POSSESSIVE = 1;
