@@ -179,7 +179,8 @@ function openStore({ folder, maxBytes, format = 1 }: DiskCacheDeps): Store {
       PRAGMA synchronous = OFF;
       PRAGMA max_page_count = ${Math.max(8, Math.floor(maxBytes / PAGE_BYTES))};`);
     if (database.prepare('PRAGMA user_version').get()!['user_version'] !== format) {
-      database.exec(`DROP TABLE IF EXISTS entries; PRAGMA user_version = ${format};`);
+      database.exec('DROP TABLE IF EXISTS entries');
+      database.exec(`PRAGMA user_version = ${format}`);
     }
     database.exec(`
       CREATE TABLE IF NOT EXISTS entries
