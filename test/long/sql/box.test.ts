@@ -96,18 +96,18 @@ test.each([
   expect(existsSync('/tmp/stolen')).toBe(false);
 });
 
-const HOGS: readonly (readonly [string, string])[] = [
-  ['SELECT list_sum(range(2000000000))', 'memory'],
-  ["SELECT string_agg(a.range || 'x') FROM range(100000) a, range(10000) b", 'memory'],
-  ['SELECT * FROM (SELECT list(a.range) FROM range(1000000000) a)', 'memory'],
-  ["WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT length(x) FROM t", 'memory'],
-  [ENDLESS, '10 seconds'],
-  ['WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT count(*) FROM t', ''],
-  ["SELECT repeat('x', 10000) FROM range(20000)", '64 MB'],
+/** A busy machine may need longer than 10 seconds to take what is too much. */
+const HOGS: readonly (readonly [string, RegExp])[] = [
+  ['SELECT list_sum(range(2000000000))', /memory|10 seconds/],
+  ["SELECT string_agg(a.range || 'x') FROM range(100000) a, range(10000) b", /memory|10 seconds/],
+  ['SELECT * FROM (SELECT list(a.range) FROM range(1000000000) a)', /memory|10 seconds/],
+  ["WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT length(x) FROM t", /memory|10 seconds/],
+  [ENDLESS, /10 seconds/],
+  ['WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT count(*) FROM t', /memory|10 seconds/],
+  ["SELECT repeat('x', 10000) FROM range(20000)", /64 MB|10 seconds/],
   [
-    // 64 MB, or 10 seconds on a busy machine.
     `SELECT ${Array.from({ length: 300 }, (_, at) => `seq + ${at} AS c${at}`).join(', ')} FROM range(100000) r(seq)`,
-    '',
+    /64 MB|10 seconds/,
   ],
 ];
 
@@ -116,7 +116,7 @@ test.each(HOGS.map(([query, why]) => ({ query, why, start: query.slice(0, 80) })
   async ({ query, why }) => {
     const reply = await bench.sql(query);
     expect(reply.status, reply.text.slice(0, 500)).toBe(400);
-    expect(reply.text).toContain(why);
+    expect(reply.text).toMatch(why);
     expect(boxes()).toEqual([]);
     expect((await bench.sql('SELECT count(*) FROM matches')).body.rows).toEqual([[20]]);
   },
