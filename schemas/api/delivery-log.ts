@@ -87,7 +87,7 @@ export const redelivery = z.strictObject({
     .enum(['nothing_fits', 'waiting', 'due'])
     .optional()
     .describe(
-      'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: what fits waits for its next attempt; `status` `pending` sends it now. `due`: what waits is being sent already.',
+      'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: nothing fits, but matches wait for their next attempt; `status` `pending` sends them now. `due`: what waits is being sent already.',
     ),
 });
 

@@ -66,17 +66,17 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
 
 export const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
   name: 'dead-letters set-aside',
-  summary: 'move the next records of a halted group to the dead letters, and let it go on after them',
+  summary: 'move the records that halted a group to the dead letters, so that the group continues after them',
   optionsHelp: [
     '--topic TOPIC          the source topic, without a prefix',
     '--partition N          its partition',
-    '--to OFFSET            the first offset that stays; what is from the group’s own to before it is moved',
+    '--to OFFSET            the first offset that stays; all records from the group’s offset up to it are moved',
     '--group GROUP          the group; required where several read the topic',
   ],
   examples: ['dead-letters set-aside --topic monitor.candidates --partition 3 --to 1094'],
   options: Object.fromEntries(['topic', 'partition', 'to', 'group'].map((name) => [name, { type: 'string' }])),
   prepare(values) {
-    if (values.topic === undefined) throw new AdminError('--topic: name the topic.');
+    if (values.topic === undefined) throw new AdminError('--topic: is required.');
     const [topic = ''] = topicOption(values);
     const partition = Number(wholeNumber('--partition', values.partition));
     const to = wholeNumber('--to', values.to);

@@ -166,7 +166,7 @@ async function answerWithOverview(args: readonly string[], terminal: Terminal): 
   const overview = [
     'npm run --silent admin -- COMMAND [OPTIONS]: administers a running installation.',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(21)}${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(24)}${summary}`),
     '',
     'COMMAND --help explains its options and has examples. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
   ].join('\n');

@@ -149,7 +149,7 @@ function declare(registers: Registry[]) {
     ),
     kafkaConsumerHalted: gauge(
       'kafka_consumer_halted',
-      '1 while a group stands still before too many unreadable records. Run: npm run admin -- dead-letters set-aside.',
+      '1 while a group stands still before too many unreadable records. See GroupHalted in the runbook.',
       ['group'],
     ),
     kafkaLostRecords: gauge(

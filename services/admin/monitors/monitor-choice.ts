@@ -13,7 +13,8 @@ export const MONITOR_HELP = ['--monitor MONITOR_ID   required'];
 /** @throws AdminError unless --monitor is given and well-formed */
 export function monitorOption({ monitor }: OptionValues): string {
   if (monitor === undefined) throw new AdminError('--monitor is required.');
-  if (!isMonitorId(monitor)) throw new AdminError('--monitor: must be the id of a monitor, which begins with mon_.');
+  if (!isMonitorId(monitor))
+    throw new AdminError('--monitor: must be the id of a monitor: mon_ and 12 letters and digits.');
   return monitor;
 }
 

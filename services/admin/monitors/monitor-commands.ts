@@ -131,8 +131,8 @@ export const MONITOR_RESUME: PostgresCommand = {
 export const MONITOR_RESET_DAY: PostgresCommand = {
   name: 'monitor reset-day',
   summary:
-    'count matches on the present UTC day again, where a clock that was ahead left a later one; its cap begins anew',
-  optionsHelp: ['--monitor MONITOR_ID   only this one; default: every monitor whose day has not begun yet'],
+    'return monitors to the present UTC day, where a clock that was ahead left a later one; their daily cap begins anew',
+  optionsHelp: ['--monitor MONITOR_ID   only this one; default: every monitor that counts on a future day'],
   examples: ['monitor reset-day', `monitor reset-day --monitor ${ANY_MONITOR}`],
   options: MONITOR_OPTIONS,
   isList: true,

@@ -189,7 +189,7 @@ function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const freeInMs = wholeInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
   const retryAfter = Math.max(1, Math.ceil(freeInMs / 1000));
   const allowed = burst === 1 ? '' : `, and ${burst} at once`;
-  return new ApiError('rate_limited', `Too many requests: ${requestsPerSecond} a second are allowed${allowed}.`, {
+  return new ApiError('rate_limited', `Too many requests: the limit is ${requestsPerSecond} a second${allowed}.`, {
     retryAfter,
   });
 }

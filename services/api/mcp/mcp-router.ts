@@ -225,7 +225,7 @@ async function takeMessageLimit(
 ): Promise<void> {
   const retryAfter = await admissionControl.admitMessage(headers, protection.resource, MESSAGE_LIMIT);
   if (retryAfter === 0) return;
-  const message = `Too many messages: ${MESSAGE_LIMIT.max} a second are allowed.`;
+  const message = `Too many messages: the limit is ${MESSAGE_LIMIT.max} a second.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { validationMessage } from '../http/validation-message.ts';
 
-/** The package puts the validator's own list of issues, as JSON, behind a colon. */
-const WITH_ISSUES = /^([^[]*): (\[\s*\{.*\])$/s;
+/** The package puts the validator's list of issues, as JSON, behind a colon; of `initialize` it sends that alone. */
+const WITH_ISSUES = /^(?:([^[]*): )?(\[\s*\{.*\])$/s;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
 
 /**
  * Rewrites the messages of protocol errors about malformed parameters in plain words: `params.name: is required`.
@@ -10,18 +12,20 @@ const WITH_ISSUES = /^([^[]*): (\[\s*\{.*\])$/s;
  * @param text a JSON-RPC answer, or a batch of them
  */
 export function plainProtocolErrors(text: string): string {
-  if (!text.includes('"code":-32602')) return text;
+  if (!text.includes(`"code":${INVALID_PARAMS}`) && !text.includes(`"code":${INTERNAL_ERROR}`)) return text;
   const answers = JSON.parse(text) as unknown;
   for (const answer of Array.isArray(answers) ? (answers as unknown[]) : [answers]) {
-    const { error } = answer as { error?: { message?: unknown } };
-    if (typeof error?.message === 'string') error.message = plainMessage(error.message);
+    const { error } = answer as { error?: { code?: unknown; message?: unknown } };
+    if (typeof error?.message !== 'string') continue;
+    const message = plainMessage(error.message);
+    if (message !== error.message) Object.assign(error, { code: INVALID_PARAMS, message });
   }
   return JSON.stringify(answers);
 }
 
 function plainMessage(message: string): string {
-  const [, what, list] = WITH_ISSUES.exec(message) ?? [];
-  if (what === undefined || list === undefined) return message;
+  const [, what = 'Invalid request', list] = WITH_ISSUES.exec(message) ?? [];
+  if (list === undefined) return message;
   let issues: z.core.$ZodIssue[];
   try {
     issues = JSON.parse(list) as z.core.$ZodIssue[];

@@ -23,8 +23,8 @@ export function deliveryResource(health: StoredDeliveryHealth, webhook: Webhook)
 
 function stateOf(health: StoredDeliveryHealth, { webhookUrl, webhookFailing }: Webhook): MonitorDelivery['state'] {
   if (webhookUrl === null) return 'none';
+  if (health.lastError === null && (health.lastDeliveredAt !== null || !webhookFailing)) return 'ok';
   if (webhookFailing) return 'failing';
-  if (health.lastError === null) return 'ok';
   const waitedMs = health.oldestPendingAt === null ? 0 : health.readAt.getTime() - health.oldestPendingAt.getTime();
   return waitedMs > PATIENCE_MS ? 'failing' : 'retrying';
 }

@@ -101,7 +101,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   rate_limited: {
     when: 'the account sent too many requests or too many requests that queried the forum and failed, or has too many open streams; for sign-up: too many codes for this network or mailbox',
-    message: 'Too many requests: 1 a second are allowed.',
+    message: 'Too many requests: the limit is 1 a second.',
     retryAfter: 1,
   },
   daily_limit_reached: {

@@ -164,7 +164,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     status: '`down` when a part is down, else `degraded` when one is not `ok`.',
     checked_at: 'When it was measured.',
     parts:
-      '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many.',
+      '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many. `clocks`: by how many seconds the brokers are ahead of the database, negative when behind; null when nothing was compared lately.',
   },
   EventLogEntry: {
     id: 'As in `webhook-id` and `X-Service-Delivery` of its deliveries.',
@@ -187,7 +187,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     since: 'All matches recorded at this time or later.',
   },
   Redelivery: {
-    queued: 'Matches that this request queued, without those that were already pending.',
+    queued: 'Matches that this request queued; with `status` `pending`, those that it made due.',
     more: 'More matches fit the request: send it again.',
   },
   RotatedSecret: { webhook_secret: webhookSecret },

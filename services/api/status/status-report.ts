@@ -85,7 +85,7 @@ function deliveriesPart(deliveries: Measurements['deliveries']): Parts['deliveri
 function clocksPart(skewMs: Measurements['clockSkewMs']): Parts['clocks'] {
   if (skewMs === undefined) return { status: 'unknown', message: 'The database does not answer.', skew_seconds: null };
   if (skewMs === null) {
-    return { status: 'ok', message: 'No item was published lately to compare the clocks by.', skew_seconds: null };
+    return { status: 'ok', message: 'The clocks were not compared: no item was published lately.', skew_seconds: null };
   }
   const skew_seconds = skewMs / 1_000;
   if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return { status: 'ok', message: 'The clocks agree.', skew_seconds };

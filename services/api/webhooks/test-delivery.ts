@@ -79,7 +79,7 @@ async function usableWebhook(pool: Pool, accountId: string, id: string): Promise
 async function takeTest(pool: Pool, accountId: string): Promise<void> {
   const retryAfter = await takeUse(pool, { name: `webhook-test:${accountId}`, maxUses: TESTS_PER_MINUTE, seconds: 60 });
   if (retryAfter === 0) return;
-  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_PER_MINUTE} a minute are possible.`, {
+  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_PER_MINUTE} a minute are allowed.`, {
     retryAfter,
   });
 }

@@ -85,7 +85,7 @@ function whenEmpty(
   return retry(
     async () => {
       if ((await connectedGroups(kafka, prefix)).includes(group)) {
-        if (!isReported) report(`waiting until every process of ${group} has left it, as a halted one does`);
+        if (!isReported) report(`waiting until no process is in the group ${group}; each leaves it when it halts`);
         isReported = true;
         throw new GroupHasMembers(
           `processes are in the group ${group}, which is not halted: stop those that run it first`,

@@ -89,7 +89,7 @@ describe('with time frozen', () => {
     const { error } = replies.find(({ status }) => status === 429)!.body as { error: object };
     expect(error).toEqual({
       code: 'rate_limited',
-      message: 'Too many requests: 1 a second are allowed.',
+      message: 'Too many requests: the limit is 1 a second.',
       retryable: true,
       retry_after: 1,
     });

@@ -149,8 +149,8 @@ describe('the webhook', () => {
     expect((await bench.person.post(`/monitors/${id}/redeliver`, { status: 'failed' })).location).toContain('queued=0');
     const hastened = await bench.person.post(`/monitors/${id}/redeliver`, { status: 'pending' });
     const notice = await bench.person.get(hastened.location!.replace('/dashboard', ''));
-    expect(notice.html).toMatch(/the rest is being sent|queued\.|Nothing to send\./);
-    expect(notice.html).toContain('Send now what waits');
+    expect(notice.html).toMatch(/is being sent already|queued\.|Nothing to send\./);
+    expect(notice.html).toContain('Send what is waiting now');
   });
 });
 

@@ -94,6 +94,13 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
   ['invalid JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
   ['JSON that is not a message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
   ['an unknown method', { body: rpc('tools/nothing') }, 200, -32601, /Method not found/],
+  [
+    'an initialization without a version',
+    { body: rpc('initialize', {}) },
+    200,
+    -32602,
+    /^Invalid request: params\.protocolVersion: is required/,
+  ],
   ['a body that is too large', { body: `"${'x'.repeat(300_000)}"` }, 413, 'payload_too_large', /256 KiB/],
   ['a GET', { method: 'GET' }, 405, 'method_not_allowed', /POST/],
   ['no key', { body: listMonitors, headers: { authorization: '' } }, 401, 'unauthorized', /./],

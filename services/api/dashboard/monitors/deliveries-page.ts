@@ -31,8 +31,11 @@ const STATES: Readonly<Record<DeliveryLogEntry['delivery_status'], string>> = {
 /** Why nothing was queued. */
 const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['reason']>, string>([
   ['nothing_fits', 'Nothing to send.'],
-  ['waiting', 'Nothing to send again: some wait for their next attempt. “Send now what waits” sends these.'],
-  ['due', 'Nothing waits for a later time: the rest is being sent.'],
+  [
+    'waiting',
+    'Nothing has failed for good. Some matches wait for their next attempt: “Send what is waiting now” sends them.',
+  ],
+  ['due', 'Everything that waits is being sent already.'],
 ]);
 const NO_ATTEMPTS: DeliveryLogPage = { items: [], after: null };
 
@@ -49,12 +52,12 @@ async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
       <div class="actions">
         ${postButton(visit, {
           action: `/monitors/${id}/redeliver`,
-          label: 'Send everything again that failed',
+          label: 'Send everything that failed again',
           fields: { status: 'failed' },
         })}
         ${postButton(visit, {
           action: `/monitors/${id}/redeliver`,
-          label: 'Send now what waits',
+          label: 'Send what is waiting now',
           fields: { status: 'pending' },
         })}
         <span class="note">Ten a second, free, within the day’s limit.</span>

@@ -86,7 +86,10 @@ function row(visit: Visit, monitor: Monitor, today: number, now: number): Html {
 }
 
 function failing(visit: Visit, { id, webhook_failing: isFailing }: Monitor): HtmlValue {
-  return isFailing && html`<br /><a class="bad" href="${visit.path(`/monitors/${id}/webhook`)}">The webhook fails</a>`;
+  return (
+    isFailing &&
+    html`<br /><a class="bad" href="${visit.path(`/monitors/${id}/webhook`)}">The webhook is marked as failing</a>`
+  );
 }
 
 function shortRule(monitor: Monitor): string {

@@ -19,7 +19,7 @@ export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
 
 const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
   ok: 'Matches reach the webhook',
-  retrying: 'The last delivery failed and is retried',
+  retrying: 'The last delivery failed',
   failing: 'The webhook fails',
   none: 'No webhook: matches are only kept here',
 };

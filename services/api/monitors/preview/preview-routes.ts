@@ -120,7 +120,7 @@ async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<(
     const day = minute > 0 ? 0 : await takeUse(pool, { name: `previews:${accountId}`, maxUses: PER_DAY, seconds: DAY });
     const retryAfter = Math.max(minute, day);
     if (retryAfter === 0) return release;
-    const message = `Too many previews: ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours are possible.`;
+    const message = `Too many previews: ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours are allowed.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   } catch (error) {
     release();

@@ -79,7 +79,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
     tag: 'Operations',
     summary: 'Check that the pipeline is up to date',
     description:
-      'For status pages: the age of the newest item, the records that wait for each stage, and the webhook deliveries that are due, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
+      'For status pages: the age of the newest item, the records that wait for each stage, the webhook deliveries that are due, and how much the clocks differ, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
     answers: [
       {
         status: 200,
