@@ -69,11 +69,16 @@ export class BrokerSockets {
   }
 }
 
-/** Each write is one request of the Kafka protocol: its size in four bytes, its api key in two, and the rest. */
+/**
+ * Each write is one request of the Kafka protocol: its size in four bytes, its api key in two, and the rest. The broker
+ * answers them in their order.
+ */
 function watchAnswers(socket: net.Socket, connected: string, onHanging: () => void): void {
   let isFirst = true;
   let timer: NodeJS.Timeout | undefined;
   let overdue: NodeJS.Immediate | undefined;
+  const unanswered: { ms: number; apiKey: number }[] = [];
+  const countAnswers = answerCounter();
   const expectAnswer = (ms: number, apiKey?: number) => {
     timer ??= setTimeout(() => {
       // The thread may have been busy: an answer that came meanwhile is read first.
@@ -89,18 +94,47 @@ function watchAnswers(socket: net.Socket, connected: string, onHanging: () => vo
     clearImmediate(overdue);
     timer = undefined;
   };
-  const answered = () => {
+  const answered = (chunk: Buffer) => {
     isFirst = false;
     stop();
+    unanswered.splice(0, countAnswers(chunk));
+    const next = unanswered[0];
+    if (next) expectAnswer(next.ms, next.apiKey);
   };
   expectAnswer(FIRST_ANSWER_MS);
   socket.on(connected, stop).on('data', answered).on('close', stop);
   const write = socket.write.bind(socket) as (...all: unknown[]) => boolean;
   socket.write = (request: Buffer, ...rest: unknown[]) => {
     const apiKey = request.readInt16BE(4);
-    if (apiKey === API_KEYS.joinGroup || apiKey === API_KEYS.syncGroup) expectAnswer(REBALANCE_MS, apiKey);
-    else expectAnswer(isFirst && apiKey !== API_KEYS.produce ? FIRST_ANSWER_MS : ANSWER_MS, apiKey);
+    const isJoin = apiKey === API_KEYS.joinGroup || apiKey === API_KEYS.syncGroup;
+    const ms = isJoin ? REBALANCE_MS : isFirst && apiKey !== API_KEYS.produce ? FIRST_ANSWER_MS : ANSWER_MS;
+    unanswered.push({ ms, apiKey });
+    expectAnswer(ms, apiKey);
     return write(request, ...rest);
+  };
+}
+
+/** Returns how many answers end in a chunk: each is its size in four bytes, and the rest. */
+function answerCounter(): (chunk: Buffer) => number {
+  const size = Buffer.alloc(4);
+  let sizeBytes = 0;
+  let left = 0;
+  return (chunk) => {
+    let answers = 0;
+    for (let offset = 0; offset < chunk.length;) {
+      if (left > 0) {
+        const taken = Math.min(left, chunk.length - offset);
+        offset += taken;
+        left -= taken;
+      } else {
+        size[sizeBytes++] = chunk[offset++]!;
+        if (sizeBytes < size.length) continue;
+        sizeBytes = 0;
+        left = size.readInt32BE(0);
+      }
+      if (left <= 0) answers++;
+    }
+    return answers;
   };
 }
 

@@ -47,7 +47,8 @@ async function connect(): Promise<{ socket: Socket; failure: Promise<unknown> }>
 async function connectAnswered(): Promise<{ socket: Socket; failure: Promise<unknown> }> {
   const connection = await connect();
   await vi.waitFor(() => expect(accepted).toHaveLength(1));
-  accepted[0]!.write('answer');
+  connection.socket.write(request(SASL_HANDSHAKE));
+  accepted[0]!.write(answer(4));
   await once(connection.socket, 'data');
   return connection;
 }
@@ -56,6 +57,12 @@ function request(apiKey: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeInt16BE(apiKey, 4);
   return bytes;
+}
+
+function answer(bytes: number): Buffer {
+  const frame = Buffer.alloc(4 + bytes);
+  frame.writeInt32BE(bytes);
+  return frame;
 }
 
 test('a seed that hangs is avoided for a while, and so is its broker', async () => {
@@ -84,6 +91,21 @@ test('where an answer is overdue, all connections to the broker fail', async () 
   vi.advanceTimersByTime(6_000);
   expect(await Promise.all([failure, ofAnother])).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
   expect(sockets.seeds()).toEqual([OTHER, broker]);
+});
+
+test.each([
+  ['answered only the first of two requests', answer(4)],
+  ['hangs in the middle of an answer', Buffer.concat([answer(4), answer(100).subarray(0, 50)])],
+])('a broker that %s is noticed', async (_, answered) => {
+  const { socket, failure } = await connectAnswered();
+  socket.write(request(FETCH));
+  socket.write(request(FETCH));
+  accepted[0]!.write(answered);
+  await once(socket, 'data');
+  vi.advanceTimersByTime(6_000);
+  await new Promise(setImmediate);
+  expect(socket.destroyed).toBe(true);
+  expect(await failure).toBe('ETIMEDOUT');
 });
 
 test('a leader that waits for a follower that hangs is asked again', async () => {
