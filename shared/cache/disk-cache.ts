@@ -36,8 +36,10 @@ interface Store {
 
 const FILE = 'entries.sqlite';
 const PAGE_BYTES = 4096;
+const FEWEST_EVICTED = 16;
 
 /** Result codes of SQLite, https://sqlite.org/rescode.html; the upper bytes of an error's code say more. */
+const ERROR = 1;
 const CORRUPT = 11;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
@@ -66,7 +68,8 @@ export class DiskCache {
       mkdirSync(options.folder, { recursive: true });
       this.store = openStore(options);
     } catch (error) {
-      if (isDamage(error)) this.startEmpty(error);
+      // Of our statements: the header or the schema of the file is not what we wrote.
+      if (isDamage(error) || resultCode(error) === ERROR) this.startEmpty(error);
       else options.onProblem('the disk cache cannot be used; values are kept in memory only', error);
     }
   }
@@ -108,11 +111,12 @@ export class DiskCache {
     const [storedAt, expiresAt] = [Math.floor(storedAtMs), Math.floor(expiresAtMs)];
     this.try('written', ({ write, removeExpired, evict }) => {
       removeExpired.run(this.options.clock());
-      for (;;) {
+      // Twice as many each time: a large value is tried a few times, not once for every sixteen small ones.
+      for (let entries = FEWEST_EVICTED; ; entries *= 2) {
         try {
           return write.run(id, value, storedAt, expiresAt, checksumOf(id, value, storedAt, expiresAt));
         } catch (error) {
-          if (resultCode(error) !== FULL || evict.run().changes === 0) throw error;
+          if (resultCode(error) !== FULL || evict.run(entries).changes === 0) throw error;
         }
       }
     });
@@ -195,7 +199,7 @@ function openStore({ folder, maxBytes, format = 1 }: DiskCacheDeps): Store {
         `DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires_at <= ? ORDER BY expires_at LIMIT 20)`,
       ),
       evict: database.prepare(
-        'DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY expires_at LIMIT 16)',
+        'DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY expires_at LIMIT ?)',
       ),
     };
   } catch (error) {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StatementSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DiskCache } from '../../../../shared/cache/disk-cache.ts';
 import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
 import { seededRandom } from '../../../support/samples/seeded-random.ts';
@@ -35,6 +36,17 @@ test('the file stays within the limit, however much is written, and keeps what e
   cache.close();
   expect(statSync(files.dataFile).size).toBeLessThanOrEqual(maxBytes);
   expect(files.messages).toEqual([]);
+});
+
+test('a large value takes the place of small ones in a few tries', () => {
+  const cache = files.open({ maxBytes: 8_000_000 });
+  for (let i = 0; i < 10_000; i++) cache.set(`k${i}`, Buffer.alloc(1_000), files.now + HOUR + i);
+  const run = vi.spyOn(StatementSync.prototype, 'run');
+  cache.set('large', Buffer.alloc(3_000_000), files.now + 2 * HOUR);
+  expect(run.mock.calls.length).toBeLessThan(30);
+  run.mockRestore();
+  expect(cache.get('large')?.value).toHaveLength(3_000_000);
+  expect(cache.get('k9999')).toBeDefined();
 });
 
 test('what was stored outlives a process that was killed, and another format starts empty', () => {
@@ -85,6 +97,14 @@ describe('failures', () => {
 describe('a damaged file', () => {
   const halves: [string, (file: string) => void][] = [
     ['is not a database', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
+    [
+      'has another header',
+      (file) => {
+        const data = readFileSync(file);
+        data.fill(0xab, 30, 100);
+        writeFileSync(file, data);
+      },
+    ],
     ['ends after its first page', (file) => truncateSync(file, 4096)],
     ['lost its second half', (file) => truncateSync(file, statSync(file).size / 2)],
     [
