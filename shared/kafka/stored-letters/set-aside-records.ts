@@ -16,6 +16,9 @@ class GroupHasMembers extends CannotSetAside {
   override name = 'GroupHasMembers';
 }
 
+const hasMembers = (group: string): string =>
+  `processes are in the group ${group}, which is not halted: stop those that run it first`;
+
 /** A halted group has members for a few seconds of each minute; with many processes not all step out at once. */
 const EMPTY_TRIES = 90;
 
@@ -46,8 +49,11 @@ export interface RecordsToSetAside {
 export async function setAsideRecords(options: RecordsToSetAside): Promise<number> {
   const { kafka, prefix, group, topic, partition, to, publisher } = options;
   await whenEmpty(options, () => Promise.resolve());
-  const positions = await groupPositions(kafka, { prefix, group, topics: [topic] });
-  const position = positions.find((one) => one.partition === partition);
+  const readPosition = async () => {
+    const positions = await groupPositions(kafka, { prefix, group, topics: [topic] });
+    return positions.find((one) => one.partition === partition);
+  };
+  const position = await readPosition();
   if (!position) throw new CannotSetAside(`${topic} has no partition ${partition}`);
   const { next, head } = position;
   if (to <= next || to > head) {
@@ -65,14 +71,16 @@ export async function setAsideRecords(options: RecordsToSetAside): Promise<numbe
       records += letters.length;
     },
   });
-  await whenEmpty(options, () =>
-    kafka.withAdmin((admin) =>
+  await whenEmpty(options, async () => {
+    await kafka.withAdmin((admin) =>
       admin.setOffsets({
         ...{ groupId: prefix + group, topic: prefix + topic },
         partitions: [{ partition, offset: String(to) }],
       }),
-    ),
-  );
+    );
+    // kafkajs joins the group for that, and sets nothing where a process that joined as well got the partition.
+    if (((await readPosition())?.next ?? 0n) < to) throw new GroupHasMembers(hasMembers(group));
+  });
   return records;
 }
 
@@ -87,9 +95,7 @@ function whenEmpty(
       if ((await connectedGroups(kafka, prefix)).includes(group)) {
         if (!isReported) report(`waiting until no process is in the group ${group}; each leaves it when it halts`);
         isReported = true;
-        throw new GroupHasMembers(
-          `processes are in the group ${group}, which is not halted: stop those that run it first`,
-        );
+        throw new GroupHasMembers(hasMembers(group));
       }
       await work();
     },

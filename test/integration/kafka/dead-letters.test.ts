@@ -1,3 +1,4 @@
+import type { Admin } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
@@ -6,8 +7,10 @@ import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-dep
 import type { ConsumedRecord } from '../../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import type { DeadLetterLimits } from '../../../shared/kafka/dead-letters.ts';
+import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
 import { PoisonMessage, parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { replayDeadLetters } from '../../../shared/kafka/stored-letters/replay-dead-letters.ts';
+import { setAsideRecords } from '../../../shared/kafka/stored-letters/set-aside-records.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import { MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
@@ -178,6 +181,22 @@ test('a halted group goes on once its next records are set aside, and no other g
   await eventually('the letters', () => letters.length >= after);
   expect(letters.map(({ value }) => value.toString())).toEqual(values.slice(0, after));
   expect(headersOf(letters[30]!)).toMatchObject({ 'dead-letter-group': group, 'dead-letter-reason': 'set aside' });
+});
+
+test('records are set aside only once the group has the new offset, whoever joins it meanwhile', async () => {
+  const topic = await fixture.topic('joined-meanwhile');
+  await fixture.publisher.publish(topic, [{ key: 'k', value: 'garbled' }]);
+  let calls = 0;
+  // kafkajs sets nothing where another member of the group has the partition.
+  const setOffsets = (admin: Admin) => (asked: Parameters<Admin['setOffsets']>[0]) =>
+    calls++ === 0 ? Promise.resolve() : admin.setOffsets(asked);
+  const kafka: KafkaConnection = {
+    ...fixture.kafka,
+    withAdmin: (work) => fixture.kafka.withAdmin((admin) => work({ ...admin, setOffsets: setOffsets(admin) })),
+  };
+  const group = `group-of-${topic}`;
+  await setAsideRecords({ ...fixture, kafka, group, topic, partition: 0, to: 1n, report: () => undefined });
+  expect(await consumerLag(fixture.kafka, { ...fixture, group, topics: [topic] })).toMatchObject([{ lag: 0 }]);
 });
 
 test('replay publishes the original records, up to its limit, and resumes where it ended', async () => {
