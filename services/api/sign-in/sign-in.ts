@@ -83,12 +83,16 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
 
 /** After the commit: it locks the account, as its deletion does before it locks the mailbox's codes. */
 async function rememberNetwork(
-  { pool }: SignupDeps,
+  { pool, logger }: SignupDeps,
   verdict: SignInVerdict,
   clientAddress: string | undefined,
 ): Promise<void> {
   if (verdict.outcome !== 'signed in') return;
-  await rememberSignInNetwork(pool, verdict.accountId, networksOf(clientAddress)[0].network);
+  const { network } = networksOf(clientAddress)[0];
+  // The code is used up, so what fails here must not fail the sign-in.
+  await rememberSignInNetwork(pool, verdict.accountId, network).catch((error: unknown) => {
+    logger.warn({ err: error }, 'the network of a sign-in could not be remembered');
+  });
 }
 
 /** Returns the mailbox's account, or opens one exactly as agent sign-up does, but without a key. */

@@ -104,6 +104,17 @@ describe('signing in', () => {
     expect((await owner.enter()).html).toContain('<h1>Overview</h1>');
   });
 
+  test('a network that cannot be remembered fails no sign-in, whose code is used up', async () => {
+    const browser = browse();
+    await browser.open(`${api.url}/dashboard/sign-in`);
+    const email = newEmail();
+    await browser.submit('sign-in', { email });
+    await db.pool.query('ALTER TABLE sign_in_networks RENAME TO networks_away');
+    const done = await browser.submit('sign-in/code', { code: codeFor(email) });
+    await db.pool.query('ALTER TABLE networks_away RENAME TO sign_in_networks');
+    expect([done.status, done.url.pathname]).toEqual([200, '/dashboard']);
+  });
+
   test('an account is remembered by its last five networks, which follow its address', async () => {
     const { accountId, email } = await api.account();
     for (let at = 0; at < 7; at++) await rememberSignInNetwork(db.pool, accountId, `192.0.${at % 6}.0/24`);
