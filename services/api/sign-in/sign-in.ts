@@ -6,7 +6,7 @@ import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shar
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
-import { networksOf } from '../signup/client-network.ts';
+import { networksOf, UNKNOWN_NETWORK } from '../signup/client-network.ts';
 import type { CodePurpose } from '../signup/code-mail.ts';
 import { grantFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
@@ -89,6 +89,7 @@ async function rememberNetwork(
 ): Promise<void> {
   if (verdict.outcome !== 'signed in') return;
   const { network } = networksOf(clientAddress)[0];
+  if (network === UNKNOWN_NETWORK) return;
   // The code is used up, so what fails here must not fail the sign-in.
   await rememberSignInNetwork(pool, verdict.accountId, network).catch((error: unknown) => {
     logger.warn({ err: error }, 'the network of a sign-in could not be remembered');

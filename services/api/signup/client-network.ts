@@ -18,6 +18,8 @@ const IPV6_PREFIXES = [
   { prefix: 48, times: 4 },
 ] as const;
 
+/** That of everybody whose address a proxy does not tell. */
+export const UNKNOWN_NETWORK = 'unknown';
 /** Some proxies forward the port as well: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 
@@ -28,7 +30,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 export function networksOf(given: string | undefined): [ClientNetwork, ...ClientNetwork[]] {
   const [, ipv4, ipv6] = WITH_PORT.exec(given ?? '') ?? [];
   const address = ipv4 ?? ipv6 ?? given;
-  if (address === undefined || !ipaddr.isValid(address)) return [{ network: 'unknown', times: 1 }];
+  if (address === undefined || !ipaddr.isValid(address)) return [{ network: UNKNOWN_NETWORK, times: 1 }];
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') {
     const network = ipaddr.IPv4.networkAddressFromCIDR(`${parsed.toString()}/${IPV4_PREFIX}`);
