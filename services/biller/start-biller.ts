@@ -2,6 +2,7 @@ import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/ledger/ledger-check.ts';
+import { reverseUnknownCharges } from '../../shared/stores/ledger/unknown-charges.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import { copyTables } from './copy-tables.ts';
 import { createDigestRound } from './digests/digest-round.ts';
@@ -14,7 +15,6 @@ import { RECONCILIATION_SECONDS, reconciliationRound, voidingRound } from './pay
 import { mailNotices } from './notices/mail-notices.ts';
 import { createNoticeRound } from './notices/notice-round.ts';
 import { runRenewalPass } from './renewal-pass.ts';
-import { reverseUnknownCharges } from './reverse-charges.ts';
 import { sweepRetention } from './retention-sweep.ts';
 import { createSpikeRound } from './spikes/spike-round.ts';
 import { startLoop } from './start-loop.ts';
@@ -27,6 +27,7 @@ const REPORT_INTERVAL_MS = 15_000;
 const COPY_INTERVAL_MS = 5_000;
 const MAIL_INTERVAL_MS = 2_000;
 const REVERSAL_INTERVAL_MS = 5_000;
+const REVERSED_AT_ONCE = 100;
 /** All rows are compared this often. */
 const FULL_COPY_MS = 10 * 60_000;
 const DAY_SECONDS = 86_400;
@@ -93,8 +94,11 @@ async function renew(deps: RoundDeps): Promise<number> {
   return (await runRenewalPass(deps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
 }
 
-async function reverse(deps: RoundDeps): Promise<number> {
-  await reverseUnknownCharges(deps);
+/** Gives back what reads cost that were answered 503, because the commit of their charge got no answer. */
+async function reverse({ pool, logger }: RoundDeps): Promise<number> {
+  for (const { accountId, kind, reference } of await reverseUnknownCharges(pool, REVERSED_AT_ONCE)) {
+    logger.info({ account_id: accountId, kind, reference }, 'a charge was reversed');
+  }
   return REVERSAL_INTERVAL_MS;
 }
 

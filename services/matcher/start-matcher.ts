@@ -14,7 +14,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { noteLostItems } from '../../shared/stores/crawl/lost-records.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { ChangeListener } from './change-listener.ts';
@@ -78,7 +78,10 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & Pick<Ba
     partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
     noteLost: (lost) =>
-      noteLostItems(deps.pool, { ...lost, afterMs: lost.afterMs ?? parseMatcherCommit(lost.metadata)?.at }),
+      noteLostRecords(deps.pool, lost, {
+        ...lost,
+        afterMs: lost.afterMs ?? parseMatcherCommit(lost.metadata)?.at,
+      }),
     fatal,
     metrics,
     logger,

@@ -19,35 +19,30 @@ export interface LostTimes {
   beforeMs: number;
 }
 
-/** Notes what a group lost. Noting a stretch again, even if it has grown, changes only its end. */
-export async function noteLostRecords(db: Queryable, lost: LostRecords): Promise<void> {
-  await db.query(
-    `INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
-     VALUES ($1, $2, $3, $4, $5, service_now())
-     ON CONFLICT (consumer_group, topic, partition, from_offset)
-       DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset)`,
-    valuesOf(lost),
-  );
-}
-
 /**
- * Notes what matchers lost: the archive may have these items, so that coverage counts them as seen, but nobody was told
- * about them. So there is a gap of them, too, which nothing can fill.
+ * Notes what a group lost. Noting a stretch again, even if it has grown, changes its end.
+ *
+ * @param times given by matchers: the archive may have these items, so that coverage counts them as seen, but nobody
+ * was told about them. So there is a gap of them, too, which nothing can fill.
  */
-export async function noteLostItems(db: Queryable, lost: LostRecords & LostTimes): Promise<void> {
+export async function noteLostRecords(db: Queryable, lost: LostRecords, times?: LostTimes): Promise<void> {
   await db.query(
     `WITH noted AS (
        INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
        VALUES ($1, $2, $3, $4, $5, service_now())
        ON CONFLICT (consumer_group, topic, partition, from_offset)
-         DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset)
+         DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset), noticed_at = excluded.noticed_at
      )
      INSERT INTO crawl_gaps (source, reason, after_at, before_at, opened_at, filled_at, outcome)
      SELECT $1, 'expired', to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), now, now, 'given_up'
        FROM (SELECT service_now() AS now) AS clock
-      WHERE NOT EXISTS (SELECT FROM lost_records
+      WHERE $7::float8 IS NOT NULL
+        AND NOT EXISTS (SELECT FROM lost_records
                          WHERE consumer_group = $1 AND topic = $2 AND partition = $3 AND from_offset = $4)`,
-    [...valuesOf(lost), lost.afterMs ?? null, lost.beforeMs],
+    [
+      ...[lost.group, lost.topic, lost.partition, String(lost.from), String(lost.to)],
+      ...[times?.afterMs ?? null, times?.beforeMs ?? null],
+    ],
   );
 }
 
@@ -60,11 +55,3 @@ export async function countLostRecords(db: Queryable): Promise<{ group: string; 
   );
   return rows;
 }
-
-const valuesOf = ({ group, topic, partition, from, to }: LostRecords) => [
-  group,
-  topic,
-  partition,
-  String(from),
-  String(to),
-];

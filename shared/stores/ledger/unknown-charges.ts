@@ -1,5 +1,6 @@
 import { commitLocally } from '../../postgres/synchronous-commits.ts';
-import type { Queryable } from '../../postgres/pool.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { credit } from './ledger.ts';
 import type { ChargeKind, LedgerMove } from './ledger.ts';
 
@@ -21,8 +22,22 @@ export async function noteUnknownCharges(db: Queryable, charges: readonly Unknow
   );
 }
 
+/**
+ * Reverses at most `limit` noted charges that took effect, each once and in a transaction of its own, however many
+ * processes do.
+ *
+ * @returns those that this call reversed
+ */
+export async function reverseUnknownCharges(pool: Pool, limit: number): Promise<UnknownCharge[]> {
+  const reversed: UnknownCharge[] = [];
+  for (const charge of await listReversible(pool, limit)) {
+    if (await inTransaction(pool, (client) => reverseCharge(client, charge))) reversed.push(charge);
+  }
+  return reversed;
+}
+
 /** Lists at most `limit` noted charges that took effect. */
-export async function listReversible(db: Queryable, limit: number): Promise<UnknownCharge[]> {
+async function listReversible(db: Queryable, limit: number): Promise<UnknownCharge[]> {
   const { rows } = await db.query<UnknownCharge>(
     `SELECT account_id AS "accountId", kind, reference
      FROM unknown_charges JOIN ledger_entries USING (account_id, kind, reference)
@@ -39,7 +54,7 @@ export async function listReversible(db: Queryable, limit: number): Promise<Unkn
  *
  * @returns false when it was reversed before
  */
-export async function reverseCharge(db: Queryable, charge: UnknownCharge): Promise<boolean> {
+async function reverseCharge(db: Queryable, charge: UnknownCharge): Promise<boolean> {
   await commitLocally(db);
   const taken = await takeNote(db, charge);
   // A note may be written again after the reversal: its own commit got no answer either.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../../services/api/admission/authentication.ts';
 import { ensureDemoAccount } from '../../../services/api/demo-account.ts';
-import { reverseUnknownCharges } from '../../../services/biller/reverse-charges.ts';
+import { reverseUnknownCharges } from '../../../shared/stores/ledger/unknown-charges.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
 import { createPool, inTransaction, isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
@@ -262,7 +262,7 @@ describe('a statement in its own transaction', () => {
 });
 
 describe('a charge whose commit got no answer', () => {
-  const reverse = () => reverseUnknownCharges({ pool: db.pool, logger: silentLogger() });
+  const reverse = async () => (await reverseUnknownCharges(db.pool, 100)).length;
   const notes = async (accountId: string) =>
     (await db.pool.query('SELECT FROM unknown_charges WHERE account_id = $1', [accountId])).rowCount;
 

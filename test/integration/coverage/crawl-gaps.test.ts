@@ -9,7 +9,7 @@ import {
   openGaps,
   readOpenGaps,
 } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { countLostRecords, noteLostItems, noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
+import { countLostRecords, noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -164,8 +164,8 @@ test('items that no matcher read are a gap that nothing fills, however often the
   const at = await now();
   const lost = { group: 'matcher', topic: 'forum.posts', partition: 1, from: 10n, to: 25n };
   const times = { afterMs: at - 80 * 60 * MINUTE, beforeMs: at - 72 * 60 * MINUTE };
-  await noteLostItems(db.pool, { ...lost, ...times });
-  await noteLostItems(db.pool, { ...lost, to: 30n, ...times });
+  await noteLostRecords(db.pool, lost, times);
+  await noteLostRecords(db.pool, { ...lost, to: 30n }, times);
   await noteLostRecords(db.pool, { ...lost, group: 'recorder', topic: 'monitor.candidates', from: 7n, to: 7n });
   expect(await listGaps(db.pool, { from: at - MINUTE, to: at + MINUTE, limit: 10 })).toMatchObject([
     { source: 'matcher', reason: 'expired', outcome: 'given_up', afterAt: times.afterMs, beforeAt: times.beforeMs },
