@@ -28,6 +28,10 @@ const lifecycle = new Lifecycle(logger);
 
 // An unexpected error ends the process: all state in memory can be rebuilt from Kafka and Postgres.
 const fatal = (error: unknown) => {
+  if (error instanceof ConfigError || error instanceof TopicsDiffer) {
+    void endWith(error.message);
+    return;
+  }
   logger.fatal({ err: error }, 'unexpected error; the process ends');
   process.exit(1);
 };
@@ -73,8 +77,5 @@ try {
   const ownsDataDir = process.send !== undefined;
   await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal, announce });
 } catch (error) {
-  if (!stopping.signal.aborted) {
-    if (error instanceof ConfigError || error instanceof TopicsDiffer) await endWith(error.message);
-    else fatal(error);
-  }
+  if (!stopping.signal.aborted) fatal(error);
 }

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool, PoolClient } from '../postgres/pool.ts';
 import { delay } from '../runtime/clock.ts';
+import { ConfigError } from '../runtime/config.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClickHouseClient } from './clickhouse-client.ts';
@@ -17,6 +18,8 @@ const UNKNOWN_TABLE = '60';
  * Migrates ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no
  * transactions, so a Postgres lock is used, and a file that did not run completely runs again: its statements must be
  * repeatable.
+ *
+ * @throws ConfigError when the archive is of a version before 1.0.0
  */
 export async function migrateClickhouse(
   clickhouse: ClickHouseClient,
@@ -48,6 +51,11 @@ async function tryLock(connection: PoolClient): Promise<boolean> {
 
 async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promise<void> {
   const applied = await appliedFiles(clickhouse);
+  if (applied.has('0001_initial.sql')) {
+    throw new ConfigError(
+      'ClickHouse holds an archive of a version before 1.0.0, which this version cannot read. Start with an empty database in CLICKHOUSE_URL, or an empty DATA_DIR.',
+    );
+  }
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
   for (const file of files.sort()) {
     if (applied.has(file)) continue;
@@ -72,8 +80,10 @@ async function appliedFiles(clickhouse: ClickHouseClient): Promise<Set<string>> 
     if (errorCode(error) !== UNKNOWN_TABLE) throw error;
   }
   await clickhouse.command({
-    query: `CREATE TABLE IF NOT EXISTS schema_migrations (name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-            ENGINE = MergeTree ORDER BY name`,
+    query: `CREATE TABLE IF NOT EXISTS schema_migrations (
+              name String COMMENT 'Name of the file.',
+              applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When it was applied.'
+            ) ENGINE = MergeTree ORDER BY name COMMENT 'Files of the schema that were applied.'`,
   });
   return read();
 }

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { delay } from '../runtime/clock.ts';
+import { ConfigError } from '../runtime/config.ts';
+import { errorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { SERVER_OPTIONS } from './pool.ts';
 import { isPostgresAway, sqlState } from './postgres-away.ts';
@@ -21,6 +23,10 @@ const SAY_AGAIN_MS = 60_000;
 const CONNECT_MS = 10_000;
 /** The server ends a migration whose process has gone away between two statements, and releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/** Its first file has another name, so that the runner refuses it. */
+const TOO_OLD =
+  'Postgres holds a database of a version before 1.0.0, which this version cannot read. Start with an empty database in DATABASE_URL, or an empty DATA_DIR.';
 
 /** Another process is migrating, and has not come to an end in time. */
 export class MigrationUnderWay extends Error {
@@ -43,6 +49,7 @@ export interface MigrationOptions {
  *
  * @throws an error for which isPostgresAway is true when a table is not free in time, after the pause, during which no
  *   other process tries either; call it again then
+ * @throws ConfigError when the database is of a version before 1.0.0
  * @throws MigrationUnderWay when `signal` is aborted while another process migrates
  */
 export async function migratePostgres(url: string, logger: Logger, options: MigrationOptions = {}): Promise<void> {
@@ -118,6 +125,7 @@ async function runMissing(client: pg.Client, logger: Logger, folder: string): Pr
       },
     });
   } catch (error) {
+    if (/ is preceding already run migration /.test(errorMessage(error))) throw new ConfigError(TOO_OLD);
     throw await lossBehind(client, error);
   }
 }

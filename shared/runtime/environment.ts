@@ -101,7 +101,7 @@ export const VARIABLES = z.object({
   UPSTREAM_URL: publicAddress().default('https://oauth.reddit.com'),
   UPSTREAM_TOKEN_URL: publicAddress().default('https://www.reddit.com/api/v1/access_token'),
   UPSTREAM_SITE_URL: publicAddress().default('https://www.reddit.com'),
-  UPSTREAM_USER_AGENT: headerText().default('server:forum-monitor:0.1.0 (by /u/forum-monitor)'),
+  UPSTREAM_USER_AGENT: headerText().default('server:forum-monitor:1.0.0 (by /u/forum-monitor)'),
   UPSTREAM_LIVE_SHARE: decimal(0, 100).default(60),
   UPSTREAM_READING_SHARE: decimal(0, 100).default(20),
   UPSTREAM_AUDIT_SHARE: decimal(0, 100).default(2),

@@ -25,7 +25,7 @@ export interface ContentRow {
   firstSeenAtMs: number;
   /** 2 when the forum removed it. */
   ver: number;
-  /** A JSON object (schemas/clickhouse/0010_archive_scans.sql); empty for a removed thing. */
+  /** A JSON object (schemas/clickhouse/0001_schema.sql); empty for a removed thing. */
   content: string;
 }
 

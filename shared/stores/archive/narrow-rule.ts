@@ -6,7 +6,7 @@ import { subredditKey } from '../../matching/validate-rule.ts';
 /** The columns of items that hold words, separated by spaces. */
 const WORDS = 'words';
 const POST_TITLE_WORDS = 'post_title_words';
-/** Stands in post_title_words for words that were not archived (schemas/clickhouse/0010_archive_scans.sql). */
+/** Stands in post_title_words for words that were not archived (schemas/clickhouse/0001_schema.sql). */
 const UNKNOWN_WORDS = '?';
 const USUAL_TEXTS: readonly SearchedText[] = ['title', 'body'];
 /** True of every item. */

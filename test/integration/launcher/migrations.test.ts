@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { MigrationUnderWay, migratePostgres } from '../../../shared/postgres/migrate-postgres.ts';
 import type { MigrationOptions } from '../../../shared/postgres/migrate-postgres.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -127,6 +129,17 @@ test('a connection that is lost before the first file is an outage as well', asy
   await user.query('ROLLBACK');
   user.release();
   await migrate();
+});
+
+test('databases of versions before 1.0.0 are refused', async () => {
+  await db.pool.query('CREATE TABLE schema_migrations (id serial PRIMARY KEY, name varchar(255), run_on timestamp)');
+  await db.pool.query(`INSERT INTO schema_migrations (name, run_on) VALUES ('0001_initial', now())`);
+  await expect(migratePostgres(db.url, silentLogger())).rejects.toThrow('of a version before 1.0.0');
+  const archive = await createTestArchive(db.pool);
+  const values = [{ name: '0001_initial.sql' }];
+  await archive.client.insert({ table: 'schema_migrations', values, format: 'JSONEachRow' });
+  await expect(migrateClickhouse(archive.client, db.pool, silentLogger())).rejects.toThrow('of a version before 1.0.0');
+  await archive.drop();
 });
 
 /** The processes of migrations that wait for a table. */

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import '../../support/runner/provided-context.ts';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { findProgram } from '../../../services/launcher/engines/find-program.ts';
+import { administrate } from '../../support/fixtures/database-administration.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-parent-test-'));
@@ -94,6 +96,21 @@ describe('a start that fails', () => {
       /^DATABASE_URL: Postgres refuses .*\nCLICKHOUSE_URL: .*refuses .*\nKAFKA_BROKERS: .*refuses .*/m,
     );
     expect(existsSync(join(root, 'passwords', 'run'))).toBe(false);
+  });
+
+  test('refuses a DATA_DIR of a version before 1.0.0 in one sentence', async () => {
+    const dataDir = join(root, 'before');
+    const engines = await startEngines({ dataDir, env: process.env, engines: ['postgres'] });
+    await administrate(
+      engines.urls.postgres,
+      'CREATE TABLE schema_migrations (id serial PRIMARY KEY, name varchar(255), run_on timestamp)',
+      `INSERT INTO schema_migrations (name, run_on) VALUES ('0001_initial', now()), ('0002_accounts', now())`,
+    );
+    await engines.stop();
+    const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const { code, message } = await run({ DATA_DIR: dataDir, ...ports });
+    expect(code).toBe(1);
+    expect(message).toMatch(/^Postgres holds a database of a version before 1\.0\.0, .* or an empty DATA_DIR\.\n$/);
   });
 
   test('refuses a joining start if no installation is running', async () => {
