@@ -1,4 +1,4 @@
-import type { ClusterEngines } from '../../../services/launcher/cluster/cluster-engines.ts';
+import type { ClusterEngines } from '../../support/cluster/cluster-engines.ts';
 import { MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { Installation } from '../../support/children/installation.ts';

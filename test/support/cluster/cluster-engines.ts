@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
-import { startEngines } from '../engines/embedded-engines.ts';
-import type { EngineContext } from '../engines/engine.ts';
-import { makeDataDir } from '../engines/make-data-dir.ts';
-import { copyAsStandby, promoteStandby } from '../engines/postgres/postgres-standby.ts';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import type { EngineContext } from '../../../services/launcher/engines/engine.ts';
+import { makeDataDir } from '../../../services/launcher/engines/make-data-dir.ts';
+import { copyAsStandby, promoteStandby } from './postgres-standby.ts';
 import { startKafkaCluster } from './kafka-cluster.ts';
 import type { KafkaCluster } from './kafka-cluster.ts';
 

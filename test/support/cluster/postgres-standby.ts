@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { copyCluster } from './copy-cluster.ts';
-import { serverUser } from './postgres-user.ts';
+import { copyCluster } from '../../../services/launcher/engines/postgres/postgres-backup.ts';
+import { serverUser } from '../../../services/launcher/engines/postgres/postgres-user.ts';
 
 export interface StandbyCopy {
   /** The URL of the primary, a superuser's. */

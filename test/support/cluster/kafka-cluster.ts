@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Engine, EngineContext } from '../engines/engine.ts';
-import { clusterIdFrom, kafkaEngine } from '../engines/kafka/kafka-engine.ts';
-import { makeDataDir } from '../engines/make-data-dir.ts';
-import type { OwnedProcess } from '../engines/owned-process.ts';
-import { persistedSecret } from '../engines/persisted-secret.ts';
-import { reservePorts } from '../engines/ports.ts';
-import type { PortName } from '../engines/ports.ts';
+import type { Engine, EngineContext } from '../../../services/launcher/engines/engine.ts';
+import { clusterIdFrom, kafkaEngine } from '../../../services/launcher/engines/kafka/kafka-engine.ts';
+import { makeDataDir } from '../../../services/launcher/engines/make-data-dir.ts';
+import type { OwnedProcess } from '../../../services/launcher/engines/owned-process.ts';
+import { persistedSecret } from '../../../services/launcher/engines/persisted-secret.ts';
+import { reservePorts } from '../../../services/launcher/engines/ports.ts';
+import type { PortName } from '../../../services/launcher/engines/ports.ts';
 
 /** Brokers on this host that form one cluster; each is a controller too. */
 export interface KafkaCluster {
