@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
-import { kafkaJars, missingProgram } from './kafka-jars.ts';
+import { kafkaJars } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
-import { withUtf8Paths } from './utf8-paths.ts';
 import { persistedSecret } from '../persisted-secret.ts';
 import { endOrphan } from '../orphan.ts';
 import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
@@ -233,4 +232,24 @@ const isOldJava = (text: string) =>
 
 function explain(text: string): string {
   return isOldJava(text) ? missingProgram('Java 17 or newer (an older one is on the PATH)') : text;
+}
+
+/**
+ * The environment for a Java program. In the locale "C", which cron and containers have, Java cannot open paths with
+ * letters beyond ASCII. So where no locale with UTF-8 is named, it gets one that every system has.
+ */
+function withUtf8Paths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  // The first that is set and not empty counts, as in setlocale(3).
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return /utf-?8/i.test(locale) ? env : { ...env, LC_ALL: 'C.UTF-8' };
+}
+
+/** Returns the message about a missing program, with the three solutions. */
+function missingProgram(what: string): string {
+  return (
+    `${what} was not found. Do one of the following:\n` +
+    '  1. install Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk)\n' +
+    '  2. use a running Kafka cluster: KAFKA_BROKERS=host:port\n' +
+    '  3. run everything in containers: docker compose (see deploy/)'
+  );
 }

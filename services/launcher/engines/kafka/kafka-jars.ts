@@ -1,175 +1,218 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { errorMessage } from '../../../../shared/runtime/errors.ts';
-import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, isAbsolute, join } from 'node:path';
+import { getCACertificates } from 'node:tls';
+import pRetry, { AbortError } from 'p-retry';
+import { EnvHttpProxyAgent, fetch } from 'undici';
+import { errorCode, errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { EngineContext } from '../engine.ts';
-import { findProgram } from '../find-program.ts';
 import { StartFault } from '../start-fault.ts';
-import { cacheFolder } from './cache-folder.ts';
-import { downloadJars, MAVEN_CENTRAL } from './download-jars.ts';
-import { withUtf8Paths } from './utf8-paths.ts';
-import { parseJars, verifyJars } from './verify-jars.ts';
-import type { PinnedJar } from './verify-jars.ts';
 
-const POM = join(import.meta.dirname, 'pom.xml');
-/** The output of `sha256sum` in Maven's repository. Regenerate it after each change of the pom. */
+/** The output of `sha256sum` in Maven's repository. */
 const CHECKSUMS = join(import.meta.dirname, 'jars.sha256');
+/** Where Maven gets its artifacts unless it is told otherwise. */
+const MAVEN_CENTRAL = 'https://repo.maven.apache.org/maven2';
+const AT_ONCE = 4;
+/** Without a byte for this long an attempt has failed. */
+const SILENCE_MS = 20_000;
 
-/** A folder with the broker's jars. If it exists, it is complete. */
 export interface KafkaJars {
   folder: string;
   /** The jars in a fixed order, because a class archive is valid only for the class path of its creation. */
   classPath: string;
 }
 
+/** A jar whose content is fixed. */
+export interface PinnedJar {
+  /** Its path in a Maven repository. */
+  path: string;
+  /** Its file name. */
+  file: string;
+  /** SHA-256, in hexadecimal. */
+  digest: string;
+}
+
+/** The broker's jars, from the list beside this file. */
+export function pinnedJars(): PinnedJar[] {
+  const lines = readFileSync(CHECKSUMS, 'utf8').trim().split('\n');
+  return lines.map((line) => ({ path: line.slice(66), file: basename(line.slice(66)), digest: line.slice(0, 64) }));
+}
+
 /**
- * Returns the broker's jars from the user's cache folder, which all clones share. Missing jars are fetched into a
- * temporary folder, which is renamed when it is complete: with Maven where it is installed, so that its settings and
- * mirrors apply; otherwise, or if KAFKA_JARS_URL is set, over HTTPS. The checksums are verified after the fetch and at
- * each start. Nothing is fetched, and no network is needed, when the folder is complete.
+ * Returns the broker's jars from the user's cache folder, which all clones share. Those that are missing there, or have
+ * another content than the pinned one, are fetched: from Maven's own folder of this user, else from a repository, which
+ * is KAFKA_JARS_URL, else the mirror that the user's Maven settings name, else Maven Central. HTTPS_PROXY, HTTP_PROXY
+ * and NO_PROXY apply. Checking 43 MB takes 0.1 s; without missing jars no network is needed.
  *
- * @throws StartFault when the jars cannot be fetched, or a checksum differs.
+ * @throws StartFault that names the address and what can be done, when a jar cannot be had or has another content
  */
-export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
-  const pom = readFileSync(POM, 'utf8');
-  const version = /<kafka\.version>([^<]+)</.exec(pom)?.[1] ?? 'unknown';
-  const digest = createHash('sha256').update(pom).digest('hex').slice(0, 8);
-  const cache = cacheFolder(context);
-  const folder = join(cache, `kafka-${version}-${digest}`);
-  const pinned = parseJars(readFileSync(CHECKSUMS, 'utf8'));
-  if (!existsSync(folder)) await fetchJars(context, { version, cache, folder, pinned });
-  verifyJars(folder, pinned);
-  const jars = readdirSync(folder).filter((file) => file.endsWith('.jar'));
-  return {
-    folder,
-    classPath: jars
-      .sort()
-      .map((jar) => join(folder, jar))
-      .join(':'),
+export async function kafkaJars(context: EngineContext, jars: readonly PinnedJar[] = pinnedJars()): Promise<KafkaJars> {
+  const list = jars.map(({ path, digest }) => digest + path).join('\n');
+  const version = /\/kafka_2\.13\/([^/]+)\//.exec(list)?.[1] ?? 'unknown';
+  const digest = createHash('sha256').update(list).digest('hex').slice(0, 8);
+  const folder = join(cacheFolder(context), `kafka-${version}-${digest}`);
+  mkdirSync(folder, { recursive: true });
+  const missing = jars.filter((jar) => digestOf(join(folder, jar.file)) !== jar.digest);
+  if (missing.length > 0) await fetchJars(context, { version, folder, missing });
+  const files = jars.map(({ file }) => join(folder, file)).sort();
+  return { folder, classPath: files.join(':') };
+}
+
+/**
+ * The folder for what all clones of a user share; in the data directory where the user's cache is not writable.
+ *
+ * @throws StartFault when neither is writable
+ */
+function cacheFolder({ env, dataDir }: Pick<EngineContext, 'env' | 'dataDir'>): string {
+  const home = homeOf(env);
+  const cache = absolute(env['XDG_CACHE_HOME']) ?? (home === undefined ? undefined : join(home, '.cache'));
+  const folders = [...(cache === undefined ? [] : [join(cache, 'forum-monitor')]), join(dataDir, 'cache')];
+  for (const folder of folders) {
+    try {
+      mkdirSync(folder, { recursive: true });
+      accessSync(folder, constants.W_OK);
+      return folder;
+    } catch {
+      // The home folder is not writable; try the data directory.
+    }
+  }
+  throw new StartFault(`Kafka's jars cannot be stored: not writable is ${folders.join(', nor ')}.`);
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string | undefined {
+  return absolute(env['HOME']) ?? absolute(homedir());
+}
+
+/** Empty and relative paths are to be ignored (XDG Base Directory Specification); a relative one differs by clone. */
+function absolute(path: string | undefined): string | undefined {
+  return path !== undefined && isAbsolute(path) ? path : undefined;
+}
+
+function digestOf(file: string): string | undefined {
+  return existsSync(file) ? sha256(readFileSync(file)) : undefined;
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Each jar appears with its complete content, so an interrupted fetch continues, and two do not interfere. */
+async function fetchJars(
+  { env, progress, signal }: EngineContext,
+  { version, folder, missing }: { version: string; folder: string; missing: readonly PinnedJar[] },
+): Promise<void> {
+  const home = homeOf(env);
+  const repository = env['KAFKA_JARS_URL'] || mavenMirror(home) || MAVEN_CENTRAL;
+  progress(`downloading Kafka ${version} (43 MB, once) from ${shown(repository)} into ${folder}`);
+  const dispatcher = proxyAgent(env);
+  const failed = new AbortController();
+  const source = {
+    repository,
+    dispatcher,
+    signal: AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]),
   };
-}
-
-interface Fetch {
-  version: string;
-  cache: string;
-  /** Where the jars are in the end. */
-  folder: string;
-  pinned: readonly PinnedJar[];
-}
-
-async function fetchJars(context: EngineContext, fetch: Fetch): Promise<void> {
-  const maven = findProgram('mvn', context.env);
-  const repository = context.env['KAFKA_JARS_URL'];
-  const withMaven = maven !== undefined && !repository;
-  const { progress } = context;
-  progress(`downloading Kafka ${fetch.version}${withMaven ? ' with Maven' : ''} (43 MB, once) into ${fetch.folder}`);
-  const started = performance.now();
-  const ticking = setInterval(() => {
-    progress(`still downloading Kafka (${Math.round((performance.now() - started) / 1000)} s)`);
-  }, 10_000);
+  const left = [...missing];
+  const ticking = setInterval(() => progress(`still downloading Kafka: ${left.length} jars are left`), 5_000);
+  const worker = async () => {
+    for (let jar = left.shift(); jar !== undefined; jar = left.shift()) {
+      const local = home === undefined ? '' : join(home, '.m2/repository', jar.path);
+      const content = digestOf(local) === jar.digest ? readFileSync(local) : await download(jar, source);
+      const fresh = join(folder, `${jar.file}.${process.pid}`);
+      writeFileSync(fresh, content);
+      renameSync(fresh, join(folder, jar.file));
+    }
+  };
   try {
-    if (withMaven) await fetchWithMaven(context, maven, fetch);
-    else await fetchDirectly(context, repository || MAVEN_CENTRAL, fetch);
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  } catch (error) {
+    failed.abort();
+    throw signal?.aborted === true ? new StartFault('the download of Kafka was interrupted') : error;
   } finally {
     clearInterval(ticking);
+    await dispatcher.close();
   }
 }
 
-/** An interrupted fetch leaves nothing behind, and two concurrent fetches do not interfere. */
-async function fetchWithMaven(context: EngineContext, maven: string, { cache, folder, pinned }: Fetch): Promise<void> {
-  const fresh = mkdtempSync(join(cache, 'fetching-'));
-  try {
-    // Maven writes to the pom's folder, so it gets a copy of the pom: a read-only checkout works too.
-    cpSync(POM, join(fresh, 'pom.xml'));
-    await runMaven(context, maven, fresh);
-    rmSync(join(fresh, 'pom.xml'));
-    verifyJars(fresh, pinned);
-    renameIfAbsent(fresh, folder);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+/** The mirror of Maven Central, or of everything, in the Maven settings of a user. */
+function mavenMirror(home: string | undefined): string | undefined {
+  const file = join(home ?? '/', '.m2/settings.xml');
+  if (!existsSync(file)) return undefined;
+  const [before = '', ...rest] = readFileSync(file, 'utf8').split('<!--');
+  const text = before + rest.map((part) => part.slice(part.indexOf('-->') + 3)).join('');
+  const textOf = (name: string, xml: string) => xml.split(`<${name}>`)[1]?.split(`</${name}>`)[0]?.trim();
+  const mirrors = text.split('<mirror>').slice(1);
+  const mirror = mirrors.find((xml) => /^(\*|central|external:\*)(,|$)/.test(textOf('mirrorOf', xml) ?? ''));
+  return mirror === undefined ? undefined : textOf('url', mirror);
 }
 
-/** An interrupted fetch is continued by the next one. One that runs beside another starts its own. */
-async function fetchDirectly(
-  context: EngineContext,
-  repository: string,
-  { cache, folder, pinned }: Fetch,
-): Promise<void> {
-  const shared = `${folder}.part`;
-  const owner = `${shared}.owner`;
-  const isAlone = claim(owner);
-  const fresh = isAlone ? shared : mkdtempSync(join(cache, 'fetching-'));
+/** @throws StartFault without the address, which may hold a password */
+function proxyAgent(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
+  // As curl takes it: http:// where no scheme is given.
+  const proxy = (...names: string[]) => {
+    const given = names.map((name) => env[name]?.trim()).find((value) => value !== undefined) ?? '';
+    return given === '' || given.includes('://') ? given : `http://${given}`;
+  };
+  // A company's proxy has a certificate that only the system's store knows.
+  const tls = { ca: [...getCACertificates('default'), ...getCACertificates('system')] };
   try {
-    await downloadJars({ repository, jars: pinned, folder: fresh, env: context.env, signal: context.signal });
-    verifyJars(fresh, pinned);
-    renameIfAbsent(fresh, folder);
-    rmSync(fresh, { recursive: true, force: true });
-  } finally {
-    if (isAlone) rmSync(owner, { force: true });
-    else rmSync(fresh, { recursive: true, force: true });
-  }
-}
-
-/** Claims a file for this process; false while a living process holds it. */
-function claim(owner: string): boolean {
-  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt ?? ''}`;
-  try {
-    writeFileSync(owner, own, { flag: 'wx' });
-    return true;
-  } catch {
-    const [pid = '', startedAt = ''] = readFileSync(owner, 'utf8').split(' ');
-    if (identifyProcess(Number(pid))?.startedAt === startedAt) return false;
-    writeFileSync(owner, own);
-    return true;
-  }
-}
-
-async function runMaven(context: EngineContext, maven: string, folder: string): Promise<void> {
-  const args = [
-    '-q',
-    '-B',
-    '-f',
-    join(folder, 'pom.xml'),
-    'dependency:copy-dependencies',
-    `-DoutputDirectory=${folder}`,
-  ];
-  try {
-    await promisify(execFile)(maven, args, {
-      cwd: folder,
-      env: withUtf8Paths(context.env),
-      maxBuffer: 16 * 1024 * 1024,
-      ...(context.signal ? { signal: context.signal } : {}),
+    return new EnvHttpProxyAgent({
+      httpProxy: proxy('http_proxy', 'HTTP_PROXY'),
+      httpsProxy: proxy('https_proxy', 'HTTPS_PROXY'),
+      noProxy: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+      connect: tls,
+      requestTls: tls,
+      proxyTls: tls,
     });
-  } catch (error) {
-    if (context.signal?.aborted === true) throw new StartFault('the download of Kafka was interrupted');
-    const output = (error as { stdout?: unknown }).stdout;
-    const said = typeof output === 'string' ? output.trim().split('\n').slice(0, 8).join('\n') : '';
+  } catch {
     throw new StartFault(
-      `Maven could not download Kafka: ${said === '' ? errorMessage(error) : said}\n` +
-        'Check the network connection, or set KAFKA_JARS_URL to a Maven repository that is read without Maven. Without a network, set KAFKA_BROKERS to a running cluster, or use Docker compose (deploy/).',
+      'HTTPS_PROXY or HTTP_PROXY is no address of a proxy. Set it to one like http://proxy.example:3128, or unset it.',
     );
   }
 }
 
-function renameIfAbsent(fresh: string, folder: string): void {
+interface Source {
+  repository: string;
+  dispatcher: EnvHttpProxyAgent;
+  signal: AbortSignal;
+}
+
+const WAYS =
+  'Check the network connection and the proxy (HTTPS_PROXY), or set KAFKA_JARS_URL to a Maven repository that you reach. Without a network, set KAFKA_BROKERS to a running cluster. What was downloaded is kept; the next start continues.';
+
+/** @throws StartFault */
+async function download(jar: PinnedJar, { repository, dispatcher, signal }: Source): Promise<Buffer> {
+  const url = new URL(`${repository.replace(/(?<!\/)\/+$/, '')}/${jar.path}`);
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = url.password = '';
+  // fetch sends it to the repository only, not to where that redirects.
+  const headers = credentials === ':' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const attempt = async (): Promise<Buffer> => {
+    const response = await fetch(url, { dispatcher, headers, signal });
+    const content = Buffer.from(await response.arrayBuffer());
+    if (response.ok && sha256(content) === jar.digest) return content;
+    const fault = response.ok
+      ? `${jar.file} of ${shown(repository)} does not have the expected checksum, so it was not kept.`
+      : `${shown(repository)} answered ${response.status} for ${jar.path}, which Kafka needs.`;
+    const error = new StartFault(`${fault}\n${WAYS}`);
+    // A busy or broken repository may answer later.
+    throw response.status === 429 || response.status >= 500 ? error : new AbortError(error);
+  };
   try {
-    renameSync(fresh, folder);
+    return await pRetry(attempt, { retries: 3, minTimeout: 1_000, signal });
   } catch (error) {
-    // A concurrent fetch was complete first; use its folder.
-    if (!existsSync(folder)) throw error;
+    if (error instanceof StartFault) throw error;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const reason = errorMessage(cause) || errorCode(cause) || 'no answer';
+    throw new StartFault(`The download of ${jar.file} from ${shown(repository)} failed (${reason}).\n${WAYS}`);
   }
 }
 
-/** Returns the message about a missing program, with the three solutions. */
-export function missingProgram(what: string): string {
-  return (
-    `${what} was not found. Do one of the following:\n` +
-    '  1. install Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk)\n' +
-    '  2. use a running Kafka cluster: KAFKA_BROKERS=host:port\n' +
-    '  3. run everything in containers: docker compose (see deploy/)'
-  );
+/** Without user and password. */
+function shown(repository: string): string {
+  const url = new URL(repository);
+  url.username = url.password = '';
+  return url.href.replace(/\/$/, '');
 }
