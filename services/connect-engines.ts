@@ -5,8 +5,7 @@ import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
-import { exportPoolUse } from '../shared/postgres/pool-metrics.ts';
-import { createPool } from '../shared/postgres/pool.ts';
+import { createPool, exportPoolUse } from '../shared/postgres/pool.ts';
 import { addressesOf } from '../shared/postgres/postgres-servers.ts';
 import {
   countSynchronousStandbys,

@@ -1,6 +1,5 @@
-import { createPool } from '../shared/postgres/pool.ts';
+import { createPool, withQueryDeadline } from '../shared/postgres/pool.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
-import { withQueryDeadline } from '../shared/postgres/query-deadline.ts';
 import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
 import { addForumCalls } from '../shared/stores/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';

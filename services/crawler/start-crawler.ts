@@ -6,7 +6,7 @@ import type { LanguageDetector } from '../../shared/language/load-language-detec
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
-import { withQueryDeadline } from '../../shared/postgres/query-deadline.ts';
+import { withQueryDeadline } from '../../shared/postgres/pool.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
 import type { Logger } from '../runtime/logger.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { PostgresServers } from './postgres-servers.ts';
 import { isPostgresAway, sqlState } from './postgres-away.ts';
-import { parseTimestamp } from './timestamp-text.ts';
 
 export type { Pool, PoolClient };
 
@@ -101,10 +101,42 @@ export function createPool(options: PoolDeps): Pool {
   return pool;
 }
 
+const parseAnyTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date;
+
+/**
+ * Reads a timestamptz as a session in UTC prints it, such as `2026-11-26 21:15:13.123456+00`, cut to milliseconds, in
+ * half the time of pg's own parser. That one gets whatever has another form: infinity, other zones, other years.
+ */
+export function parseTimestamp(text: string): Date {
+  if (text.charCodeAt(4) !== 45 || !text.endsWith('+00')) return parseAnyTime(text);
+  return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
+}
+
 function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value ${text} does not fit a JS number`);
   return value;
+}
+
+/** Exports how many connections of a pool are used, each time that one is taken or returned, under the pool's name. */
+export function exportPoolUse(
+  pool: Pool,
+  { name, metrics }: { name: string; metrics: Pick<Metrics, 'postgresConnections' | 'postgresQueue'> },
+): void {
+  const update = () => {
+    metrics.postgresConnections.set({ pool: name, state: 'busy' }, pool.totalCount - pool.idleCount);
+    metrics.postgresConnections.set({ pool: name, state: 'idle' }, pool.idleCount);
+    metrics.postgresConnections.set({ pool: name, state: 'free' }, pool.options.max - pool.totalCount);
+    metrics.postgresQueue.set({ pool: name }, pool.waitingCount);
+  };
+  update();
+  // pg emits `release` before it counts the connection as idle.
+  const updateSoon = () => {
+    queueMicrotask(update);
+  };
+  pool.on('acquire', updateSoon);
+  pool.on('release', updateSoon);
+  pool.on('remove', updateSoon);
 }
 
 /** Runs `work` in one READ COMMITTED transaction: committed when it resolves, rolled back when it throws. */
@@ -124,6 +156,31 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
   }
 }
 
+/**
+ * Runs each statement in a READ COMMITTED transaction of its own: committed when the query resolves, rolled back when
+ * it fails. COMMIT follows only after the server's answer, so a statement that its client gave up is not committed
+ * later, as one that commits by itself would be.
+ */
+export function eachInTransaction(pool: Pool): Queryable {
+  const query = (statement: QueryConfig) => inTransaction(pool, (client) => client.query(statement));
+  // One arrow function cannot express the overloads of node-postgres. Callers pass a prepared statement.
+  return { query: query as Queryable['query'] };
+}
+
+/**
+ * Runs statements that read the first rows of an index and stop at a limit. Where the planner expects fewer rows than
+ * the limit, it prefers to read and sort all rows of the condition, and its expectation may be far too low. In this
+ * transaction it may only read in the order of an index, so the limit holds whatever the statistics say.
+ */
+export function inIndexOrder<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (client) => {
+    await client.query(
+      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+    );
+    return work(client);
+  });
+}
+
 /** Errors of commits that the server may have carried out. */
 const unknownOutcomes = new WeakSet<Error>();
 
@@ -136,7 +193,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /** Marks a failure without an answer for `isOutcomeUnknown`. */
-export async function commit(client: PoolClient): Promise<void> {
+async function commit(client: PoolClient): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
@@ -159,3 +216,18 @@ async function rollBack(client: PoolClient, error: unknown): Promise<Error | und
 
 /** Anything that runs statements: a pool, or the client of a transaction. */
 export type Queryable = Pick<PoolClient, 'query'>;
+
+/**
+ * Returns the pool with a shorter limit: a statement without an answer after `ms` milliseconds fails with "Query read
+ * timeout", for which isPostgresAway is true, and its connection is closed. The statement may still take effect later.
+ * For work that must notice early that Postgres hangs.
+ */
+export function withQueryDeadline(pool: Pool, ms: number): Queryable {
+  const query = (text: string, values?: unknown[]) => {
+    // node-postgres accepts query_timeout for each statement, but its types lack it.
+    const config: QueryConfig & { query_timeout: number } = { text, query_timeout: ms };
+    return pool.query(values === undefined ? config : { ...config, values });
+  };
+  // One arrow function cannot express the overloads of node-postgres. Callers pass a text and values.
+  return { query: query as Queryable['query'] };
+}

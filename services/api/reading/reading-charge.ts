@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { eachInTransaction, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
-import { eachInTransaction } from '../../../shared/postgres/statement-in-transaction.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';

@@ -3,7 +3,7 @@ import { postShare } from '../../../shared/domain/coverage/post-share.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { withQueryDeadline } from '../../../shared/postgres/query-deadline.ts';
+import { withQueryDeadline } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { toError } from '../../../shared/runtime/errors.ts';

@@ -1,4 +1,4 @@
-import { inIndexOrder } from '../../postgres/index-order.ts';
+import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
 
 /** How the deliveries of a monitor go, over the attempts that are kept (30 days). */

@@ -1,7 +1,6 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
-import { inTransaction } from '../../postgres/pool.ts';
+import { eachInTransaction, inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
-import { eachInTransaction } from '../../postgres/statement-in-transaction.ts';
 
 /** The monitor becomes webhook_failing after this many failed matches in a row. */
 export const FAILURES_UNTIL_FAILING = 50;

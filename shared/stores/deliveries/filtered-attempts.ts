@@ -1,4 +1,4 @@
-import { inIndexOrder } from '../../postgres/index-order.ts';
+import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
 import type { AttemptPosition, StoredAttempt } from './delivery-log.ts';
 

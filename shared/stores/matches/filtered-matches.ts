@@ -1,5 +1,5 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
-import { inIndexOrder } from '../../postgres/index-order.ts';
+import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 
 /** Which matches to read; absent fields do not restrict the choice. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
-import { inIndexOrder } from '../../../shared/postgres/index-order.ts';
+import { inIndexOrder } from '../../../shared/postgres/pool.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { FILTERED_MATCHES } from '../../../shared/stores/matches/filtered-matches.ts';
 import { rowsRead } from '../../support/oracles/rows-read.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { parseTimestamp } from '../../../../shared/postgres/timestamp-text.ts';
+import { parseTimestamp } from '../../../../shared/postgres/pool.ts';
 
 const parseAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date;
 
