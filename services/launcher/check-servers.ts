@@ -4,7 +4,7 @@ import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
-import { certificateFault } from '../../shared/outages/certificate-fault.ts';
+import { certificateFault } from '../../shared/outages/engine.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';

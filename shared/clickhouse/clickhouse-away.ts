@@ -1,45 +1,25 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { markedEngine } from '../outages/engine.ts';
-import { isNetworkFault } from '../outages/network-fault.ts';
+import { isNetworkFault, markedEngine } from '../outages/engine.ts';
 
 /**
  * ClickHouse's error codes for a wrong statement or wrong data, on every node and at any time. All other conditions are
  * temporary: a full disk (243), a missing table or database on a node that lags behind (60, 81), changed credentials
  * (516), and whatever a later version adds.
  */
-const PERMANENT = new Set([
-  // The statement cannot be parsed.
-  ...['36', '37', '62', '78', '80', '123', '167', '168', '211', '223', '229'],
-  // It names something that does not exist, or names it twice.
-  ...['7', '8', '9', '10', '15', '16', '20', '46', '47', '50', '51', '52', '56', '57', '63', '66', '73', '115', '152'],
-  ...['174', '179', '207', '336', '352', '403', '456', '457'],
-  // Functions with wrong arguments.
-  ...['34', '35', '42', '43', '44', '69', '184', '215', '386', '395', '427'],
-  // Values that do not have the type of their column.
-  ...[
-    '6',
-    '19',
-    '25',
-    '26',
-    '27',
-    '38',
-    '41',
-    '53',
-    '70',
-    '72',
-    '117',
-    '130',
-    '321',
-    '349',
-    '376',
-    '377',
-    '407',
-    '441',
-  ],
-  ...['467', '675', '676'],
-  // Constraints, settings, and what this server does not support.
-  ...['48', '344', '392', '450', '452', '469', '471', '549'],
-]);
+const PERMANENT = new Set(
+  [
+    // The statement cannot be parsed.
+    '36 37 62 78 80 123 167 168 211 223 229',
+    // It names something that does not exist, or names it twice.
+    '7 8 9 10 15 16 20 46 47 50 51 52 56 57 63 66 73 115 152 174 179 207 336 352 403 456 457',
+    // Functions with wrong arguments.
+    '34 35 42 43 44 69 184 215 386 395 427',
+    // Values that do not have the type of their column.
+    '6 19 25 26 27 38 41 53 70 72 117 130 321 349 376 377 407 441 467 675 676',
+    // Constraints, settings, and what this server does not support.
+    '48 344 392 450 452 469 471 549',
+  ].flatMap((codes) => codes.split(' ')),
+);
 
 /**
  * True when ClickHouse is away, starting, slow, full or behind, so that the same statement may succeed later. An answer

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { ClickHouseClient } from '@clickhouse/client';
+import type {
+  ClickHouseClient as PlainClient,
+  ClickHouseSettings,
+  CommandParams,
+  QueryParams,
+} from '@clickhouse/client';
 import { markEngine } from '../outages/engine.ts';
-import { insertOnce, onCluster } from './clickhouse-cluster.ts';
-import { withWholeJson } from './whole-answer.ts';
+import { errorMessage } from '../runtime/errors.ts';
 
-export type { ClickHouseClient };
+export type ClickHouseClient = Pick<PlainClient, 'query' | 'insert' | 'command' | 'exec' | 'ping' | 'close'>;
 
 /** How the servers of CLICKHOUSE_URL are reached and defined. */
 export interface ClickhouseServers {
@@ -50,7 +55,7 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
       output_format_json_quote_64bit_integers: 0,
     },
   });
-  return marked(client, cluster);
+  return markedClient(client, cluster);
 }
 
 function createAgent(url: string, caFile: string | undefined): HttpAgent | HttpsAgent {
@@ -60,38 +65,106 @@ function createAgent(url: string, caFile: string | undefined): HttpAgent | Https
 }
 
 /**
- * Marks every error of its calls as one of ClickHouse. Without the mark, a load balancer's page is a plain Error and a
+ * Marks every error of its calls as one of ClickHouse: without the mark, a load balancer's page is a plain Error and a
  * lost connection could belong to any engine.
  */
-function marked(client: ClickHouseClient, cluster: string | undefined): ClickHouseClient {
-  const mark = (error: unknown): never => {
-    throw markEngine(error, 'clickhouse');
+function markedClient(client: PlainClient, cluster: string | undefined): ClickHouseClient {
+  const query = async (params: QueryParams) => {
+    const answer = await marked(client.query(params));
+    const read = answer.json.bind(answer);
+    answer.json = (() => readWhole(answer, read, params.abort_signal)) as typeof answer.json;
+    return answer;
   };
-  return new Proxy(client, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]): unknown => {
-        if (cluster !== undefined) args[0] = forCluster(property, args[0], cluster);
-        const result: unknown = Reflect.apply(value, target, args);
-        if (!(result instanceof Promise)) return result;
-        const { abort_signal: signal } = (args[0] ?? {}) as { abort_signal?: AbortSignal };
-        return result.then((answer: unknown) => withWholeJson(answer, signal)).catch(mark);
-      };
+  const insert: PlainClient['insert'] = (params) => {
+    if (cluster === undefined) return marked(client.insert(params));
+    const settings = { ...params.clickhouse_settings, ...insertOnce(params.values) };
+    return marked(client.insert({ ...params, clickhouse_settings: settings }));
+  };
+  return {
+    query,
+    insert,
+    command(params: CommandParams) {
+      const statement = cluster === undefined ? params.query : onCluster(params.query, cluster);
+      if (statement === params.query) return marked(client.command(params));
+      // A replica that is away executes it later; without the setting the statement would wait for it.
+      const settings = { ...params.clickhouse_settings, distributed_ddl_output_mode: 'none_only_active' };
+      return marked(
+        client.command({ ...params, query: statement, clickhouse_settings: settings as ClickHouseSettings }),
+      );
     },
-  });
+    exec: (params) => marked(client.exec(params)),
+    ping: (params) => marked(client.ping(params)),
+    close: () => client.close(),
+  };
 }
 
-/** The argument of a call to the client, as a cluster needs it. */
-function forCluster(method: string | symbol, argument: unknown, cluster: string): unknown {
-  if (method === 'command') {
-    const command = argument as { query: string; clickhouse_settings?: object };
-    const query = onCluster(command.query, cluster);
-    // A replica that is away executes it later; without the setting the statement would wait for it.
-    const settings = { ...command.clickhouse_settings, distributed_ddl_output_mode: 'none_only_active' };
-    return query === command.query ? command : { ...command, query, clickhouse_settings: settings };
+async function marked<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw markEngine(error, 'clickhouse');
   }
-  if (method !== 'insert') return argument;
-  const insert = argument as { values: unknown; clickhouse_settings?: object };
-  return { ...insert, clickhouse_settings: { ...insert.clickhouse_settings, ...insertOnce(insert.values) } };
 }
+
+/**
+ * Makes `json` of an answer fail as its query does: at once when the signal of the query aborts, and as an outage of
+ * ClickHouse when the answer is broken off. By itself, the client ignores the signal once the first bytes are there,
+ * and reads the text of an error that follows the first rows as another row.
+ */
+async function readWhole(
+  answer: { close(): void },
+  read: () => Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const aborted = Promise.withResolvers<never>();
+  const giveUp = () => {
+    aborted.reject(new Error('an answer of ClickHouse was given up', { cause: signal?.reason }));
+    answer.close();
+  };
+  signal?.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted === true) giveUp();
+  try {
+    return await Promise.race([read(), aborted.promise]);
+  } catch (error) {
+    // Every row that ClickHouse writes is JSON.
+    const isText = error instanceof SyntaxError;
+    const fault = isText ? new Error(`ClickHouse broke an answer off: ${errorMessage(error)}`) : error;
+    throw markEngine(fault, 'clickhouse');
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Statements that define something, with the name that `ON CLUSTER` follows. Mutations replicate by themselves. */
+const DEFINITION =
+  /^((?:CREATE (?:TABLE|DATABASE|MATERIALIZED VIEW) IF NOT EXISTS|CREATE OR REPLACE VIEW|ALTER TABLE) \w+\b)(?! DELETE\b)/;
+const ENGINE = /\bENGINE = (?=(?:Replacing)?MergeTree\b)/;
+
+/**
+ * A statement of ours as a cluster of one shard needs it: executed on each replica, tables replicated, at the path that
+ * the servers' settings give by default. Other statements stay as they are.
+ *
+ * @param cluster its name in the servers' settings, or `{cluster}` for their macro
+ */
+export function onCluster(statement: string, cluster: string): string {
+  const onEach = statement.replace(DEFINITION, (definition) => `${definition} ON CLUSTER '${cluster}'`);
+  return onEach === statement ? statement : onEach.replace(ENGINE, 'ENGINE = Replicated');
+}
+
+/**
+ * Settings of an insert that may reach another replica when it is repeated: the same rows are stored once, also in the
+ * tables that materialized views fill.
+ */
+export function insertOnce(values: unknown): Record<string, string | number> {
+  const token = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  return { insert_deduplication_token: token, deduplicate_blocks_in_dependent_materialized_views: 1 };
+}
+
+/**
+ * Settings of a read that the server ends when its client disconnects, as an aborted signal does. A server does so only
+ * for statements that may not write. The embedded engine cannot end a statement: there it ends by its own limit.
+ */
+export const ENDS_WITH_CLIENT = {
+  readonly: '2',
+  cancel_http_readonly_queries_on_client_close: 1,
+} as const satisfies ClickHouseSettings;

@@ -1,6 +1,4 @@
-import { markedEngine } from '../outages/engine.ts';
-import { certificateFault } from '../outages/certificate-fault.ts';
-import { isNetworkFault } from '../outages/network-fault.ts';
+import { certificateFault, isNetworkFault, markedEngine } from '../outages/engine.ts';
 import { errorCode } from '../runtime/errors.ts';
 
 /** SQLSTATE classes of temporary conditions: they end by themselves or an operator ends them. */

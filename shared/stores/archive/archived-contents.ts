@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
 import { archivedItemOf } from './archived-item.ts';
 import type { ArchivedItem, ContentRow } from './archived-item.ts';
 

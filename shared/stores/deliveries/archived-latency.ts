@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
 
 /** A client that gives up does not end its statement. */
 const STATEMENT_SECONDS = 4;

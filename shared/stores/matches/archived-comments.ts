@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/ends-with-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
 
 /** A comment of the archive as it was first seen; blank when the forum removed it. */
 export interface ArchivedComment {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { expect, inject, test } from 'vitest';
-import { onCluster } from '../../../shared/clickhouse/clickhouse-cluster.ts';
+import { onCluster } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import '../../support/runner/provided-context.ts';
 

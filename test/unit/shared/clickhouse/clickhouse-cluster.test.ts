@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { insertOnce, onCluster } from '../../../../shared/clickhouse/clickhouse-cluster.ts';
+import { insertOnce, onCluster } from '../../../../shared/clickhouse/clickhouse-client.ts';
 
 // Statements of migrations are tested with ClickHouse's own parser.
 test.each(['ALTER TABLE {table: Identifier} DELETE WHERE a = 1', 'ALTER TABLE matches DELETE WHERE b = 1', 'SELECT 1'])(

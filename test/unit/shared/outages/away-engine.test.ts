@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { isArchiveAway, isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { awayEngine } from '../../../../shared/outages/away-engine.ts';
-import { certificateFault } from '../../../../shared/outages/certificate-fault.ts';
-import { markedEngine, markEngine } from '../../../../shared/outages/engine.ts';
+import { certificateFault, markedEngine, markEngine } from '../../../../shared/outages/engine.ts';
 import { isPostgresAway, sqlState } from '../../../../shared/postgres/postgres-away.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 
