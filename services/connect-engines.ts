@@ -28,7 +28,6 @@ import { opensSealed } from '../shared/stores/upkeep/sealing-key.ts';
 import type { Tracing } from '../shared/tracing/tracing.ts';
 import { prepareArchiveSchema } from './archive-schema.ts';
 import type { ArchiveSchema } from './archive-schema.ts';
-import { startTracing } from './start-tracing.ts';
 
 export interface ProcessDeps {
   config: Config;
@@ -143,4 +142,12 @@ async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<
   logger.error(
     'SECRET_KEY does not open the secrets in Postgres, so no webhook can be signed. Set the key that sealed them, or name it in SECRET_KEY_PREVIOUS.',
   );
+}
+
+/** Loads OpenTelemetry where a collector is named; elsewhere it costs neither time nor memory. */
+async function startTracing(deps: { config: Config; lifecycle: Lifecycle }): Promise<Tracing | undefined> {
+  const { tracing } = deps.config;
+  if (tracing === undefined) return undefined;
+  const { createOtlpTracing } = await import('../shared/tracing/otlp-tracing.ts');
+  return deps.lifecycle.add('tracing', createOtlpTracing(tracing));
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { matcherGroups } from '../schemas/messages/consumer-groups.ts';
-import { FORUM_COMMENTS, FORUM_POSTS } from '../schemas/messages/topics.ts';
+import { groupsOfTopic, matcherGroups } from '../schemas/messages/consumer-groups.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../schemas/messages/topics.ts';
 import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { secretBoxOf } from '../shared/stores/upkeep/secret-keys.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
@@ -8,9 +8,11 @@ import type { AddressLookup } from '../shared/http/address-lookup.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';
 import type { EgressClient } from '../shared/http/egress-client.ts';
 import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
+import type { Subscription } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher, PublisherDeps } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topics/topic-admin.ts';
+import type { MonitorShard } from '../shared/domain/monitor-shard.ts';
 import { CLOCK_TOLERANCE_MS } from '../shared/domain/recording-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
@@ -18,6 +20,8 @@ import { createMailer } from '../shared/mail/create-mailer.ts';
 import type { Mailer } from '../shared/mail/mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
+import { ConfigError } from '../shared/runtime/config.ts';
+import type { Config } from '../shared/runtime/config.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
@@ -32,15 +36,12 @@ import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startClockComparison } from './crawler/clock-comparison.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
-import { shardOf } from './matcher-shard.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
-import { loadApi } from './load-api.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
 import { startRecording } from './recorder/start-recording.ts';
 import type { ServiceName } from './service-names.ts';
-import { subscriptionsOf } from './subscriptions.ts';
 
 const FORUM_CALLERS: readonly ServiceName[] = ['api', 'crawler'];
 
@@ -132,6 +133,17 @@ function watchDataDir(
   return watchDisks({ ...deps, folders: watchedFolders(config, { ownsDataDir }), reservePath });
 }
 
+/**
+ * The modules of the API, which take four times as long to load as those of any other service: processes without it do
+ * not load them.
+ */
+async function loadApi() {
+  const { ensureDemoAccount } = await import('./api/demo-account.ts');
+  const { startMatchWakeUps } = await import('./api/live-tail/match-wake-ups.ts');
+  const { startApi } = await import('./api/start-api.ts');
+  return { ensureDemoAccount, startMatchWakeUps, startApi };
+}
+
 async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise<Started> {
   const { config, logger, lifecycle } = deps;
   const { ensureDemoAccount, startMatchWakeUps, startApi } = await loadApi();
@@ -218,6 +230,18 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   return startRecording({ ...deps, publishers, archiveReady, ...settings });
 }
 
+/**
+ * The monitors of this process's matcher.
+ *
+ * @throws ConfigError when it is not said which of several shards they are
+ */
+function shardOf({ matcher: { shard, shards } }: Config): MonitorShard {
+  if (shard === undefined && shards > 1) {
+    throw new ConfigError(`MATCHER_SHARD: a matcher must be told its shard, from 1 to MATCHER_SHARDS (${shards})`);
+  }
+  return { shard: shard ?? 1, shards };
+}
+
 async function startMatcherService(deps: ServiceDeps): Promise<Started> {
   const publisher = await addPublisher(deps);
   return startMatcher({ ...deps, publisher, shard: shardOf(deps.config), toleranceMs: clockTolerance(deps) });
@@ -290,4 +314,13 @@ function clockTolerance({ config }: Installation): number {
 
 function watchLag(deps: Installation): Running {
   return startLagMonitor({ ...deps, subscriptions: subscriptionsOf(deps.config.matcher.shards) });
+}
+
+/** Each consumer group of an installation with so many groups of matchers, and the topics that it reads. */
+function subscriptionsOf(matcherShards: number): Subscription[] {
+  const topics = new Map<string, string[]>();
+  for (const { name } of TOPICS) {
+    for (const group of groupsOfTopic(name, matcherShards)) topics.set(group, [...(topics.get(group) ?? []), name]);
+  }
+  return [...topics].map(([group, names]) => ({ group, topics: names }));
 }

@@ -6,14 +6,14 @@ import { startEngines } from './engines/embedded-engines.ts';
 import type { RunningEngines } from './engines/embedded-engines.ts';
 import { removeEndpoints, writeEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
-import { endOrphan } from './engines/orphan.ts';
+import { endOrphan } from './engines/owned-process.ts';
 import { StartFault } from './engines/start-fault.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Config } from '../../shared/runtime/config.ts';
+import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.ts';
 import { releaseMemory } from '../../shared/runtime/release-memory.ts';
 import { claimPorts } from './claim-ports.ts';
-import { fullDisk } from './full-disk.ts';
 import { startServices } from './services-child.ts';
 import type { ServiceAddresses } from './services-child.ts';
 import { engineUrls, servicesEnvironment } from './services-environment.ts';
@@ -179,4 +179,15 @@ async function untilWritten(
       await delay(WRITE_AGAIN_MS, signal);
     }
   }
+}
+
+/** Names the first of these folders whose disk is full; undefined if none is. Engines end while their disk is full. */
+async function fullDisk(folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const space = await diskSpace(folder);
+    if (space !== undefined && isFull(space)) {
+      return `the disk of ${folder} is full: ${inMegabytes(space.free)} of ${inMegabytes(space.size)} are free`;
+    }
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { readEndpoints, brokersOf } from '../../shared/runtime/endpoints-file.ts';
 import type { Endpoints } from '../../shared/runtime/endpoints-file.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
-import { makeDataDir } from './engines/make-data-dir.ts';
+import { makeDataDir } from './engines/data-dir-lock.ts';
 import { StartFault } from './engines/start-fault.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { claimJoiningPorts } from './claim-ports.ts';

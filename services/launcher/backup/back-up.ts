@@ -1,12 +1,24 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { Config } from '../../../shared/runtime/config.ts';
 import { readEndpoints } from '../../../shared/runtime/endpoints-file.ts';
 import { backUpPostgres } from '../engines/postgres/postgres-backup.ts';
 import { StartFault } from '../engines/start-fault.ts';
-import { SMALL_FILES, writeManifest } from './backup-files.ts';
-import type { BackupManifest } from './backup-files.ts';
+
+/** Small files of a data directory that belong to a backup, where they exist: all of a trial on the simulated forum. */
+export const SMALL_FILES = ['demo-key', 'simulator.json'];
+
+const FILE = 'backup.json';
+
+const manifest = z.object({
+  v: z.literal(1),
+  /** When the backup began; it holds all that was committed until then, and more. */
+  taken_at: z.iso.datetime(),
+});
+
+type BackupManifest = z.infer<typeof manifest>;
 
 /**
  * Copies what a running installation cannot do without into a new folder: its embedded PostgreSQL. Nothing stops
@@ -31,7 +43,19 @@ export async function backUp({ dataDir }: Pick<Config, 'dataDir'>, folder: strin
   for (const file of SMALL_FILES.filter((name) => existsSync(join(dataDir, name)))) {
     copyFileSync(join(dataDir, file), join(folder, file));
   }
-  const manifest = { v: 1, taken_at: taken } as const;
-  writeManifest(folder, manifest);
-  return manifest;
+  const written = { v: 1, taken_at: taken } as const;
+  // Last: a folder without it is no complete backup.
+  writeFileSync(join(folder, FILE), `${JSON.stringify(written)}\n`, { mode: 0o600 });
+  return written;
+}
+
+/** @throws StartFault when the folder is no complete backup */
+export function readManifest(folder: string): BackupManifest {
+  const path = join(folder, FILE);
+  if (!existsSync(path)) throw new StartFault(`${folder} is no complete backup: it has no ${FILE}.`);
+  try {
+    return manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    throw new StartFault(`${path} is not of a backup that this version can read.`);
+  }
 }

@@ -7,12 +7,11 @@ import { prepareRestored } from '../../../shared/stores/upkeep/restored-numbers.
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
 import { secretBoxOf, secretKeys } from '../../../shared/stores/upkeep/secret-keys.ts';
 import type { SecretKeySettings } from '../../../shared/stores/upkeep/secret-keys.ts';
-import { DataDirLock } from '../engines/data-dir-lock.ts';
+import { DataDirLock, makeDataDir } from '../engines/data-dir-lock.ts';
 import { startEngines } from '../engines/embedded-engines.ts';
-import { makeDataDir } from '../engines/make-data-dir.ts';
 import { restorePostgres } from '../engines/postgres/postgres-backup.ts';
 import { StartFault } from '../engines/start-fault.ts';
-import { readManifest, SMALL_FILES } from './backup-files.ts';
+import { readManifest, SMALL_FILES } from './back-up.ts';
 
 export interface Restored {
   taken_at: string;

@@ -1,15 +1,17 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { delay } from '../../../shared/runtime/clock.ts';
-import { errorCode, errorMessage } from '../../../shared/runtime/errors.ts';
-import { makeDataDir } from './make-data-dir.ts';
-import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { StartFault } from './start-fault.ts';
 
+const STICKY = 0o1000;
+const SQLITE_BUSY = 5;
+
+/** What others are told of the owner; the lock itself is SQLite's. */
 interface Holder {
-  pid: number;
-  startedAt: string;
-  state: 'running' | 'stopping';
+  pid?: number;
+  state?: 'running' | 'stopping';
 }
 
 export interface DataDirLockOptions {
@@ -21,142 +23,122 @@ export interface DataDirLockOptions {
 }
 
 /**
- * The lock of the one process that owns a data directory. It is the file DATA_DIR/lock, created by a hard link, which
- * fails if the file exists. The file remains after a kill -9; the next start sees that its process (pid and start time)
- * is gone and takes the lock over.
+ * The lock of the one process that owns a data directory: SQLite's on DATA_DIR/lock.sqlite, which the system releases
+ * when the process ends, however it ends. DATA_DIR/lock names the owner while there is one.
  */
 export class DataDirLock {
   private readonly path: string;
-  private readonly self: Holder;
+  private readonly database: DatabaseSync;
 
-  private constructor(path: string, self: Holder) {
+  private constructor(path: string, database: DatabaseSync) {
     this.path = path;
-    this.self = self;
+    this.database = database;
   }
 
   /**
    * Acquires the lock and creates the directory if it is missing.
    *
-   * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, when the
-   * lock cannot be read, or when the directory is not writable.
+   * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, or when the
+   *   directory cannot be written to or locked
    */
   static async acquire(dataDir: string, options: DataDirLockOptions = {}): Promise<DataDirLock> {
+    try {
+      makeDataDir(dataDir);
+    } catch (error) {
+      throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${errorMessage(error)}`);
+    }
     const path = join(dataDir, 'lock');
-    const self: Holder = {
-      pid: process.pid,
-      startedAt: identifyProcess(process.pid)?.startedAt ?? '',
-      state: 'running',
-    };
     const deadline = performance.now() + (options.waitMs ?? 15_000);
-    let announced = false;
-    while (!attempt(dataDir, path, self)) {
-      const holder = readHolder(path);
-      if (holder === undefined || !isAlive(holder)) {
-        removeStale(path, holder);
-        continue;
+    for (let announced = false; ; announced = true) {
+      const database = tryLock(dataDir);
+      if (database !== undefined) {
+        const lock = new DataDirLock(path, database);
+        lock.note('running');
+        return lock;
       }
-      if (holder.state === 'running') {
+      const { pid, state } = readHolder(path);
+      if (state !== 'stopping') {
         throw new StartFault(
-          `${dataDir} is in use by a running installation (pid ${holder.pid}). Stop it first, or choose another DATA_DIR.`,
+          `${dataDir} is in use by a running installation (pid ${pid}). Stop it first, or choose another DATA_DIR.`,
         );
       }
       if (performance.now() > deadline) {
         throw new StartFault(
-          `${dataDir} is in use by an installation that is still stopping (pid ${holder.pid}). Try again in a moment.`,
+          `${dataDir} is in use by an installation that is still stopping (pid ${pid}). Try again in a moment.`,
         );
       }
-      if (!announced) options.progress?.(`waiting for the previous installation (pid ${holder.pid}) to stop`);
-      announced = true;
+      if (!announced) options.progress?.(`waiting for the previous installation (pid ${pid}) to stop`);
       await delay(100, options.signal);
       if (options.signal?.aborted === true) throw new StartFault('the start was interrupted');
     }
-    return new DataDirLock(path, self);
   }
 
-  /** Marks the holder as stopping, so that the next start waits instead of failing. On a full disk it does nothing. */
+  /** Marks the holder as stopping, so that the next start waits instead of failing. */
   markStopping(): void {
-    try {
-      writeFileSync(`${this.path}.new`, JSON.stringify({ ...this.self, state: 'stopping' }));
-      renameSync(`${this.path}.new`, this.path);
-    } catch {
-      // A stop must not fail here: the next start is refused for as long as it takes, and not told to wait.
-    }
+    this.note('stopping');
   }
 
   release(): void {
     rmSync(this.path, { force: true });
+    this.database.close();
+  }
+
+  /** Does nothing where it cannot, as on a full disk: then the next start is refused, and not told to wait. */
+  private note(state: Holder['state']): void {
+    try {
+      writeFileSync(`${this.path}.new`, JSON.stringify({ pid: process.pid, state }), { mode: 0o600 });
+      renameSync(`${this.path}.new`, this.path);
+    } catch {
+      // It is only for messages.
+    }
   }
 }
 
-function attempt(dataDir: string, path: string, self: Holder): boolean {
-  const mine = `${path}.${self.pid}`;
+/** Undefined when another process has the lock. */
+function tryLock(dataDir: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
   try {
-    makeDataDir(dataDir);
-    writeFileSync(mine, JSON.stringify(self), { mode: 0o600 });
+    database = new DatabaseSync(join(dataDir, 'lock.sqlite'), { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
   } catch (error) {
-    throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${errorMessage(error)}`);
-  }
-  try {
-    linkSync(mine, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    database?.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
     throw new StartFault(`DATA_DIR ${dataDir} cannot be locked: ${errorMessage(error)}`);
-  } finally {
-    rmSync(mine, { force: true });
   }
 }
 
-function isAlive(holder: Holder): boolean {
-  return identifyProcess(holder.pid)?.startedAt === holder.startedAt;
+function readHolder(path: string): Holder {
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as Holder | null) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /**
- * Removes the lock of a dead holder. If several starts do this at once, one moves the file away; a start that moved a
- * newer file by mistake restores it.
+ * Creates the data directory, and restricts an existing one, so that only its owner has access. Root runs PostgreSQL as
+ * another user: that user may traverse the directory to reach its own folder, but may not list it, and cannot read the
+ * other files. A directory of another owner keeps its permissions, such as a volume of a container.
+ *
+ * @throws Error when the directory cannot be created or written to, or is one that all users share
  */
-function removeStale(path: string, stale: Holder | undefined): void {
-  const aside = `${path}.stale-${process.pid}`;
+export function makeDataDir(dataDir: string): void {
+  const uid = process.getuid?.();
+  const mode = uid === 0 ? 0o711 : 0o700;
+  // With `recursive` it never ends where the parent exists but takes no folders, as /proc.
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)), mode });
+  // Its permissions must not change.
+  const found = statSync(dataDir);
+  if (dirname(dataDir) === dataDir || (found.mode & STICKY) !== 0) {
+    throw new Error('it is shared by the whole system; choose a directory of its own');
+  }
+  // Permissions alone do not tell: root may do everything, except on a read-only or full file system.
+  const probe = join(dataDir, `.write-test-${process.pid}`);
   try {
-    renameSync(path, aside);
-  } catch {
-    return;
+    writeFileSync(probe, 'x', { mode: 0o600 });
+  } finally {
+    rmSync(probe, { force: true });
   }
-  if (!isStale(aside, stale)) {
-    try {
-      linkSync(aside, path);
-    } catch {
-      // A third start has acquired the lock by now and refuses the others.
-    }
-  }
-  rmSync(aside, { force: true });
-}
-
-function isStale(path: string, stale: Holder | undefined): boolean {
-  try {
-    const found = readHolder(path);
-    return found === undefined || (found.pid === stale?.pid && found.startedAt === stale.startedAt);
-  } catch {
-    return false;
-  }
-}
-
-/** Undefined for a lock that is gone or broken. @throws StartFault when it cannot be read: its holder may be alive */
-function readHolder(path: string): Holder | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new StartFault(
-      `${path} cannot be read (${errorMessage(error)}): an installation of another user may be running. Stop it first, or choose another DATA_DIR.`,
-    );
-  }
-  try {
-    const { pid, startedAt, state } = JSON.parse(text) as Partial<Holder>;
-    if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
-    return { pid, startedAt, state: state === 'stopping' ? 'stopping' : 'running' };
-  } catch {
-    return undefined;
-  }
+  if (uid === undefined || uid === 0 || uid === found.uid) chmodSync(dataDir, mode);
 }

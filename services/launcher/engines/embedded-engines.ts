@@ -4,7 +4,7 @@ import { clickhouseCredentials, clickhouseUrl } from './clickhouse/clickhouse-cr
 import { clickhouseEngine } from './clickhouse/clickhouse-engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
 import { kafkaEngine } from './kafka/kafka-engine.ts';
-import { makeDataDir } from './make-data-dir.ts';
+import { makeDataDir } from './data-dir-lock.ts';
 import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -13,18 +13,10 @@ export function persistedSecret(dataDir: string, name: string): string {
   const path = join(folder, name);
   const kept = readSecret(path);
   if (kept !== undefined) return kept;
-  // The link makes the file appear with its complete content; of two concurrent starts the first one wins.
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, randomBytes(24).toString('base64url'), { mode: 0o600 });
-  try {
-    rmSync(path, { force: true });
-    linkSync(fresh, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-  return readFileSync(path, 'utf8');
+  const secret = randomBytes(24).toString('base64url');
+  writeFileSync(`${path}.new`, secret, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return secret;
 }
 
 /** Returns the stored secret, or undefined if it is missing or damaged. */

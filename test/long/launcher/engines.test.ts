@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { EngineName } from '../../../services/launcher/engines/engine.ts';
-import { readPidFile } from '../../../services/launcher/engines/orphan.ts';
+import { readPidFile } from '../../../services/launcher/engines/owned-process.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { parseBrokers } from '../../../shared/kafka/broker-list.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

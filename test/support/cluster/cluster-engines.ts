@@ -4,7 +4,7 @@ import pg from 'pg';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { EngineContext } from '../../../services/launcher/engines/engine.ts';
-import { makeDataDir } from '../../../services/launcher/engines/make-data-dir.ts';
+import { makeDataDir } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { copyAsStandby, promoteStandby } from './postgres-standby.ts';
 import { startKafkaCluster } from './kafka-cluster.ts';
 import type { KafkaCluster } from './kafka-cluster.ts';

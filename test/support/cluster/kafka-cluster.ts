@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine, EngineContext } from '../../../services/launcher/engines/engine.ts';
 import { clusterIdFrom, kafkaEngine } from '../../../services/launcher/engines/kafka/kafka-engine.ts';
-import { makeDataDir } from '../../../services/launcher/engines/make-data-dir.ts';
+import { makeDataDir } from '../../../services/launcher/engines/data-dir-lock.ts';
 import type { OwnedProcess } from '../../../services/launcher/engines/owned-process.ts';
 import { persistedSecret } from '../../../services/launcher/engines/persisted-secret.ts';
 import { reservePorts } from '../../../services/launcher/engines/ports.ts';

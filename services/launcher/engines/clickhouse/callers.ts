@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isForThisServer } from '../../../../shared/http/host-header.ts';
-import { fault } from './faults.ts';
+import { fault } from './statement.ts';
 
 export interface Credential {
   user: string;

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { endOrphan } from '../orphan.ts';
-import { logSize, startOwnedProcess } from '../owned-process.ts';
+import { endOrphan, logSize, startOwnedProcess } from '../owned-process.ts';
 import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
 

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, gzip, inflate, zstdDecompress } from 'node:zlib';
 import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import { checkCredential, refuseBrowserRequests } from './callers.ts';
 import type { Credential } from './callers.ts';
-import { fault } from './faults.ts';
-import { encodeBody, readBody } from './http-body.ts';
 import type { StatementRunner } from './statement-runner.ts';
-import { countInsertedRows, outputFormat, parseStatement } from './statement.ts';
-import type { Statement } from './statement.ts';
+import { fault, outputFormat, parseStatement } from './statement.ts';
 
 export interface ClickhouseHttpDeps {
   writers: StatementRunner;
@@ -65,7 +64,9 @@ async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, res
   const readOnly = options.readOnly || request.method !== 'POST';
   const body = await readBody(request, readOnly ? MAX_READER_BODY_BYTES : Infinity);
   const statement = parseStatement(url.searchParams, request.headers, body, readOnly);
-  check(statement);
+  if (statement.sql.trim() === '') {
+    throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
+  }
   // For a reader session_id has no effect: readers neither set anything nor create tables.
   if (!readOnly && url.searchParams.has('session_id')) {
     throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
@@ -76,27 +77,16 @@ async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, res
   const { body: sent, encoding } = await encodeBody(result.bytes(), request, url.searchParams);
   response.setHeader('Content-Type', contentType(format));
   response.setHeader('X-ClickHouse-Format', format);
-  response.setHeader('X-ClickHouse-Summary', summary(statement, result, performance.now() - started));
+  response.setHeader('X-ClickHouse-Summary', summary(result, performance.now() - started));
   if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
   response.end(sent);
 }
 
-function check(statement: Statement): void {
-  if (statement.sql.trim() === '')
-    throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
-}
-
 /** Numbers are strings, as in ClickHouse. */
-function summary(statement: Statement, result: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
-  const written = countInsertedRows(statement);
+function summary({ rowsRead, bytesRead }: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
   return JSON.stringify({
-    read_rows: String(written > 0 ? 0 : result.rowsRead),
-    read_bytes: String(written > 0 ? 0 : result.bytesRead),
-    written_rows: String(written),
-    written_bytes: written > 0 ? String(Buffer.byteLength(statement.sql)) : '0',
-    total_rows_to_read: '0',
-    result_rows: '0',
-    result_bytes: '0',
+    read_rows: String(rowsRead),
+    read_bytes: String(bytesRead),
     elapsed_ns: String(Math.round(elapsedMs * 1e6)),
   });
 }
@@ -137,4 +127,57 @@ function sendFault(response: ServerResponse, error: unknown): void {
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Exception-Code', String(code));
   response.end(`${text.startsWith('Code:') ? text : `Code: ${code}. DB::Exception: ${text} (UNKNOWN_EXCEPTION)`}\n`);
+}
+
+const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength?: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+/**
+ * Reads and decompresses the body of a request. @throws Error in the engine's format, also for more than `maxBytes`.
+ */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const raw = Buffer.concat(chunks);
+  const body = encoding === 'identity' || raw.length === 0 ? raw : await decode(encoding, raw, maxBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw fault(48, 'The embedded engine takes text formats only.', 'NOT_IMPLEMENTED');
+  }
+}
+
+const tooLarge = (): Error => fault(307, 'The body is too large.', 'TOO_MANY_BYTES');
+
+async function decode(encoding: string, body: Buffer, maxBytes: number): Promise<Buffer> {
+  const decoder = DECODERS[encoding];
+  if (decoder === undefined) {
+    throw fault(48, `Unknown Content-Encoding ${encoding}.`, 'NOT_IMPLEMENTED');
+  }
+  try {
+    return await decoder(body, Number.isFinite(maxBytes) ? { maxOutputLength: maxBytes } : {});
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : error;
+  }
+}
+
+/** Compresses a result if the client requests it both by Accept-Encoding and by enable_http_compression. */
+async function encodeBody(
+  body: Uint8Array,
+  request: IncomingMessage,
+  search: URLSearchParams,
+): Promise<{ body: Uint8Array; encoding: string | undefined }> {
+  const accepted = request.headers['accept-encoding'] ?? '';
+  const compress = search.get('enable_http_compression') === '1' && accepted.includes('gzip') && body.length > 0;
+  return compress ? { body: await promisify(gzip)(body), encoding: 'gzip' } : { body, encoding: undefined };
 }

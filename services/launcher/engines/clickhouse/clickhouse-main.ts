@@ -1,12 +1,13 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
 import { releaseMemory } from '../../../../shared/runtime/release-memory.ts';
 import { clickhouseCredentials } from './clickhouse-credentials.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementRunner } from './statement-runner.ts';
-import { yieldProcessor } from './yield-processor.ts';
 
 /** With 5 steps less, the process gets a third of another's time while both want a core. */
 const NICENESS = 5;
@@ -21,7 +22,14 @@ const { writer, reader } = clickhouseCredentials(dataDir);
 
 // Items are matched, recorded and delivered without ClickHouse: where the cores are busy, that comes first. The threads
 // of the engine are started later and inherit it.
-yieldProcessor(NICENESS);
+setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS));
+try {
+  // With Linux's automatic task groups (sched(7)) a nice value counts only among the processes of one session, and this
+  // process leads one.
+  writeFileSync('/proc/self/autogroup', String(NICENESS));
+} catch {
+  // Without them, or where /proc may only be read, the nice value alone counts.
+}
 
 const stopped = once(process, 'SIGTERM');
 process.on('SIGINT', () => undefined);

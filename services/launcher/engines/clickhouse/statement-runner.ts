@@ -1,7 +1,6 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
-import { fault, refusal } from './faults.ts';
-import { identifier, setStatement } from './statement.ts';
+import { fault, identifier, refusal, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 const MAX_RESPONSE_BYTES = 256 * 2 ** 20;

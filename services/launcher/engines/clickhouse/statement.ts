@@ -75,7 +75,7 @@ const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export function setStatement({ settings }: Pick<Statement, 'settings'>): string | undefined {
   const entries = Object.entries(settings);
   const wrong = entries.find(([name]) => !SETTING_NAME.test(name));
-  if (wrong) throw new Error(`Code: 115. DB::Exception: Unknown setting ${stringLiteral(wrong[0])}. (UNKNOWN_SETTING)`);
+  if (wrong) throw fault(115, `Unknown setting ${stringLiteral(wrong[0])}.`, 'UNKNOWN_SETTING');
   if (entries.length === 0) return undefined;
   return `SET ${entries.map(([name, value]) => `${name} = ${stringLiteral(value)}`).join(', ')}`;
 }
@@ -101,17 +101,6 @@ export function outputFormat(statement: Statement): string {
   return statement.defaultFormat;
 }
 
-/** Returns the number of rows of an INSERT whose format has one row per line; 0 for other statements. */
-export function countInsertedRows(statement: Statement): number {
-  const start = startOfRows(statement);
-  if (start === undefined) return 0;
-  const { sql } = statement;
-  const end = sql.trimEnd().length;
-  let rows = 1;
-  for (let at = sql.indexOf('\n', start); at !== -1 && at < end; at = sql.indexOf('\n', at + 1)) rows += 1;
-  return rows;
-}
-
 /** Where the rows of an INSERT begin whose format has one row per line; undefined where there are none. */
 function startOfRows({ sql }: Statement): number | undefined {
   const beginning = sql.slice(0, 10_000);
@@ -120,4 +109,14 @@ function startOfRows({ sql }: Statement): number | undefined {
   const after = head.index + head[0].length;
   const rows = sql.slice(after).trimStart();
   return rows === '' ? undefined : sql.length - rows.length;
+}
+
+/** Returns an error in the engine's format, from which clients parse the code. */
+export function fault(code: number, message: string, name: string): Error {
+  return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
+}
+
+/** Returns the error for something that is not allowed here. */
+export function refusal(message: string): Error {
+  return fault(164, message, 'READONLY');
 }

@@ -8,8 +8,7 @@ import { sqlState } from '../../../../shared/postgres/postgres-away.ts';
 import { delay } from '../../../../shared/runtime/clock.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { endOrphan, endProcess } from '../orphan.ts';
-import { logSize, startOwnedProcess } from '../owned-process.ts';
+import { endOrphan, logSize, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess } from '../owned-process.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
@@ -50,7 +49,9 @@ export function postgresEngine(context: EngineContext): Engine {
     async prepare() {
       prepared = { binaries: postgresBinaries(), user: serverUser(paths.cluster, context.env) };
     },
-    endOrphans: () => endServers(paths),
+    async endOrphans() {
+      await endOrphan(paths.pidFile, 'SIGINT', 10_000);
+    },
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
       const { binaries, user } = prepared;
@@ -182,15 +183,6 @@ async function ensureDatabase(paths: Paths, port: number): Promise<void> {
 function connectionUrl(paths: Paths, port: number, database: string): string {
   const password = encodeURIComponent(readFileSync(paths.password, 'utf8').trim());
   return `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
-}
-
-/** Ends a server left running. PostgreSQL's own pid file identifies it if ours was lost. */
-async function endServers(paths: Paths): Promise<void> {
-  await endOrphan(paths.pidFile, 'SIGINT', 10_000);
-  const pid = postmasterPid(paths);
-  const living = pid === undefined ? undefined : identifyProcess(pid);
-  if (pid === undefined || living === undefined) return;
-  await endProcess({ pid, startedAt: living.startedAt, marker: `-D ${paths.cluster} ` }, 'SIGINT', 10_000);
 }
 
 /**
