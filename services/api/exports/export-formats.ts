@@ -1,41 +1,130 @@
+import { stringify } from 'csv-stringify/sync';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
-import { writeParquet } from '../../../shared/parquet/write-parquet.ts';
-import { matchColumns } from './match-columns.ts';
-import { CSV_HEADER, csvOfMatches } from './matches-csv.ts';
+import { withoutFormulas } from '../http/csv-formulas.ts';
 
 interface FileFormat {
   type: string;
   /** The file as its pieces, of which a few megabytes are held at a time. */
-  pieces: (monitorId: string, batches: AsyncIterable<StoredMatch[]>) => AsyncIterable<string | Uint8Array>;
+  pieces: (monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>) => AsyncIterable<string | Uint8Array>;
 }
-
-/** A row group takes about as many bytes as its texts have characters. */
-const ROW_GROUP = {
-  rows: 10_000,
-  size: 4_000_000,
-  sizeOf: ({ title, body }: StoredMatch) => title.length + body.length + 300,
-};
 
 /** How matches are written in each format. */
 export const FILE_FORMATS: Readonly<Record<ExportFormat, FileFormat>> = {
   csv: { type: 'text/csv; charset=utf-8', pieces: csvPieces },
   ndjson: { type: 'application/x-ndjson; charset=utf-8', pieces: linePieces },
-  parquet: {
-    type: 'application/vnd.apache.parquet',
-    pieces: (monitorId, batches) => writeParquet(matchColumns(monitorId), batches, ROW_GROUP),
-  },
+  parquet: { type: 'application/vnd.apache.parquet', pieces: parquetPieces },
 };
 
-async function* csvPieces(monitorId: string, batches: AsyncIterable<StoredMatch[]>): AsyncGenerator<string> {
-  yield CSV_HEADER;
-  for await (const batch of batches) yield csvOfMatches(monitorId, batch);
+/** The columns of CSV and Parquet, with their types in Parquet. Times are to the millisecond, in UTC. */
+const COLUMNS = {
+  id: 'text',
+  monitor_id: 'text',
+  created_at: 'time',
+  kind: 'text',
+  subreddit: 'text',
+  author: 'text',
+  title: 'text',
+  body: 'text',
+  permalink: 'text',
+  matched_terms: 'texts',
+  thing_id: 'text',
+  post_id: 'text',
+  created_utc: 'time',
+  suppressed: 'boolean',
+  suppressed_reason: 'optional text',
+  backfill: 'boolean',
+  delivery_status: 'text',
+  delivered_at: 'optional time',
+} as const;
+type Column = keyof typeof COLUMNS;
+const NAMES = Object.keys(COLUMNS) as Column[];
+
+/**
+ * CSV by RFC 4180. Cells that a spreadsheet would read as a formula are turned into text. `matched_terms` is a list in
+ * JSON.
+ */
+async function* csvPieces(monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>): AsyncGenerator<string> {
+  yield `${NAMES.join(',')}\r\n`;
+  for await (const batch of batches) {
+    const records = batch.map((match) => {
+      const resource = matchResource(monitorId, match);
+      return { ...resource, matched_terms: JSON.stringify(resource.matched_terms), backfill: match.backfill };
+    });
+    yield stringify(records, {
+      columns: NAMES,
+      cast: { boolean: (value: boolean) => String(value), string: withoutFormulas },
+      record_delimiter: 'windows',
+      // By itself it quotes line ends only as they end records.
+      quoted_match: /[\r\n]/,
+    });
+  }
 }
 
 /** A match per line, as pages have it. */
-async function* linePieces(monitorId: string, batches: AsyncIterable<StoredMatch[]>): AsyncGenerator<string> {
+async function* linePieces(monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield batch.map((match) => `${JSON.stringify(matchResource(monitorId, match))}\n`).join('');
   }
+}
+
+/** A row group is written, in one go, when it has so many rows or characters. */
+const GROUP_ROWS = 5_000;
+const GROUP_CHARACTERS = 1_000_000;
+
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+const TIME = { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' } as const;
+type SchemaElement = ParquetWriter['schema'][number];
+const SCHEMA: SchemaElement[] = [
+  { name: 'schema', num_children: NAMES.length },
+  ...NAMES.flatMap((name): SchemaElement[] => {
+    const type = COLUMNS[name];
+    const field = { name, repetition_type: type.startsWith('optional') ? 'OPTIONAL' : 'REQUIRED' } as const;
+    if (type === 'boolean') return [{ ...field, type: 'BOOLEAN' }];
+    if (type !== 'texts') return [{ ...field, ...(type.endsWith('text') ? TEXT : TIME) }];
+    return [
+      { ...field, converted_type: 'LIST', num_children: 1 },
+      { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+      { name: 'element', repetition_type: 'REQUIRED', ...TEXT },
+    ];
+  }),
+];
+
+/** The memory that it takes is that of a row group, and a kilobyte or two for each group before, for the file's end. */
+async function* parquetPieces(
+  monitorId: string,
+  batches: AsyncIterable<readonly StoredMatch[]>,
+): AsyncGenerator<Uint8Array> {
+  const writer = new ByteWriter();
+  const file = new ParquetWriter({ writer, schema: SCHEMA });
+  let group: StoredMatch[] = [];
+  let characters = 0;
+  const written = (): Uint8Array => {
+    const bytes = writer.getBytes().slice();
+    writer.index = 0;
+    return bytes;
+  };
+  const writeGroup = (): Uint8Array => {
+    const resources = group.map((match) => ({ ...matchResource(monitorId, match), backfill: match.backfill }));
+    const columnData = NAMES.map((name) => ({
+      name,
+      data: resources.map(({ [name]: value = null }) =>
+        COLUMNS[name].endsWith('time') && value !== null ? new Date(value as string) : value,
+      ),
+    }));
+    void file.write({ columnData, rowGroupSize: GROUP_ROWS * 2 });
+    group = [];
+    characters = 0;
+    return written();
+  };
+  for await (const batch of batches) {
+    group.push(...batch);
+    characters += batch.reduce((sum, { title, body }) => sum + title.length + body.length, 0);
+    if (group.length >= GROUP_ROWS || characters >= GROUP_CHARACTERS) yield writeGroup();
+  }
+  if (group.length > 0) yield writeGroup();
+  void file.finish();
+  yield written();
 }

@@ -1,8 +1,11 @@
 import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches/match-export.ts';
 import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
+import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { readSeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
+import type { SeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
+import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
@@ -13,7 +16,6 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { FILE_FORMATS } from './export-formats.ts';
 import { ExportSlots } from './export-slots.ts';
-import { readMatchesOf } from './match-reader.ts';
 
 /** Of an account, in any 24 hours. */
 const EXPORTS = { maxUses: 10, seconds: 86_400 };
@@ -107,6 +109,33 @@ async function openExport({ pool, slots, timing }: Exporting, asked: Export): Pr
   } catch (error) {
     release();
     throw error;
+  }
+}
+
+/** Matches per statement. A body has at most 40,000 characters, so the largest batch is about 10 MB. */
+const BATCH = 200;
+
+/**
+ * The stored matches of a range, in the order of their seqs, in short statements as they are asked for. Each of them
+ * checks that the holder still has access.
+ *
+ * @throws ClientGone when it has not
+ */
+async function* readMatchesOf(
+  pool: Pool,
+  { holder, monitorId }: Export,
+  range: SeqRange | undefined,
+): AsyncGenerator<StoredMatch[]> {
+  if (range === undefined) return;
+  let last = range.first - 1;
+  while (last < range.end - 1) {
+    const page = await readLiveTailPage(pool, { holder, monitorId, afterSeq: last, limit: BATCH });
+    if (page.end !== undefined) throw new ClientGone();
+    const found = page.matches;
+    const within = found.filter(({ seq }) => seq < range.end);
+    if (within.length > 0) yield within;
+    if (found.length < BATCH) return;
+    last = found.at(-1)!.seq;
   }
 }
 
