@@ -1,14 +1,11 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { countHosts } from './host-header.ts';
-import { SerialConnection } from './serial-connection.ts';
-import { UnsentResponses } from './unsent-responses.ts';
-import type { UnsentLimits } from './unsent-responses.ts';
 
 /** Limits for the memory and time that clients may use. Times are milliseconds. */
-export interface ServerLimits extends UnsentLimits {
+export interface ServerLimits {
   /** Maximum number of connections. One more is closed, and so are all idle ones. */
   connections: number;
   /** Maximum number of connections of one client, by its IPv4 address or its /48. One more is closed. */
@@ -27,6 +24,10 @@ export interface ServerLimits extends UnsentLimits {
   keepAliveMs: number;
   /** Time without a byte in either direction. A route may set another value on its response. */
   idleMs: number;
+  /** Maximum bytes of complete responses that clients have not read, over all connections. */
+  unsentBytes: number;
+  /** Time that a client may take to read a complete response. */
+  sendMs: number;
   /** False: the listener also gets requests of HTTP/1.1 without a Host, or with several, and must refuse them. */
   requireHost: boolean;
   /** Interval of the checks for `headersMs`, `requestMs` and `sendMs`. */
@@ -50,15 +51,16 @@ const DEFAULT_LIMITS: ServerLimits = {
 };
 
 /**
- * Creates an HTTP server whose memory use does not depend on its clients. The requests of a connection are read and
- * served one at a time, and a client that sends or reads too slowly is disconnected.
+ * Creates an HTTP server whose memory use does not depend on its clients. A client that sends a request before it has
+ * the answer to the one before, or that sends or reads too slowly, is disconnected: Node hands over all requests of a
+ * chunk at once, so one that never reads could cause thousands of responses.
  */
 export function createLimitedServer(listener: RequestListener, overrides: Partial<ServerLimits> = {}): Server {
   const limits = { ...DEFAULT_LIMITS, ...overrides };
   const serve = limits.requireHost ? refusingSeveralHosts(listener) : listener;
-  const connections = new WeakMap<Socket, SerialConnection>();
   const mayConnect = countByClient(limits.connectionsPerClient);
   const unsent = new UnsentResponses(limits);
+  const unanswered = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -70,14 +72,20 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
       requireHostHeader: limits.requireHost,
     },
     (request, response) => {
+      const { socket } = request;
+      if (unanswered.has(socket)) {
+        socket.destroy();
+        return;
+      }
+      unanswered.add(socket);
+      // The kernel has the response, so it comes before any request of a client that waited for it.
+      response.once('finish', () => unanswered.delete(socket));
       unsent.watch(response);
-      connections.get(request.socket)?.add(request, response);
+      serve(request, response);
     },
   );
-  // Runs after the server's own connection handler.
   server.on('connection', (socket) => {
-    if (mayConnect(socket)) connections.set(socket, new SerialConnection(socket, serve));
-    else socket.destroy();
+    if (!mayConnect(socket)) socket.destroy();
   });
   server.timeout = limits.idleMs;
   server.maxConnections = limits.connections;
@@ -122,4 +130,54 @@ function refusingSeveralHosts(listener: RequestListener): RequestListener {
     if (countHosts(request) > 1) response.writeHead(400, { connection: 'close' }).end();
     else listener(request, response);
   };
+}
+
+/**
+ * Tracks complete responses that clients have not read yet. A client that reads too slowly is disconnected. When all
+ * unsent responses together exceed the limit, those that wait longest are disconnected.
+ */
+class UnsentResponses {
+  private readonly limits: ServerLimits;
+  /** Oldest first; `since` is the time by performance.now() when the response was complete. */
+  private readonly responses = new Map<ServerResponse, { bytes: number; since: number }>();
+  private total = 0;
+
+  constructor(limits: ServerLimits) {
+    this.limits = limits;
+  }
+
+  watch(response: ServerResponse): void {
+    response.once('prefinish', () => this.add(response));
+    // Emitted after a finish too, and when the connection is lost.
+    response.once('close', () => this.remove(response));
+  }
+
+  /** Disconnects clients that read too slowly. */
+  sweep(): void {
+    for (const [response, { since }] of this.responses) {
+      if (performance.now() - since < this.limits.sendMs) return;
+      this.disconnect(response);
+    }
+  }
+
+  private add(response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes === 0) return;
+    this.responses.set(response, { bytes, since: performance.now() });
+    this.total += bytes;
+    for (const [oldest] of this.responses) {
+      if (this.total <= this.limits.unsentBytes) return;
+      this.disconnect(oldest);
+    }
+  }
+
+  private disconnect(response: ServerResponse): void {
+    this.remove(response);
+    response.destroy();
+  }
+
+  private remove(response: ServerResponse): void {
+    this.total -= this.responses.get(response)?.bytes ?? 0;
+    this.responses.delete(response);
+  }
 }

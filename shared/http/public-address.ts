@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
 import type { AddressLookup } from './address-lookup.ts';
-import { isBlockedPort } from './blocked-port.ts';
 
 /** All public IPv6 addresses are in this range; ipaddr.js calls every address that it cannot classify unicast. */
 const IPV6_GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
@@ -76,4 +75,22 @@ export function urlRefusal(url: URL, allowPrivate: boolean): UrlRefusal | undefi
   const literal = addressLiteral(url);
   if (literal !== undefined && !allowPrivate && !isPublicAddress(literal)) return 'blocked_address';
   return undefined;
+}
+
+/**
+ * Ports of other protocols (mail, databases, chat and more), from the Fetch standard's "port blocking":
+ * https://fetch.spec.whatwg.org/#block-bad-port. A server that reads an HTTP request as its own protocol could do harm.
+ */
+const BLOCKED_PORTS = new Set(
+  [
+    [1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95],
+    [101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
+    [389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995],
+    [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+  ].flat(),
+);
+
+/** Whether a URL names a port that a webhook may not use. The scheme's default port is never blocked. */
+function isBlockedPort(url: URL): boolean {
+  return url.port !== '' && BLOCKED_PORTS.has(Number(url.port));
 }

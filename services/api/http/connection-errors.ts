@@ -14,10 +14,13 @@ export const REQUEST_HEAD_BYTES = 64 * 1024;
  * never reaches a route, so nothing is charged.
  */
 export function answerConnectionErrors(server: Server): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  server.prependListener('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: ClientError, socket) => {
-    // The peer reset the connection, or an answer is already under way: nothing can be sent.
-    const answered = (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-    if (error.code === 'ECONNRESET' || !socket.writable || answered === true) {
+    const response = latest.get(socket);
+    const isBeingAnswered = response?.headersSent === true && !response.writableFinished;
+    // When the peer reset the connection, or an answer is under way, nothing can be sent.
+    if (error.code === 'ECONNRESET' || !socket.writable || isBeingAnswered) {
       socket.destroy();
       return;
     }
