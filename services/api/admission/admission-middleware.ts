@@ -11,18 +11,11 @@ import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
 import type { Caller } from './authentication.ts';
 import { checkDeclaredScopes, requireScope, SCOPED_PATHS, scopeOf } from './scope.ts';
-import type { RequiredScope } from './scope.ts';
 
 /** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {
   /** Before the routes: checks the key, the permission and the limits, in this order. */
   admit: RequestHandler;
-  /**
-   * The same for a request that is known to be for a route with this permission.
-   *
-   * @throws ApiError unauthorized, account_frozen, insufficient_scope, rate_limited, daily_limit_reached
-   */
-  admitTo: (scope: RequiredScope, request: Request, response: Response) => Promise<void>;
   /** After the routes: returns the daily slot of a request that failed on our side, or that a further limit refused. */
   returnDailySlot: ErrorRequestHandler;
   /** The caller of an admitted request. @throws Error when `admit` did not see the request */
@@ -47,16 +40,11 @@ export function createAdmissionMiddleware(
     return admission;
   };
 
-  const admitCaller = async (request: Request, response: Response): Promise<Admission> => {
+  const admit = Router();
+  admit.use(API_ROOT, async (request, response, next) => {
     const admission = await admissionControl.admit(request.headers);
     admissions.set(request, admission);
     setAdmissionHeaders(response, admission);
-    return admission;
-  };
-
-  const admit = Router();
-  admit.use(API_ROOT, async (request, response, next) => {
-    await admitCaller(request, response);
     next();
   });
   // The same router matches routes and scopes, so no spelling of a path can reach a route and avoid its scope.
@@ -74,11 +62,6 @@ export function createAdmissionMiddleware(
 
   return {
     admit,
-    async admitTo(scope, request, response) {
-      const { caller, refusal } = await admitCaller(request, response);
-      requireScope(caller, scope);
-      if (refusal) throw refusal;
-    },
     async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
       // A client that disconnected gets no answer, and the work done for it counts.

@@ -1,7 +1,6 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { ServerResponse } from 'node:http';
 import type { TraceSpan, Tracing } from '../../../shared/tracing/tracing.ts';
-import { routePattern } from './route-pattern.ts';
 
 /** Readiness probes and scrapes of the status would be most of the traces. */
 const UNTRACED = new Set(['/healthz', '/readyz', '/status']);
@@ -36,4 +35,13 @@ export function createRequestTracing(tracing: Tracing): RequestHandler {
 /** The id of the trace of a request; undefined when it is not sampled. */
 export function traceIdOf(response: ServerResponse): string | undefined {
   return spans.get(response)?.traceId;
+}
+
+/**
+ * The pattern of a request's route, never its path: labels of metrics must have few values. Requests refused before
+ * routing have none.
+ */
+export function routePattern(request: Request): string {
+  const route = request.route as { path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : 'none';
 }

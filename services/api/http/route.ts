@@ -79,7 +79,8 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
     router[route.method](
       route.path,
       ...(route.charges === true ? [refuseHead(methodsOf(routes, route.path))] : []),
-      ...checksOf(route),
+      refuseOtherAnswers(route.produces ?? JSON_ONLY),
+      ...(route.readsQuery === true ? [] : [refuseParameters]),
       ...(route.readsBody === true ? jsonBody(BODY_LIMIT) : []),
       answerWith(route, callerOf),
     );
@@ -90,21 +91,6 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
     router.all(path, methodNotAllowed(methodsOf(routes, path)));
   }
   return router;
-}
-
-/** What a route checks of a request before it reads the body. Each check throws, or calls `next` at once. */
-function checksOf({ produces = JSON_ONLY, readsQuery }: Route): RequestHandler[] {
-  return [refuseOtherAnswers(produces), ...(readsQuery === true ? [] : [refuseParameters])];
-}
-
-/** A route that reads no body, as one handler of GET requests to its path: its checks, then its answer. */
-export function wholeRoute(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
-  const checks = checksOf(route);
-  const answer = answerWith(route, callerOf);
-  return (request, response, next) => {
-    for (const check of checks) void check(request, response, () => undefined);
-    return answer(request, response, next);
-  };
 }
 
 /** The methods that a path supports, as in Allow. */

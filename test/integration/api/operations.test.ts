@@ -252,6 +252,19 @@ describe('the description and its page', () => {
     expect((await get('/openapi.json', { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
+  test.each([
+    ['/openapi.json', 'br', 'br'],
+    ['/openapi.json', 'gzip', 'gzip'],
+    ['/openapi.json', 'identity', null],
+    ['/healthz', 'gzip', null],
+    ['/docs', 'gzip', null],
+  ])('%s for a client that accepts %s is compressed with %s', async (path, accepted, encoding) => {
+    const plain = await get(path, { 'accept-encoding': 'identity' });
+    const response = await get(path, { 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(await response.text()).toBe(await plain.text());
+  });
+
   test('/docs is a page that may load from its own origin only', async () => {
     const response = await get('/docs');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -22,7 +22,9 @@ async function piecesOf(matches: readonly StoredMatch[], batch: number): Promise
   async function* batches(): AsyncGenerator<readonly StoredMatch[]> {
     for (let at = 0; at < matches.length; at += batch) yield await Promise.resolve(matches.slice(at, at + batch));
   }
-  return Array.fromAsync(FILE_FORMATS.parquet.pieces(MONITOR, batches()));
+  const pieces: (string | Uint8Array)[] = [];
+  for await (const piece of FILE_FORMATS.parquet.pieces(MONITOR, batches())) pieces.push(piece);
+  return pieces;
 }
 
 const bytesOf = async (matches: readonly StoredMatch[], batch: number) =>
