@@ -8,7 +8,7 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
 import { validationMessage } from '../http/validation-message.ts';
-import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
+import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './register-client.ts';
 
 /**
  * Finds the client that a URL describes.
@@ -20,16 +20,12 @@ export type FindDocument = (id: string, clientAddress: string) => Promise<Client
 
 const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
-const FAILURE_MS = 30_000;
-const MAX_FAILURES = 1_000;
 /**
  * Fetches per hour, for a /24 or a /64 and in total. Cached documents do not count: the limit covers the requests we
  * send to other sites and the rows they leave.
  */
 const FETCHES_PER_NETWORK = 30;
 const FETCHES = { name: 'oauth:documents:total', maxUses: 1_000, seconds: 3_600 };
-/** Concurrent fetches of this process. */
-const MAX_FETCHES = 20;
 const MAX_ID_LENGTH = 500;
 
 const documentSchema = clientMetadata.extend({
@@ -46,8 +42,7 @@ export function isDocumentId(id: string): boolean {
 /**
  * Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): the client id is the https address of a
  * document that describes the client. The egress client fetches it without redirects. All processes share the stored
- * document for an hour, and longer only while the site cannot be reached: an unreachable site signs nobody out. A
- * failed fetch is not repeated for half a minute.
+ * document for an hour, and longer only while the site cannot be reached: an unreachable site signs nobody out.
  */
 export function createFindDocument(options: {
   egress: EgressClient;
@@ -56,47 +51,16 @@ export function createFindDocument(options: {
   pool: Pool;
 }): FindDocument {
   const { egress, allowPrivate, records, pool } = options;
-  const failures = new Map<string, { error: Error; until: number }>();
-  const underWay = new Map<string, Promise<ClientMetadata>>();
-
-  async function fetchDocument(id: string, clientAddress: string): Promise<ClientMetadata> {
-    await takeFetch(pool, clientAddress);
-    const client = readDocument(id, await askFor(egress, id));
-    await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
-    return client;
-  }
-
-  async function fetchOnce(id: string, clientAddress: string): Promise<ClientMetadata> {
-    const failure = failures.get(id);
-    if (failure !== undefined && failure.until > performance.now()) throw failure.error;
-    const running = underWay.get(id);
-    // The limit of the first requester must not apply to the others that share its fetch.
-    if (running) return running.catch((error: unknown) => retryIfLimited(error, id, clientAddress));
-    if (underWay.size >= MAX_FETCHES) throw away('too many documents are being fetched');
-    const fetching = fetchDocument(id, clientAddress)
-      .catch((error: unknown) => {
-        if (error instanceof FetchesUsedUp) throw error;
-        if (failures.size >= MAX_FAILURES) failures.clear();
-        failures.set(id, { error: error as Error, until: performance.now() + FAILURE_MS });
-        throw error;
-      })
-      .finally(() => underWay.delete(id));
-    underWay.set(id, fetching);
-    return fetching;
-  }
-
-  function retryIfLimited(error: unknown, id: string, clientAddress: string): Promise<ClientMetadata> {
-    if (error instanceof FetchesUsedUp) return fetchOnce(id, clientAddress);
-    throw error;
-  }
-
   return async (id, clientAddress) => {
     const fault = idFault(id, allowPrivate);
     if (fault !== undefined) throw new errors.InvalidClient(`client_id ${fault}`);
     const stored = await records.find('ClientDocument', id);
     if (stored !== undefined && stored.age < FRESH_SECONDS) return stored.payload as unknown as ClientMetadata;
     try {
-      return await fetchOnce(id, clientAddress);
+      await takeFetch(pool, clientAddress);
+      const client = readDocument(id, await askFor(egress, id));
+      await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
+      return client;
     } catch (error) {
       if (stored !== undefined && error instanceof errors.TemporarilyUnavailable) {
         return stored.payload as unknown as ClientMetadata;
@@ -106,7 +70,7 @@ export function createFindDocument(options: {
   };
 }
 
-/** @throws FetchesUsedUp */
+/** @throws errors.TemporarilyUnavailable */
 async function takeFetch(pool: Pool, clientAddress: string): Promise<void> {
   const ofNetworks = networksOf(clientAddress).map(({ network, times }) => ({
     name: `oauth:documents:${network}`,
@@ -115,14 +79,9 @@ async function takeFetch(pool: Pool, clientAddress: string): Promise<void> {
   }));
   const refused = await takeUses(pool, [...ofNetworks, FETCHES]);
   if (refused !== undefined) {
-    throw new FetchesUsedUp(
-      `The document at client_id could not be fetched: too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}.`,
-    );
+    throw away(`too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}`);
   }
 }
-
-/** The document may exist: it was not requested. */
-class FetchesUsedUp extends errors.TemporarilyUnavailable {}
 
 /** Why a URL cannot name a document; undefined when it can. */
 function idFault(id: string, allowPrivate: boolean): string | undefined {

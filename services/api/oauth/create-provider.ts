@@ -1,13 +1,18 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { Router } from 'express';
+import type { RequestHandler } from 'express';
 import Provider, { errors, interactionPolicy } from 'oidc-provider';
-import type { Configuration, JWK } from 'oidc-provider';
+import type { Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
+import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { methodNotAllowed } from '../http/route.ts';
+import type { SignupDeps } from '../signup/signup-deps.ts';
+import type { OAuthLimit } from './oauth-limits.ts';
 import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
-import type { OAuthDeps } from './oauth-deps.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
-import { showErrorsLocally, showPage } from './error-redirects.ts';
 import type { Page } from '../pages/page.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
@@ -17,6 +22,15 @@ const DAY = 24 * HOUR;
 export const GRANT_SECONDS = 365 * DAY;
 /** Enough to read two mails and a page. */
 const INTERACTION_SECONDS = 20 * 60;
+
+/** Collaborators of the sign-in for the tool server. */
+export interface OAuthDeps extends SignupDeps {
+  secretBox: SecretBox;
+  /** Fetches client metadata documents. */
+  egress: EgressClient;
+  /** Whether those documents may be at http:// and private addresses (development and tests). */
+  webhooks: { allowPrivate: boolean };
+}
 
 export interface ProviderDeps {
   records: SealedRecords;
@@ -35,7 +49,6 @@ export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   const provider = new Provider(deps.baseUrl, configurationOf(deps, parts));
   // Forwarded headers are safe to trust: trustIssuer sets them, never the client.
   provider.proxy = true;
-  nameSecrets(provider);
   showErrorsLocally(provider, parts.errorPage);
   provider.use(async (context, next) => {
     await next();
@@ -62,9 +75,9 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
     allowOmittingSingleRegisteredRedirectUri: false,
     features: featuresOf(resourceOf(deps.baseUrl)),
     ttl: {
-      AccessToken: HOUR,
-      AuthorizationCode: 60,
-      RefreshToken: 30 * DAY,
+      AccessToken: namedSecret('access token', HOUR),
+      AuthorizationCode: namedSecret('code', 60),
+      RefreshToken: namedSecret('refresh token', 30 * DAY),
       Grant: GRANT_SECONDS,
       Interaction: INTERACTION_SECONDS,
       Session: INTERACTION_SECONDS,
@@ -141,19 +154,108 @@ function alwaysAsk(): interactionPolicy.Prompt[] {
   ];
 }
 
-/** Prefixes by which leaked tokens and codes are recognised. */
-function nameSecrets(provider: Provider): void {
-  const kinds = [
-    [provider.AccessToken, 'access token'],
-    [provider.RefreshToken, 'refresh token'],
-    [provider.AuthorizationCode, 'code'],
-  ] as const;
-  for (const [model, kind] of kinds) {
-    Object.defineProperty(model.prototype, 'generateTokenId', {
-      value(this: { format?: string }) {
-        this.format = 'opaque';
-        return newOAuthSecret(kind);
-      },
-    });
-  }
+/**
+ * How long a kind of secret is valid. The provider asks before it makes up an id, so the secret gets one here, with the
+ * prefix by which leaked ones are recognised.
+ */
+function namedSecret(kind: Parameters<typeof newOAuthSecret>[0], seconds: number) {
+  return (_context: KoaContextWithOIDC, token: object): number => {
+    Object.assign(token, { jti: newOAuthSecret(kind), format: 'opaque' });
+    return seconds;
+  };
 }
+
+/**
+ * Shows errors on our own page instead of redirecting to the client, until the person has decided in this browser.
+ * Anybody can register a client and allow it with an account of their own, and its requests could otherwise redirect
+ * from our address to any other without anybody being asked (RFC 9700, 4.11.2). What follows the person's decision is
+ * redirected: a denial, and an error after it.
+ */
+function showErrorsLocally(provider: Provider, errorPage: (description: string) => Page): void {
+  const refusals = new WeakMap<object, Error>();
+  const note = (context: object, error: Error) => void refusals.set(context, error);
+  provider.on('authorization.error', note);
+  provider.on('server_error', note);
+  provider.use(async (anyContext, next) => {
+    await next();
+    const refusal = refusals.get(anyContext);
+    if (refusal === undefined || anyContext.response.get('Location') === '') return;
+    const context = anyContext as unknown as KoaContextWithOIDC;
+    const { result } = context.oidc.entities.Interaction ?? {};
+    if (result?.error !== undefined || result?.consent !== undefined) return;
+    context.remove('Location');
+    context.status = 400;
+    showPage(context, errorPage(descriptionOf(refusal)));
+  });
+}
+
+/** An error that OAuth does not define is our fault: the page gives no details. */
+function descriptionOf(refusal: Error): string {
+  const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
+  return known ? (refusal.error_description ?? refusal.error) : 'Something went wrong here.';
+}
+
+/** Replaces the provider's answer by a page. */
+function showPage(context: KoaContextWithOIDC, page: Page): void {
+  context.type = 'html';
+  context.set('Cache-Control', 'no-store');
+  context.set('Content-Security-Policy', page.contentSecurityPolicy);
+  context.body = page.text;
+}
+
+/** The endpoints that the provider itself answers. */
+export function createProviderRoutes(provider: Provider, limit: (kind: OAuthLimit) => RequestHandler): Router {
+  const router = Router();
+  const answer = provider.callback();
+  const hand: RequestHandler = (request, response) => answer(request, response);
+  const trust = trustIssuer(provider.issuer);
+  router.get(ROUTES.authorization, limit('authorization'), normaliseRequest, trust, hand);
+  router.get(`${ROUTES.authorization}/:uid`, trust, hand);
+  router.all([ROUTES.authorization, `${ROUTES.authorization}/:uid`], methodNotAllowed(['GET', 'HEAD']));
+  for (const path of [ROUTES.token, ROUTES.revocation]) {
+    router.post(path, limit('token'), trust, hand);
+    router.options(path, trust, hand);
+    router.all(path, methodNotAllowed(['POST', 'OPTIONS']));
+  }
+  return router;
+}
+
+/**
+ * Makes the provider use the service's own address instead of the one in the request: cookies are secure when it is
+ * https, and no header of a client can enter an address that the provider builds.
+ */
+export function trustIssuer(issuer: string): RequestHandler {
+  const { protocol, host } = new URL(issuer);
+  const folder = folderOf(issuer);
+  return (request, _response, next) => {
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    request.headers['x-forwarded-host'] = host;
+    request.headers.host = host;
+    request.originalUrl = folder + request.url;
+    next();
+  };
+}
+
+/**
+ * A request without a known scope asks for all scopes; unknown ones, such as those of OpenID Connect, are dropped, and
+ * so are its nonce and its wish to choose an account, since every sign-in asks. Answers are sent in the redirect's
+ * query, because other response modes need scripts on a page.
+ */
+const normaliseRequest: RequestHandler = (request, _response, next) => {
+  const { pathname: path, searchParams: parameters } = new URL(request.url, 'http://localhost');
+  const known = (parameters.get('scope') ?? '').split(' ').filter((scope) => SCOPES.has(scope));
+  if (parameters.getAll('scope').length < 2) {
+    parameters.set('scope', (known.length > 0 ? known : [...SCOPES.keys()]).join(' '));
+  }
+  parameters.delete('nonce');
+  const prompts = parameters
+    .get('prompt')
+    ?.split(' ')
+    .filter((prompt) => prompt !== 'select_account');
+  if (prompts?.length === 0) parameters.delete('prompt');
+  else if (prompts && parameters.getAll('prompt').length === 1) parameters.set('prompt', prompts.join(' '));
+  const mode = parameters.get('response_mode');
+  if (mode !== null && mode !== 'query') parameters.set('response_mode', 'unsupported');
+  request.url = `${path}?${parameters.toString()}`;
+  next();
+};

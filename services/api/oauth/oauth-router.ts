@@ -1,17 +1,16 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { createFindDocument } from './client-documents.ts';
-import { createProvider } from './create-provider.ts';
+import { createProvider, createProviderRoutes } from './create-provider.ts';
+import type { OAuthDeps } from './create-provider.ts';
 import { createInteractionRouter, interactionUrl } from './interaction-router.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
 import { createMetadataRouter, SIGN_IN_LINK } from './oauth-metadata.ts';
 import { SIGN_IN } from '../signup/code-mail.ts';
-import type { OAuthDeps } from './oauth-deps.ts';
 import { errorPage } from './pages.ts';
 import { createSignedInBrowsers, signInLink } from './sign-in-link.ts';
 import { createSignIn } from '../sign-in/sign-in.ts';
 import { createLinkRouter } from '../signup/link-router.ts';
-import { createProviderRoutes } from './provider-routes.ts';
 import { createRegistrationRouter } from './register-client.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
@@ -21,12 +20,7 @@ export function createOAuthRouter(deps: OAuthDeps): Router {
   const { allowPrivate } = deps.webhooks;
   const pageOf = (uid: string) => interactionUrl(deps.baseUrl, uid);
   const findDocument = createFindDocument({ egress: deps.egress, allowPrivate, records, pool: deps.pool });
-  const provider = createProvider(deps, {
-    records,
-    findDocument,
-    pageOf,
-    errorPage,
-  });
+  const provider = createProvider(deps, { records, findDocument, pageOf, errorPage });
   const limit = createOAuthLimits(deps.pool);
   const router = Router();
   router.use('/oauth', keepOpener);

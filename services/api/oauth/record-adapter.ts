@@ -17,8 +17,8 @@ const USED_CODE_SECONDS = 3_600;
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
     if (model === 'Session') return NOTHING;
-    if (model === 'Client') return reportingOutages(clientAdapter(records, findDocument));
-    return reportingOutages(model === 'RefreshToken' ? refreshTokenAdapter(records) : recordAdapter(records, model));
+    if (model === 'Client') return clientAdapter(records, findDocument);
+    return model === 'RefreshToken' ? refreshTokenAdapter(records) : recordAdapter(records, model);
   };
 }
 
@@ -35,21 +35,13 @@ const NOTHING: Adapter = {
   revokeByGrantId: nobody,
 };
 
-/** The provider answers unknown errors with 500. This one becomes a 503 that reaches the program. */
-function reportingOutages(adapter: Adapter): Adapter {
-  return new Proxy(adapter, {
-    get(target, name) {
-      const method: unknown = Reflect.get(target, name, target);
-      if (typeof method !== 'function') return method;
-      return async (...args: unknown[]): Promise<unknown> => {
-        try {
-          return await (Reflect.apply(method, target, args) as Promise<unknown>);
-        } catch (error) {
-          throw awayEngine(error) === undefined ? error : temporarilyUnavailable();
-        }
-      };
-    },
-  });
+/** The provider answers unknown errors with 500. That of an engine which is away becomes a 503 for the program. */
+async function ask<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw awayEngine(error) === undefined ? error : temporarilyUnavailable();
+  }
 }
 
 function temporarilyUnavailable(reason = 'the service cannot answer for the moment'): Error {
@@ -60,21 +52,16 @@ function temporarilyUnavailable(reason = 'the service cannot answer for the mome
 function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adapter {
   return {
     ...NOTHING,
-    async find(id) {
-      if (!isDocumentId(id)) return (await records.find('Client', id))?.payload;
-      const address = clientAddress();
-      // A page of ours can be reloaded without end, and no network's limit would count what it fetches.
-      if (address === undefined) return (await records.find('ClientDocument', id))?.payload;
-      return findDocument(id, address);
-    },
+    find: (id) =>
+      ask(async () => {
+        if (!isDocumentId(id)) return (await records.find('Client', id))?.payload;
+        // The Express request that the provider is answering. On our own pages there is none: a page can be reloaded
+        // without end, and no network's limit would count what it fetches; the document was found earlier.
+        const address = (Provider.ctx?.req as Request | undefined)?.ip;
+        if (address === undefined) return (await records.find('ClientDocument', id))?.payload;
+        return findDocument(id, address);
+      }),
   };
-}
-
-/**
- * The Express request that the provider is answering; undefined on our own pages, where the document was found earlier.
- */
-function clientAddress(): string | undefined {
-  return (Provider.ctx?.req as Request | undefined)?.ip;
 }
 
 function recordAdapter(records: SealedRecords, model: string): Adapter {
@@ -83,20 +70,22 @@ function recordAdapter(records: SealedRecords, model: string): Adapter {
     async upsert(id, payload, expiresIn) {
       if (expiresIn === undefined) throw new Error(`a ${model} must expire`);
       const { jti: _id, ...rest } = payload;
-      await records.put({ model, id, payload: rest, validSeconds: expiresIn });
+      await ask(() => records.put({ model, id, payload: rest, validSeconds: expiresIn }));
     },
-    async find(id) {
-      const found = await records.find(model, id);
-      return found && payloadOf(id, found);
-    },
-    async consume(id) {
-      if (await records.consume(model, id, USED_CODE_SECONDS)) return;
-      const grantId = (await records.find(model, id))?.payload.grantId;
-      if (typeof grantId === 'string') await records.revokeGrant(grantId);
-      throw new errors.InvalidGrant('used before');
-    },
-    destroy: (id) => records.delete(model, id),
-    revokeByGrantId: (grantId) => records.revokeGrant(grantId),
+    find: (id) =>
+      ask(async () => {
+        const found = await records.find(model, id);
+        return found && payloadOf(id, found);
+      }),
+    consume: (id) =>
+      ask(async () => {
+        if (await records.consume(model, id, USED_CODE_SECONDS)) return;
+        const grantId = (await records.find(model, id))?.payload.grantId;
+        if (typeof grantId === 'string') await records.revokeGrant(grantId);
+        throw new errors.InvalidGrant('used before');
+      }),
+    destroy: (id) => ask(() => records.delete(model, id)),
+    revokeByGrantId: (grantId) => ask(() => records.revokeGrant(grantId)),
   };
 }
 
@@ -109,17 +98,18 @@ function refreshTokenAdapter(records: SealedRecords): Adapter {
   const seen = new WeakMap<object, string | null>();
   return {
     ...recordAdapter(records, model),
-    async find(id) {
-      const found = await records.find(model, id);
-      if (found === undefined) return undefined;
-      if (Provider.ctx) seen.set(Provider.ctx, found.consumedAt);
-      return payloadOf(id, found);
-    },
-    async consume(id) {
-      const seenAt = (Provider.ctx && seen.get(Provider.ctx)) ?? null;
-      if (await records.consumeRefreshToken(id, seenAt)) return;
-      throw temporarilyUnavailable('another request with this refresh token is being answered');
-    },
+    find: (id) =>
+      ask(async () => {
+        const found = await records.find(model, id);
+        if (found !== undefined && Provider.ctx) seen.set(Provider.ctx, found.consumedAt);
+        return found && payloadOf(id, found);
+      }),
+    consume: (id) =>
+      ask(async () => {
+        const seenAt = (Provider.ctx && seen.get(Provider.ctx)) ?? null;
+        if (await records.consumeRefreshToken(id, seenAt)) return;
+        throw temporarilyUnavailable('another request with this refresh token is being answered');
+      }),
   };
 }
 
