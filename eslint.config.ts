@@ -15,6 +15,10 @@ const BROWSER_GLOBALS = [
   'URL',
 ];
 
+/** Of a package: what it does not export, or might not tomorrow. */
+const PRIVATE_PATH = '^(?:@[^/]+\\u002f)?[\\w.-]+\\u002f(?:lib|src|dist|build)\\u002f';
+const PROTOTYPE = 'Change no prototype.';
+
 export default defineConfig(
   { ignores: ['node_modules', '.data*', '.mutation', '.fuzz', '.dependency-cruiser.js', '**/*.mjs'] },
   js.configs.recommended,
@@ -52,6 +56,24 @@ export default defineConfig(
     // Programs that talk to a terminal, not to a log.
     files: ['services/main.ts', 'services/admin/**', 'test/**', 'scripts/**', 'services/launcher/engines/**'],
     rules: { 'no-console': 'off' },
+  },
+  {
+    // Nobody reaches into a package: its next release may change what is inside.
+    ignores: ['test/**', 'shared/kafka/kafkajs-mends/**'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: ['vm', 'node:vm'], patterns: [{ regex: PRIVATE_PATH }] }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'AssignmentExpression > .left MemberExpression[property.name="prototype"]', message: PROTOTYPE },
+        { selector: 'CallExpression > MemberExpression.arguments[property.name="prototype"]', message: PROTOTYPE },
+        { selector: 'ObjectPattern > Property[key.name="prototype"]', message: PROTOTYPE },
+        {
+          selector: 'MemberExpression[object.name="require"][property.name="cache"]',
+          message: 'Change no module cache.',
+        },
+        { selector: `CallExpression > Literal.arguments[value=/${PRIVATE_PATH}/]`, message: 'Import public paths.' },
+      ],
+    },
   },
   {
     // Texts of strangers meet these: time in proportion to the square of a text's length, or worse, is a way to stop
