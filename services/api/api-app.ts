@@ -29,7 +29,7 @@ import type { Readiness } from './http/health-router.ts';
 import { liveTailRoute } from './live-tail/live-tail-route.ts';
 import type { LiveTails } from './live-tail/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
-import { createTools } from './mcp/create-tools.ts';
+import { createTools } from './mcp/tool-server.ts';
 import { explainRoutes } from './monitors/explain/explain-routes.ts';
 import { createArchiveSample } from './monitors/archive-sample.ts';
 import { PreviewSlots } from './monitors/preview/preview-slots.ts';

@@ -8,10 +8,8 @@ import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-mid
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
 import { methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
-import { plainProtocolErrors } from './plain-protocol-errors.ts';
 import type { Tool } from './tool.ts';
-import { createToolHandler } from './tool-handler.ts';
-import { createToolServer } from './tool-server.ts';
+import { createToolHandler, createToolServer } from './tool-server.ts';
 import type { ToolSession } from './tool-server.ts';
 
 export interface McpDeps {
@@ -98,7 +96,7 @@ function answerMessage(options: McpDeps): RequestHandler {
     if (!isCounted && !session.hasAdmitted()) await takeMessageLimit(options, request.headers);
     response.status(answer.status);
     for (const [name, value] of answer.headers) response.set(name, value);
-    const text = plainProtocolErrors(await answer.text());
+    const text = await answer.text();
     if (text === '') response.end();
     else response.send(text);
   };

@@ -1,15 +1,73 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { API_VERSION } from '../http/api-version.ts';
+import type { Route } from '../http/route.ts';
+import type { ReadingDeps } from '../reading/reading-deps.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';
 import { requireScope } from '../admission/scope.ts';
 import { toApiError } from '../http/error-handler.ts';
 import type { Admission } from '../admission/admission-control.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import { MONITOR_TOOLS } from './monitor-tools.ts';
+import { postTool, READING_TOOLS } from './reading-tools.ts';
+import { RULE_TOOLS } from './rule-tools.ts';
+import { routeTool } from './tool.ts';
+import type { RouteTool, Tool, ToolAnswer } from './tool.ts';
+
+/** All tools, each built on the API route that it maps to. @throws Error when a route is missing */
+export function createTools(reading: ReadingDeps, routes: readonly Route[]): Tool[] {
+  const routeAt = (named: RouteTool['route']): Route => {
+    const route = routes.find(({ method, path }) => `${method} ${path}` === named);
+    if (route === undefined) throw new Error(`a tool needs the route ${named}`);
+    return route;
+  };
+  return [
+    postTool(reading, routeAt('get /v1/forum/post')),
+    ...[...READING_TOOLS, ...MONITOR_TOOLS, ...RULE_TOOLS].map((tool) => routeTool(tool, routeAt(tool.route))),
+  ];
+}
+
+/**
+ * Answers one request of any revision of the protocol.
+ *
+ * @param message the body when it is valid JSON
+ */
+type ToolHandler = (request: Request, message: unknown) => Promise<Response>;
+
+/**
+ * The current revision has no sessions: each request is self-contained. Earlier revisions start with a handshake, which
+ * is answered without a session too. Every request gets a fresh server and one JSON answer.
+ *
+ * @param createServer creates the server for this request's caller
+ */
+export function createToolHandler(createServer: () => McpServer): ToolHandler {
+  return async (request, message) => {
+    const given = message === undefined ? {} : { parsedBody: message };
+    if (!(await isLegacyRequest(request, message))) {
+      return createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, given);
+    }
+    // Without a session id generator there are no sessions. The package's default handler would answer these revisions
+    // with event streams.
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = createServer();
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, given);
+    } finally {
+      await server.close();
+    }
+  };
+}
 
 /** What the tool server needs of the request that it answers. */
 export interface ToolSession {
@@ -77,7 +135,9 @@ async function callTool(
     admission = await admitPatiently(session);
     if (admission.refusal) throw admission.refusal;
     const tool = tools.find((known) => known.name === name);
-    if (tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`);
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+    }
     const { caller } = admission;
     requireScope(caller, tool.scope);
     const { requestId, refuseAbandoned } = session;
@@ -130,8 +190,4 @@ function errorResult(envelope: ErrorEnvelope, balance: number | undefined): Call
       error: { ...envelope.error },
     },
   };
-}
-
-function invalidParams(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

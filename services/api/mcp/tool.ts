@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
+import { inlineText } from '../reading/comments/inline-text.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 
@@ -40,19 +41,24 @@ export interface Tool {
   call(call: ToolCall): Promise<ToolAnswer>;
 }
 
-interface RouteTool extends Omit<Tool, 'call' | 'scope'> {
-  route: Route;
+/** A tool that wraps a route of the API: the same checks, the same charge, the same body. */
+export interface RouteTool extends Omit<Tool, 'call' | 'scope' | 'inputSchema' | 'outputSchema'> {
+  /** Method and path as the API's table has them: `get /v1/monitors`. */
+  route: `${Route['method']} ${string}`;
+  input: ObjectSchema;
+  output: z.ZodType;
   /** Renders the answer's body as text. */
   toText: (body: never) => string;
 }
 
-/** A tool that wraps a route of the API: the same checks, the same charge, the same body. */
-export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
+export function routeTool({ toText, input, output, ...tool }: RouteTool, route: Route): Tool {
   return {
     ...tool,
+    inputSchema: input,
+    outputSchema: outputSchemaOf(output),
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
-      const { id, partId, named } = takeIds(route.path, readArguments(tool.inputSchema, args));
+      const { id, partId, named } = takeIds(route.path, readArguments(input, args));
       const call: Call = {
         caller,
         requestId,
@@ -156,6 +162,18 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   };
 }
 
+/** The input schema of a tool about one monitor. */
+export function byMonitor(others?: ObjectSchema): ObjectSchema {
+  const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
+  const { properties, required, ...rest } = others ?? { type: 'object' };
+  return {
+    additionalProperties: false,
+    ...rest,
+    properties: { id, ...(properties as object | undefined) },
+    required: ['id', ...((required ?? []) as string[])],
+  };
+}
+
 /** They say less to a model than the refusal does. */
 const DETAILS = ['pattern', 'minLength', 'maxLength', 'minItems'] as const;
 
@@ -181,4 +199,13 @@ export function outputSchemaOf(schema: z.ZodType): ObjectSchema {
     return [name, type === undefined ? {} : { type }];
   });
   return { type: 'object', properties: Object.fromEntries(types), required };
+}
+
+const EXCERPT_CHARACTERS = 300;
+
+/** The beginning of an untrusted text, on one line; never splits a character. */
+export function excerptOf(text: string): string {
+  const begun = Array.from(text.slice(0, 4 * EXCERPT_CHARACTERS));
+  const isWhole = begun.length <= EXCERPT_CHARACTERS && text.length <= 4 * EXCERPT_CHARACTERS;
+  return inlineText(isWhole ? text : `${begun.slice(0, EXCERPT_CHARACTERS).join('')} …`);
 }

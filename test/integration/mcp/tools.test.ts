@@ -311,7 +311,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
 });
 
 test('untrusted texts cannot forge lines or Markdown in excerpts', async () => {
-  const { excerptOf } = await import('../../../services/api/mcp/excerpt.ts');
+  const { excerptOf } = await import('../../../services/api/mcp/tool.ts');
   expect(excerptOf('one\n# two\r\n- three\u2028four `x` <b>')).not.toMatch(/[\n\r\u2028]|^#/);
   expect(Array.from(excerptOf('😀'.repeat(5_000))).length).toBeLessThan(310);
   expect(excerptOf('😀'.repeat(5_000)).isWellFormed()).toBe(true);

@@ -1,0 +1,139 @@
+import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
+import type { ExplainedTerm, ItemExplanation, RuleExplanation } from '../../../schemas/api/monitors/explain.ts';
+import { previewAnswer, previewBody } from '../../../schemas/api/monitors/preview.ts';
+import type { PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
+import { timeseries, timeseriesQuery } from '../../../schemas/api/trends.ts';
+import type { Timeseries } from '../../../schemas/api/trends.ts';
+import { inlineText } from '../reading/comments/inline-text.ts';
+import { byMonitor, inputOfQuery, inputSchemaOf } from './tool.ts';
+import type { RouteTool } from './tool.ts';
+
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
+
+/** What a rule does: why it matches, what it would have found, and how much over time. */
+export const RULE_TOOLS: readonly RouteTool[] = [
+  {
+    name: 'explain_match',
+    title: 'Why a monitor matched something, or did not',
+    description:
+      "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule judged it, whether it was recorded or why not). Free.",
+    annotations: READS,
+    input: byMonitor(inputOfQuery(explainQuery)),
+    output: itemExplanation,
+    route: 'get /v1/monitors/:id/explain',
+    toText: explanationText,
+  },
+  {
+    name: 'explain_rule',
+    title: 'Try a rule on a text',
+    description:
+      'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
+    annotations: READS,
+    input: inputSchemaOf(explainBody),
+    output: ruleExplanation,
+    route: 'post /v1/monitors/explain',
+    toText: explanationText,
+  },
+  {
+    name: 'preview_monitor',
+    title: 'See what a monitor would have found',
+    description:
+      'Counts the exact matches of a rule over the last days before it is stored, with the newest ones, what it costs, warnings and suggestions for the rule. Use it before create_monitor. Stores nothing. Free, at most ten a minute.',
+    annotations: READS,
+    input: inputSchemaOf(previewBody),
+    output: previewAnswer,
+    route: 'post /v1/monitors/preview',
+    toText: previewText,
+  },
+  {
+    name: 'get_monitor_timeseries',
+    title: 'Matches of a monitor over time',
+    description:
+      'How many matches a monitor had by hour or day, keyword and community, within the last 30 days, and its spikes: hours far above the same hour of the days before. Ask with `by=total` for the fewest items. Free.',
+    annotations: READS,
+    input: byMonitor(inputOfQuery(timeseriesQuery)),
+    output: timeseries,
+    route: 'get /v1/monitors/:id/timeseries',
+    toText: timeseriesText,
+  },
+];
+
+/** An explanation in few lines: the verdict, the terms, what filters reject, and the history. */
+function explanationText(explanation: ItemExplanation | RuleExplanation): string {
+  const { matched, terms, require = [], excludes, filters, history } = explanation;
+  const failed = filters.filter(({ passed }) => !passed).map(({ filter }) => filter);
+  return [
+    matched === null ? 'Its content is not known.' : matched ? 'It matches the rule.' : 'It does not match the rule.',
+    ...terms.map((term) => `- ${termText(term)}`),
+    ...require.flatMap((group, number) =>
+      group.terms.map((term) => `- required group ${number + 1}: ${termText(term)}`),
+    ),
+    ...excludes.map((term) => `- excluded: ${termText(term)}`),
+    ...(failed.length === 0 ? [] : [`Rejected by: ${failed.join(', ')}`]),
+    ...history.map(({ at, message }) => `${at ?? 'then'}: ${inlineText(message)}`),
+  ].join('\n');
+}
+
+function termText({ term, matched, positions, nearest }: ExplainedTerm): string {
+  const places = positions.map(({ field, start, end }) => `${field} ${start}–${end}`).join(', ');
+  const why = nearest === null ? '' : ` ${inlineText(nearest.message)}`;
+  return matched ? `${inlineText(term)}: in ${places}` : `${inlineText(term)}: not in it.${why}`;
+}
+
+/** Samples shown as text; the structured answer has all. */
+const SHOWN = 5;
+const EXCERPT = 200;
+
+/** A preview in few lines: how many, when, where, the newest ones, and what to think about. */
+function previewText(preview: PreviewAnswer): string {
+  const { total, exact, exact_from: from, by_day: days, by_keyword: keywords, by_subreddit: subreddits } = preview;
+  const counted = (entries: [string, number][]): string =>
+    entries.map(([name, count]) => `${name} ${count}`).join(', ');
+  const listed = (label: string, entries: [string, number][]): string[] =>
+    entries.length === 0 ? [] : [`${label}: ${counted(entries.slice(0, 10))}`];
+  return [
+    `${total} matches since ${from}${exact ? '' : '; older ones were not counted in time'}.`,
+    ...listed(
+      'By day',
+      days.map(({ day, count }) => [day, count]),
+    ),
+    ...listed(
+      'By keyword',
+      keywords.map(({ keyword, count }) => [inlineText(keyword), count]),
+    ),
+    ...listed(
+      'By community',
+      subreddits.map(({ subreddit, count }) => [`r/${subreddit}`, count]),
+    ),
+    ...(preview.capped_days.length === 0 ? [] : [`Beyond the daily cap on: ${preview.capped_days.join(', ')}`]),
+    `30 days cost ${preview.credits_per_30_days} credits.`,
+    ...preview.warnings.map(({ message }) => `Warning: ${inlineText(message)}`),
+    ...preview.suggestions.map(({ kind, message }) => `Suggestion (${kind}): ${inlineText(message)}`),
+    ...preview.samples.slice(0, SHOWN).map((sample) => `- ${sampleText(sample)}`),
+  ].join('\n');
+}
+
+function sampleText({ kind, subreddit, title, body, permalink }: PreviewAnswer['samples'][number]): string {
+  const text = kind === 'post' ? `${title} ${body}` : body;
+  return `r/${subreddit} ${permalink}: ${inlineText(text.slice(0, EXCERPT).toWellFormed())}`;
+}
+
+/** The structured answer has all of them. */
+const LINES = 200;
+
+/** Spikes first, then the newest counts, one a line. */
+function timeseriesText({ interval, from, to, items, truncated, spikes }: Timeseries): string {
+  const shown = items.slice(-LINES);
+  return [
+    `By ${interval}, ${from} to ${to}.`,
+    ...spikes.map(
+      ({ at, count, median, score }) => `Spike at ${at}: ${count} matches, usually ${median} (score ${score}).`,
+    ),
+    ...(shown.length === 0 ? ['No matches.'] : []),
+    ...(truncated || shown.length < items.length ? ['Older counts are left out.'] : []),
+    ...shown.map(({ at, keyword, subreddit, count }) => {
+      const of = [keyword === null ? '' : inlineText(keyword), subreddit === null ? '' : `r/${inlineText(subreddit)}`];
+      return [`${at}: ${count}`, ...of.filter((part) => part !== '')].join(' · ');
+    }),
+  ].join('\n');
+}
