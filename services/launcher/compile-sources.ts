@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
 import { NODE_ARGUMENTS } from './services-child.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -13,7 +14,7 @@ export interface Programs {
 
 const PROGRAMS: readonly Programs[] = [
   {
-    nodeArguments: [],
+    nodeArguments: [COLLECTABLE],
     entries: [
       'services/main.ts',
       'services/simulator/main.ts',

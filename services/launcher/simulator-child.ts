@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
 import { logSize, startOwnedProcess } from './engines/owned-process.ts';
 import type { OwnedProcess } from './engines/owned-process.ts';
 import { awaitReady } from './engines/readiness.ts';
@@ -22,7 +23,7 @@ export async function startSimulator(options: SimulatorChildDeps): Promise<Owned
   const child = await startOwnedProcess({
     name: 'simulator',
     command: process.execPath,
-    args: [MAIN],
+    args: [COLLECTABLE, MAIN],
     env: {
       ...env,
       DATA_DIR: config.dataDir,

@@ -73,7 +73,7 @@ export class Installation {
   /** Starts or restarts it and waits until it is ready; returns the duration in milliseconds. */
   async start(timeoutMs = 110_000): Promise<number> {
     const begun = performance.now();
-    const child = spawn(process.execPath, ['services/main.ts'], {
+    const child = spawn(process.execPath, ['--expose-gc', 'services/main.ts'], {
       cwd: ROOT,
       env: this.fullEnv,
       stdio: ['ignore', 'pipe', 'pipe'],

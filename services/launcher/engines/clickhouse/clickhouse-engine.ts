@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { COLLECTABLE } from '../../../../shared/runtime/release-memory.ts';
 import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { endOrphan, logSize, startOwnedProcess } from '../owned-process.ts';
@@ -40,7 +41,14 @@ export function clickhouseEngine(context: EngineContext): Engine {
       const server = await startOwnedProcess({
         name: 'clickhouse',
         command: process.execPath,
-        args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only']), context.dataDir],
+        args: [
+          COLLECTABLE,
+          SERVER,
+          data,
+          String(ports.clickhouse),
+          String(ports['clickhouse-read-only']),
+          context.dataDir,
+        ],
         // Each session blocks a thread of the pool while its statement runs: 8 writes and 4 reads at a time.
         env: { ...context.env, UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '', ...MEMORY_ENVIRONMENT },
         // The engine looks up unknown table names as files in its working directory, so that one is an empty folder.
