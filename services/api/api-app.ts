@@ -22,7 +22,7 @@ import type { ExportTiming } from './exports/export-route.ts';
 import { createFeedRouter } from './feeds/feed-router.ts';
 import { feedTokenRoutes } from './feeds/feed-token-routes.ts';
 import { ApiError } from './http/api-error.ts';
-import { refuseUnclearHost } from './http/connection-errors.ts';
+import { refuseBrokenRules } from './http/connection-errors.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
 import type { Readiness } from './http/health-router.ts';
@@ -94,7 +94,7 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), compressing());
-  app.use(refuseUnclearHost);
+  app.use(refuseBrokenRules);
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);

@@ -8,7 +8,7 @@ import { readFeedMatches } from '../../../shared/stores/feeds/feed-matches.ts';
 import { findFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
 import { ApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
-import { refuseParameters } from '../http/refuse-parameters.ts';
+import { refuseParameters } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { atomFeed } from './atom-feed.ts';
 import { feedContent } from './feed-content.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
 import { countHosts } from '../../../shared/http/host-header.ts';
@@ -36,26 +36,18 @@ export function answerConnectionErrors(server: Server): void {
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   });
-  // Of HTTP/1.1 only `100-continue` is known.
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const refusal = new ApiError('invalid_request', 'Expect: must be 100-continue, or absent.');
-    const body = Buffer.from(JSON.stringify(refusal.envelope));
-    response.writeHead(refusal.status, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': body.length,
-      'X-Request-Id': randomUUID(),
-      'Cache-Control': 'no-store',
-      Connection: 'close',
-    });
-    response.end(body);
-  });
+  // `refuseBrokenRules` refuses it.
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
 }
 
-/** HTTP/1.1 requires the header, once. @throws ApiError invalid_request */
-export const refuseUnclearHost: RequestHandler = (request, _response, next) => {
+/** HTTP/1.1 requires a Host, once, and knows one expectation. @throws ApiError invalid_request */
+export const refuseBrokenRules: RequestHandler = (request, _response, next) => {
   const hosts = countHosts(request);
   if (hosts === 0 && request.httpVersion === '1.1') throw new ApiError('invalid_request', 'Host: is required.');
   if (hosts > 1) throw new ApiError('invalid_request', 'Host: must be given once.');
+  if (!/^(?:100-continue)?$/i.test(request.headers.expect ?? '')) {
+    throw new ApiError('invalid_request', 'Expect: must be 100-continue, or absent.');
+  }
   next();
 };
 

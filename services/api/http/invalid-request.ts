@@ -1,7 +1,7 @@
+import type { RequestHandler } from 'express';
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
 import type { Fault } from './api-error.ts';
-import { validationMessage } from './validation-message.ts';
 
 const MAX_FAULTS_NAMED = 5;
 
@@ -86,4 +86,52 @@ function fieldName(path: readonly PropertyKey[]): string {
 /** A name that the client made up, for a message: shortened and without control characters. */
 export function printable(key: string): string {
   return key.replace(/\p{C}/gu, '?').slice(0, 50);
+}
+
+/**
+ * For routes without query parameters: refuses all, so that a client learns that its parameter has no effect.
+ *
+ * @throws ApiError invalid_request that names them
+ */
+export const refuseParameters: RequestHandler = (request, _response, next) => {
+  refuseFaults(Object.keys(request.query).map((name) => ({ field: printable(name), message: 'is not known here' })));
+  next();
+};
+
+/**
+ * Says in plain words what is wrong with a value, where its schema does not say it: no text of the validator itself
+ * reaches a client. Pass it as the `error` of a parse.
+ */
+export function validationMessage(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${typeName(String(issue.expected))}`;
+    case 'invalid_value':
+      return `must be ${(issue.values as unknown[]).map(String).join(' or ')}`;
+    case 'too_small':
+      return `must ${boundOf(issue, 'at least', Number(issue.minimum))}`;
+    case 'too_big':
+      return `must ${boundOf(issue, 'at most', Number(issue.maximum))}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${String(issue.divisor)}`;
+    case 'unrecognized_keys':
+      return 'has unknown members';
+    default:
+      return 'is not in the accepted form';
+  }
+}
+
+function boundOf({ origin }: z.core.$ZodRawIssue, how: string, bound: number): string {
+  if (origin === 'string') return `have ${how} ${bound} ${bound === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array' || origin === 'set') return `have ${how} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
+  return `be ${how} ${bound}`;
+}
+
+function typeName(expected: string): string {
+  if (expected === 'array') return 'a list';
+  if (expected === 'boolean') return 'true or false';
+  if (expected === 'object' || expected === 'record') return 'a JSON object';
+  if (expected === 'int') return 'a whole number';
+  // Express parses a repeated query parameter as a list.
+  return expected === 'string' ? 'a single string' : `a ${expected}`;
 }

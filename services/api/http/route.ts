@@ -1,12 +1,15 @@
-import { Router } from 'express';
+import { json, Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
+import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import type { ChargedRequest } from '../../../shared/stores/ledger/ledger.ts';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
-import { jsonBody } from './json-body.ts';
-import { jsonInPieces } from './json-in-pieces.ts';
-import { refuseParameters } from './refuse-parameters.ts';
+import { refuseParameters } from './invalid-request.ts';
+
+/** The version of the API's contract, not of the build that serves it. */
+export const API_VERSION = '1.0.0';
 
 /** An authenticated request, with everything its route needs. Its values are not validated yet. */
 export interface Call {
@@ -179,4 +182,61 @@ export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
       headers: { Allow: allow },
     });
   };
+}
+
+/** Names the request in the ledger. A tool call has the route of its tool. */
+export function chargedRequest(
+  { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
+  { method, path }: Pick<Route, 'method' | 'path'>,
+): ChargedRequest {
+  const route = `${method.toUpperCase()} ${path.replace(/:(\w+)/g, '{$1}')}`;
+  return { requestId, route, keyId: caller.keyId };
+}
+
+const TYPES = ['application/json', 'application/*+json'];
+
+/**
+ * Reads a JSON body of at most `limit` bytes. Other types are refused; a request without a body passes to the route.
+ */
+export function jsonBody(limit: number): RequestHandler[] {
+  const refuseOtherTypes: RequestHandler = (request, _response, next) => {
+    // `is` returns null when there is no body at all.
+    if (request.headers['content-length'] !== '0' && request.is(TYPES) === false) {
+      throw new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".');
+    }
+    next();
+  };
+  return [refuseOtherTypes, json({ limit, strict: false, type: TYPES })];
+}
+
+/** Large answers take turns: no two of them hold the event loop one after the other. */
+const turns = new CooperativeYield();
+
+/**
+ * The bytes that `JSON.stringify(body)` writes, made item by item of `member`, a list or another iterable, with turns
+ * of the event loop in between: a list of megabytes would hold up all other requests for tens of milliseconds.
+ */
+async function jsonInPieces(body: object, member: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const write = (text: string) => pieces.push(Buffer.from(text));
+  let separator = '{';
+  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
+    if (value === undefined) continue;
+    write(`${separator}${JSON.stringify(name)}:`);
+    separator = ',';
+    if (name !== member) write(JSON.stringify(value));
+    else await writeList(value as Iterable<unknown>);
+  }
+  write(separator === '{' ? '{}' : '}');
+  return Buffer.concat(pieces);
+
+  async function writeList(items: Iterable<unknown>): Promise<void> {
+    let before = '[';
+    for (const item of items) {
+      await turns.pause();
+      write(before + JSON.stringify(item));
+      before = ',';
+    }
+    write(before === '[' ? '[]' : ']');
+  }
 }

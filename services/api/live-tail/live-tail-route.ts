@@ -7,7 +7,7 @@ import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import { matchEvent } from './event-stream-text.ts';
+import { matchEvent } from './live-tail.ts';
 import type { LiveTails, TailRequest } from './live-tails.ts';
 
 const EVENT_STREAM = 'text/event-stream';

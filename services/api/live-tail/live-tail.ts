@@ -1,3 +1,4 @@
+import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
@@ -7,9 +8,35 @@ import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailHolder, LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
-import { endEvent, HEARTBEAT, STREAM_BEGIN } from './event-stream-text.ts';
-import type { LiveTailTiming } from './live-tail-timing.ts';
 import type { ReadTurns } from './read-turns.ts';
+
+/** Intervals and time limits of live tails, in milliseconds. */
+export interface LiveTailTiming {
+  /** How often a stream looks for new matches when nothing wakes it. */
+  pollMs: number;
+  /** After this long without output the stream sends a comment, so that no proxy considers it dead. */
+  heartbeatMs: number;
+  /** A client that reads nothing for this long is disconnected. */
+  stallMs: number;
+  /**
+   * A page that took longer to send is read again from the last match sent: its reader may have lost access in the
+   * meantime.
+   */
+  pageMs: number;
+  /** How often the leases of stream slots are renewed. */
+  renewMs: number;
+  /** How long a slot stays taken after its process was killed. */
+  leaseMs: number;
+}
+
+export const LIVE_TAIL_TIMING: LiveTailTiming = {
+  pollMs: 10_000,
+  heartbeatMs: 15_000,
+  stallMs: 60_000,
+  pageMs: 1_000,
+  renewMs: 15_000,
+  leaseMs: 60_000,
+};
 
 export interface LiveTailDeps {
   db: Queryable;
@@ -186,4 +213,29 @@ export class LiveTail implements AnswerStream {
   private hasEnded(): boolean {
     return this.ending.signal.aborted;
   }
+}
+
+// The format is "Server-sent events" of the HTML standard. JSON has no line breaks, so each `data` is one line.
+
+/** How long a client waits before it reconnects, in milliseconds. */
+const RETRY_MS = 3_000;
+
+/** The first bytes of a stream: proxies and clients see at once that it is open. */
+export const STREAM_BEGIN = `retry: ${RETRY_MS}\n: the stream is open\n\n`;
+
+export const HEARTBEAT = ':\n\n';
+
+/** One match. A client that reconnects sends its id as `Last-Event-ID`. */
+export function matchEvent(match: MonitorMatch): string {
+  return `id: ${match.id}\nevent: match\ndata: ${JSON.stringify(match)}\n\n`;
+}
+
+/** One entry of a list on a page: its markup, and the id of its element. */
+export function itemEvent(matchId: string, entry: { id: string; markup: string }): string {
+  return `id: ${matchId}\nevent: item\ndata: ${JSON.stringify(entry)}\n\n`;
+}
+
+/** The last event of a stream that the client must not reopen. */
+export function endEvent(reason: LiveTailEnd): string {
+  return `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;
 }

@@ -5,9 +5,8 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
-import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
-import type { LiveTailTiming } from './live-tail-timing.ts';
-import { LiveTail } from './live-tail.ts';
+import { LIVE_TAIL_TIMING, LiveTail } from './live-tail.ts';
+import type { LiveTailTiming } from './live-tail.ts';
 import { ReadTurns } from './read-turns.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 

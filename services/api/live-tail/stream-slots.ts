@@ -8,7 +8,7 @@ import {
   takeLiveTailSlot,
 } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailSlot } from '../../../shared/stores/matches/live-tails.ts';
-import type { LiveTailTiming } from './live-tail-timing.ts';
+import type { LiveTailTiming } from './live-tail.ts';
 
 export interface StreamSlotsDeps {
   db: Queryable;

@@ -11,7 +11,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
-import { API_VERSION } from '../http/api-version.ts';
+import { API_VERSION } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';

@@ -18,7 +18,7 @@ import {
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
-import { chargedRequest } from '../http/charged-request.ts';
+import { chargedRequest } from '../http/route.ts';
 import type { Call } from '../http/route.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';

@@ -15,7 +15,7 @@ import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts'
 import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { chargedRequest } from '../http/charged-request.ts';
+import { chargedRequest } from '../http/route.ts';
 import type { Call } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';

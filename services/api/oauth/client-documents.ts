@@ -5,9 +5,8 @@ import type { EgressClient, EgressResult } from '../../../shared/http/egress-cli
 import { urlRefusal } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
-import { networksOf } from '../signup/client-network.ts';
-import { validationMessage } from '../http/validation-message.ts';
+import { validationMessage } from '../http/invalid-request.ts';
+import { takeForNetworks } from './oauth-limits.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './register-client.ts';
 
 /**
@@ -72,12 +71,8 @@ export function createFindDocument(options: {
 
 /** @throws errors.TemporarilyUnavailable */
 async function takeFetch(pool: Pool, clientAddress: string): Promise<void> {
-  const ofNetworks = networksOf(clientAddress).map(({ network, times }) => ({
-    name: `oauth:documents:${network}`,
-    maxUses: FETCHES_PER_NETWORK * times,
-    seconds: FETCHES.seconds,
-  }));
-  const refused = await takeUses(pool, [...ofNetworks, FETCHES]);
+  const ofNetwork = { name: 'oauth:documents', maxUses: FETCHES_PER_NETWORK, seconds: FETCHES.seconds };
+  const refused = await takeForNetworks(pool, ofNetwork, clientAddress, [FETCHES]);
   if (refused !== undefined) {
     throw away(`too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}`);
   }

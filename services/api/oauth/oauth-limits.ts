@@ -39,14 +39,22 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
 
 /** Seconds until the next request may pass; 0 when this one may. */
 async function take(pool: Pool, kind: OAuthLimit, clientAddress: string | undefined): Promise<number> {
-  const { maxUses, seconds } = PER_NETWORK[kind];
-  const refused = await takeUses(pool, [
-    ...networksOf(clientAddress).map(({ network, times }) => ({
-      name: `oauth:${kind}:${network}`,
-      maxUses: maxUses * times,
-      seconds,
-    })),
-    ...(kind === 'registration' ? [REGISTRATIONS] : []),
-  ]);
+  const total = kind === 'registration' ? [REGISTRATIONS] : [];
+  const refused = await takeForNetworks(pool, { name: `oauth:${kind}`, ...PER_NETWORK[kind] }, clientAddress, total);
   return refused?.retryAfter ?? 0;
+}
+
+/** Takes a use for the client's network, with more of them for larger ones, and of the limits for all together. */
+export function takeForNetworks(
+  pool: Pool,
+  { name, maxUses, seconds }: SlidingLogLimit,
+  clientAddress: string | undefined,
+  total: readonly SlidingLogLimit[],
+): ReturnType<typeof takeUses> {
+  const ofNetworks = networksOf(clientAddress).map(({ network, times }) => ({
+    name: `${name}:${network}`,
+    maxUses: maxUses * times,
+    seconds,
+  }));
+  return takeUses(pool, [...ofNetworks, ...total]);
 }

@@ -4,7 +4,7 @@ import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { toApiError } from '../http/error-handler.ts';
-import { validationMessage } from '../http/validation-message.ts';
+import { validationMessage } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';

@@ -1,4 +1,4 @@
-import { API_VERSION } from '../http/api-version.ts';
+import { API_VERSION } from '../http/route.ts';
 import { accountDocuments } from './documents/account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { backfillDocuments } from './documents/backfill-documents.ts';

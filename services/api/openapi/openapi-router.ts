@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
-import { refuseParameters } from '../http/refuse-parameters.ts';
+import { refuseParameters } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 

@@ -3,7 +3,7 @@ import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { postQuery } from '../../../schemas/api/reading-queries.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/reading-cost.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { chargedRequest } from '../http/charged-request.ts';
+import { chargedRequest } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';

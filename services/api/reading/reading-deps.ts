@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { chargedRequest } from '../http/charged-request.ts';
+import { chargedRequest } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchiveDeps } from './comment-search.ts';

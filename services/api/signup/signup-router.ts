@@ -1,9 +1,8 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/json-body.ts';
-import { refuseParameters } from '../http/refuse-parameters.ts';
-import { methodNotAllowed } from '../http/route.ts';
+import { refuseParameters } from '../http/invalid-request.ts';
+import { jsonBody, methodNotAllowed } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { createLinkRouter } from './link-router.ts';
 import { RECOVER_KEY, SIGN_UP } from './code-mail.ts';

@@ -13,7 +13,7 @@ import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError, engineAway } from '../http/api-error.ts';
-import { chargedRequest } from '../http/charged-request.ts';
+import { chargedRequest } from '../http/route.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';

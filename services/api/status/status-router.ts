@@ -9,7 +9,7 @@ import { sharedResult } from '../../../shared/runtime/shared-result.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import type { Readiness } from '../http/health-router.ts';
-import { refuseParameters } from '../http/refuse-parameters.ts';
+import { refuseParameters } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { readClockSkew } from '../../../shared/stores/upkeep/settings.ts';
 import { statusReport } from './status-report.ts';

@@ -10,7 +10,7 @@ import type { StoredBackfill } from '../../../../shared/stores/backfills/backfil
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import type { Rule } from '../../../../shared/matching/rule.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { chargedRequest } from '../../http/charged-request.ts';
+import { chargedRequest } from '../../http/route.ts';
 import { parseRequest, refuseFaults } from '../../http/invalid-request.ts';
 import type { Call } from '../../http/route.ts';
 import { findAndLockMonitor } from '../find-monitor.ts';

@@ -5,7 +5,7 @@ import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts
 import { parseQuery } from '../../monitors/query/parse-query.ts';
 import { ruleSettingsResource } from '../../monitors/query/rule-settings-resource.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
-import { matchEvent, STREAM_BEGIN } from '../../live-tail/event-stream-text.ts';
+import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
 
 const monitor: Monitor = {
   id: 'mon_3k7m2q9x4t8v',

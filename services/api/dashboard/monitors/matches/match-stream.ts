@@ -1,5 +1,5 @@
 import type { Monitor } from '../../../../../schemas/api/monitor.ts';
-import { itemEvent } from '../../../live-tail/event-stream-text.ts';
+import { itemEvent } from '../../../live-tail/live-tail.ts';
 import { openLiveTail } from '../../../live-tail/live-tail-route.ts';
 import type { DashboardDeps } from '../../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, Visit } from '../../page-route.ts';
