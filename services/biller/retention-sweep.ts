@@ -1,127 +1,109 @@
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { deleteExpiredLiveTailSlots } from '../../shared/stores/matches/live-tails.ts';
-import { deleteExpiredDashboardSessions } from '../../shared/stores/dashboard/dashboard-sessions.ts';
-import { deleteExpiredOAuthRecords } from '../../shared/stores/accounts/oauth-records.ts';
-import { deleteExpiredUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import {
   deleteAttempts,
-  deleteExpiredAnswers,
+  deleteExpired,
   deleteExpiredHistory,
-  deleteExpiredItems,
   deleteExpiredMatches,
-  deleteExpiredRemovals,
-  deleteExpiredThreads,
+  EXPIRING_TABLES,
   forgetDeletedMonitor,
   listCounterIds,
   listForgettable,
   readLastDeletedNumbers,
 } from '../../shared/stores/upkeep/retention.ts';
-import {
-  deleteExpiredAuditSamples,
-  deleteExpiredCoverage,
-  deleteExpiredForumCalls,
-  deleteExpiredGaps,
-  deleteExpiredLostRecords,
-} from '../../shared/stores/upkeep/coverage-retention.ts';
-import { deleteExpiredBackfills } from '../../shared/stores/backfills/backfill-retention.ts';
-import { deleteExpiredDigestMails } from '../../shared/stores/digests/digest-mails.ts';
-import { deleteExpiredMonitorEvents } from '../../shared/stores/events/monitor-events.ts';
-import { deleteExpiredUnknownCharges } from '../../shared/stores/ledger/unknown-charges.ts';
-import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charges.ts';
-import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
-import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
-import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
-import { deleteExpiredNotices } from '../../shared/stores/notices/notices.ts';
-import { PacedDeletes } from './paced-deletes.ts';
-import type { PacedDeletesDeps } from './paced-deletes.ts';
+import type { DeletedRows, MonitorRows } from '../../shared/stores/upkeep/retention.ts';
 
 const MATCH_DAYS = 30;
-const REMOVAL_DAYS = 90;
-/** A monitor's day is today, and after a clock was set back at most a later one. */
-const THREAD_DAYS = 2;
-const ANSWER_HOURS = 24;
-const GAP_DAYS = 90;
-/** The archive keeps 30 days; older hours are not estimated again. */
-const AUDIT_DAYS = 35;
-/** So that a month can be compared with the same one a year before. */
-const COVERAGE_DAYS = 400;
-const BACKFILL_DAYS = 30;
-/** Expired sessions tell known networks from new ones. */
-const SESSION_DAYS = 60;
-/** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
-const PAYMENT_DAYS = 90;
-/** A commit ends with the server's next start at the latest. */
-const UNKNOWN_CHARGE_DAYS = 7;
-const NOTICE_DAYS = 30;
-const EVENT_DAYS = 30;
-const DIGEST_MAIL_DAYS = 7;
 const MONITORS_PER_PAGE = 500;
+/** Rows per statement: locks and transactions stay short, and other work runs in between. */
+const BATCH = 5_000;
+/** After a statement that deleted rows comes a sleep of this many times the statement's duration. */
+const SLEEP_FACTOR = 12;
+const MAX_SLEEP_MS = 5_000;
 
-interface ExpiringTable {
-  table: string;
-  /** Deletes at most `limit` expired rows; returns how many. */
-  deleteSome: (db: Queryable, limit: number) => Promise<number>;
-}
-
-/** Tables whose rows expire independently of other tables. */
-const EXPIRING_TABLES: ExpiringTable[] = [
-  { table: 'matched_items', deleteSome: deleteExpiredItems },
-  { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
-  { table: 'monitor_threads', deleteSome: (db, limit) => deleteExpiredThreads(db, THREAD_DAYS, limit) },
-  { table: 'backfills', deleteSome: (db, limit) => deleteExpiredBackfills(db, BACKFILL_DAYS, limit) },
-  { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
-  { table: 'signups', deleteSome: deleteExpiredSignups },
-  { table: 'notices', deleteSome: (db, limit) => deleteExpiredNotices(db, NOTICE_DAYS, limit) },
-  { table: 'monitor_events', deleteSome: (db, limit) => deleteExpiredMonitorEvents(db, EVENT_DAYS, limit) },
-  { table: 'digest_mails', deleteSome: (db, limit) => deleteExpiredDigestMails(db, DIGEST_MAIL_DAYS, limit) },
-  { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
-  {
-    table: 'dashboard_sessions',
-    deleteSome: (db, limit) => deleteExpiredDashboardSessions(db, { keptDays: SESSION_DAYS, limit }),
-  },
-  { table: 'recent_uses', deleteSome: deleteExpiredUses },
-  { table: 'live_tails', deleteSome: deleteExpiredLiveTailSlots },
-  { table: 'crawl_gaps', deleteSome: (db, limit) => deleteExpiredGaps(db, GAP_DAYS, limit) },
-  { table: 'lost_records', deleteSome: (db, limit) => deleteExpiredLostRecords(db, GAP_DAYS, limit) },
-  { table: 'audit_samples', deleteSome: (db, limit) => deleteExpiredAuditSamples(db, AUDIT_DAYS, limit) },
-  { table: 'forum_calls', deleteSome: (db, limit) => deleteExpiredForumCalls(db, COVERAGE_DAYS, limit) },
-  { table: 'coverage_hours', deleteSome: (db, limit) => deleteExpiredCoverage(db, COVERAGE_DAYS, limit) },
-  { table: 'unknown_charges', deleteSome: (db, limit) => deleteExpiredUnknownCharges(db, UNKNOWN_CHARGE_DAYS, limit) },
-  { table: 'payment_events', deleteSome: (db, limit) => deleteExpiredPaymentEvents(db, PAYMENT_DAYS, limit) },
-  { table: 'payment_charges', deleteSome: (db, limit) => deleteUnknownCharges(db, PAYMENT_DAYS, limit) },
-  { table: 'payments', deleteSome: (db, limit) => deleteAbandonedPayments(db, PAYMENT_DAYS, limit) },
-];
-
-export interface SweepDeps extends PacedDeletesDeps {
+export interface SweepDeps {
   pool: Pool;
+  metrics: Metrics;
+  /** Ends the deletes after the current statement. */
+  signal: AbortSignal;
+  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
+  mayContinue: () => Promise<boolean>;
 }
 
 /** Deletes everything past its retention in small statements. Repeating or stopping it at any point is harmless. */
 export async function sweepRetention(deps: SweepDeps): Promise<void> {
   const { pool } = deps;
-  const deletes = new PacedDeletes(deps);
   let after = '';
   for (;;) {
     const ids = await listCounterIds(pool, after, MONITORS_PER_PAGE);
-    if (ids.length > 0 && !(await deletes.mayContinue())) return;
-    await sweepMonitors(deps, deletes, ids);
+    if (ids.length > 0 && !(await mayContinue(deps))) return;
+    await sweepMonitors(deps, ids);
     if (ids.length < MONITORS_PER_PAGE) break;
     after = ids.at(-1)!;
   }
-  for (const { table, deleteSome } of EXPIRING_TABLES) await deletes.repeat(table, (limit) => deleteSome(pool, limit));
+  for (const table of EXPIRING_TABLES) {
+    let deleted = BATCH;
+    while (deleted >= BATCH && (await mayContinue(deps))) {
+      deleted = await paced(deps, table, () => deleteExpired(pool, table, BATCH), Number);
+    }
+  }
 }
 
-async function sweepMonitors({ pool, metrics }: SweepDeps, deletes: PacedDeletes, ids: string[]): Promise<void> {
+async function sweepMonitors(deps: SweepDeps, ids: string[]): Promise<void> {
+  const { pool, metrics } = deps;
   const all = ids.map((monitorId) => ({ monitorId, after: 0 }));
-  await deletes.ofMonitors('matches', all, (monitors, limit) =>
+  await deleteOldest(deps, 'matches', all, (monitors, limit) =>
     deleteExpiredMatches(pool, monitors, { days: MATCH_DAYS, limit }),
   );
   const orphaned = await readLastDeletedNumbers(pool, ids);
-  await deletes.ofMonitors(
+  await deleteOldest(
+    deps,
     'delivery_attempts',
     orphaned.map(({ monitorId, seq }) => ({ monitorId, after: 0, upTo: seq })),
     (monitors, limit) => deleteAttempts(pool, monitors, limit),
   );
   metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, ids, MATCH_DAYS));
   for (const id of await listForgettable(pool, ids)) await forgetDeletedMonitor(pool, id);
+}
+
+async function mayContinue({ signal, mayContinue }: SweepDeps): Promise<boolean> {
+  return !signal.aborted && (await mayContinue());
+}
+
+/**
+ * Repeats a statement that deletes at most `limit` of the oldest rows of each monitor until none has more. Each round
+ * is about the monitors that had as many as they were allowed.
+ */
+async function deleteOldest<Rows extends MonitorRows>(
+  deps: SweepDeps,
+  table: string,
+  monitors: readonly Rows[],
+  deleteSome: (monitors: readonly Rows[], limit: number) => Promise<DeletedRows[]>,
+): Promise<void> {
+  let left = monitors;
+  while (left.length > 0 && (await mayContinue(deps))) {
+    const limit = Math.max(1, Math.floor(BATCH / left.length));
+    const step = () => deleteSome(left, limit);
+    const rows = await paced(deps, table, step, (found) => found.reduce((sum, { deleted }) => sum + deleted, 0));
+    const next = new Map(rows.filter(({ deleted }) => deleted >= limit).map((row) => [row.monitorId, row.after]));
+    left = left
+      .filter(({ monitorId }) => next.has(monitorId))
+      .map((row) => ({ ...row, after: next.get(row.monitorId)! }));
+  }
+}
+
+/** Runs a statement, counts the rows that it deleted, and sleeps, so that other work is hardly slowed down. */
+async function paced<T>(
+  { metrics, signal }: SweepDeps,
+  table: string,
+  step: () => Promise<T>,
+  rowsOf: (result: T) => number,
+): Promise<T> {
+  const begun = performance.now();
+  const result = await step();
+  const rows = rowsOf(result);
+  metrics.swept.inc({ table }, rows);
+  if (rows > 0) await delay(Math.min(SLEEP_FACTOR * (performance.now() - begun), MAX_SLEEP_MS), signal);
+  return result;
 }

@@ -190,19 +190,3 @@ export async function findAccessToken(
   );
   return rows[0];
 }
-
-/** Deletes expired records, at most `limit`. Returns how many. */
-export async function deleteExpiredOAuthRecords(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH old AS MATERIALIZED (
-       SELECT id_hash FROM oauth_records
-       WHERE expires_at <= (SELECT service_now())
-       ORDER BY expires_at
-       LIMIT $1
-       FOR UPDATE SKIP LOCKED
-     )
-     DELETE FROM oauth_records WHERE id_hash IN (SELECT id_hash FROM old)`,
-    [limit],
-  );
-  return rowCount ?? 0;
-}

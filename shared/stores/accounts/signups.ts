@@ -157,19 +157,3 @@ export async function takeOverDebts(
     [accountId, mailboxHashes],
   );
 }
-
-/** Deletes sign-ups that expired more than an hour ago, at most `limit`. Returns how many. */
-export async function deleteExpiredSignups(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH old AS MATERIALIZED (
-       SELECT token_hash FROM signups
-       WHERE expires_at <= (SELECT service_now()) - interval '1 hour'
-       ORDER BY expires_at
-       LIMIT $1
-       FOR UPDATE SKIP LOCKED
-     )
-     DELETE FROM signups WHERE token_hash IN (SELECT token_hash FROM old)`,
-    [limit],
-  );
-  return rowCount ?? 0;
-}

@@ -57,22 +57,3 @@ export async function hasUse(db: Queryable, { name, maxUses, seconds }: SlidingL
 export async function returnUse(db: Queryable, name: string): Promise<void> {
   await db.query('UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = $1', [name]);
 }
-
-/**
- * Deletes names whose uses no longer count, at maxUses `limit`. Returns how many. Rows are locked before they are
- * checked, so a name that is used again at that moment stays.
- */
-export async function deleteExpiredUses(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH old AS MATERIALIZED (
-       SELECT name FROM recent_uses
-       WHERE kept_until <= (SELECT service_now())
-       ORDER BY kept_until
-       LIMIT $1
-       FOR UPDATE SKIP LOCKED
-     )
-     DELETE FROM recent_uses WHERE name IN (SELECT name FROM old)`,
-    [limit],
-  );
-  return rowCount ?? 0;
-}

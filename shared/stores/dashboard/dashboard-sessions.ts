@@ -198,21 +198,3 @@ export async function endLeastUsedDashboardSessions(db: Queryable, accountId: st
 export async function deleteDashboardSessions(db: Queryable, accountId: string): Promise<void> {
   await db.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);
 }
-
-/** Deletes sessions that expired `keptDays` days ago, at most `limit`. Returns how many. */
-export async function deleteExpiredDashboardSessions(
-  db: Queryable,
-  { keptDays, limit }: { keptDays: number; limit: number },
-): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH old AS MATERIALIZED (
-       SELECT token_hash FROM dashboard_sessions
-       WHERE expires_at < (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY expires_at
-       LIMIT $2
-     )
-     DELETE FROM dashboard_sessions WHERE token_hash IN (SELECT token_hash FROM old)`,
-    [keptDays, limit],
-  );
-  return rowCount ?? 0;
-}

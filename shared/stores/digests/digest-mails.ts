@@ -121,21 +121,6 @@ export async function readMonitorNames(db: Queryable, ids: readonly string[]): P
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Deletes mails that were made more than `days` ago, at most `limit`. Returns how many. */
-export async function deleteExpiredDigestMails(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM digest_mails WHERE id IN (
-       SELECT id FROM digest_mails
-       WHERE created_at <= (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY created_at
-       LIMIT $2
-       FOR UPDATE SKIP LOCKED
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}
-
 /** Deletes the mails of an account. Requires the account's lock. */
 export async function deleteAccountDigestMails(db: Queryable, accountId: string): Promise<void> {
   await db.query('DELETE FROM digest_mails WHERE account_id = $1', [accountId]);

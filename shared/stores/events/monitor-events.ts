@@ -30,18 +30,3 @@ export async function insertMonitorEvent(
   );
   return rowCount === 1;
 }
-
-/** Deletes events that were stored more than `days` ago, at most `limit`. Returns how many. */
-export async function deleteExpiredMonitorEvents(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM monitor_events WHERE seq IN (
-       SELECT seq FROM monitor_events
-       WHERE created_at <= (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY created_at
-       LIMIT $2
-       FOR UPDATE SKIP LOCKED
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}

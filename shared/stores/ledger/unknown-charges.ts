@@ -100,18 +100,3 @@ async function uncountUsage(db: Queryable, { accountId, kind, reference }: Unkno
     [accountId, kind, reference],
   );
 }
-
-/** Deletes at most `limit` notes older than `days` days: their charges never took effect. */
-export async function deleteExpiredUnknownCharges(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM unknown_charges
-     WHERE (account_id, kind, reference) IN (
-       SELECT account_id, kind, reference FROM unknown_charges
-       WHERE noted_at < (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY noted_at
-       LIMIT $2
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}

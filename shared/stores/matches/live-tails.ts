@@ -90,18 +90,6 @@ function columnsOf(slots: readonly LiveTailSlot[]): [string[], number[], string[
   ];
 }
 
-/** Deletes at most `limit` slots with an expired lease, left by processes that were killed. Returns how many. */
-export async function deleteExpiredLiveTailSlots(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM live_tails
-      WHERE (account_id, place) IN (SELECT account_id, place FROM live_tails
-                                     WHERE lease_until < (SELECT service_now()) LIMIT $1)
-        AND lease_until < (SELECT service_now())`,
-    [limit],
-  );
-  return rowCount ?? 0;
-}
-
 /** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */
 export async function readLastSeq(db: Queryable, monitorId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ last_seq: number }>('SELECT last_seq FROM monitor_counters WHERE monitor_id = $1', [

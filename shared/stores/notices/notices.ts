@@ -111,23 +111,6 @@ export async function countWaitingNotices(db: Queryable, most: number): Promise<
   return rows[0]!.count;
 }
 
-/** Deletes notices that were found more than `days` ago, at most `limit`. Returns how many. */
-export async function deleteExpiredNotices(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH old AS MATERIALIZED (
-       SELECT account_id, kind, day
-       FROM notices
-       WHERE found_at <= (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY found_at
-       LIMIT $2
-       FOR UPDATE SKIP LOCKED
-     )
-     DELETE FROM notices n USING old WHERE n.account_id = old.account_id AND n.kind = old.kind AND n.day = old.day`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}
-
 /** Deletes everything about notices of an account. Requires the account's lock. */
 export async function deleteAccountNotices(db: Queryable, accountId: string): Promise<void> {
   await db.query(

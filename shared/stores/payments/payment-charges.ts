@@ -72,18 +72,3 @@ export async function readReturnedMoney(db: Queryable, paymentId: string): Promi
   );
   return rows[0];
 }
-
-/** Deletes at most `limit` charges that no payment was found for in `days` days, with their disputes. */
-export async function deleteUnknownCharges(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM payment_charges
-     WHERE payment_intent IN (
-       SELECT payment_intent FROM payment_charges
-       WHERE payment_id IS NULL AND first_seen_at < (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY first_seen_at
-       LIMIT $2
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}

@@ -15,18 +15,3 @@ export async function findAppliedEvents(db: Queryable, ids: readonly string[]): 
   const { rows } = await db.query<{ id: string }>('SELECT id FROM payment_events WHERE id = ANY ($1)', [ids]);
   return new Set(rows.map(({ id }) => id));
 }
-
-/** Deletes at most `limit` events that were seen more than `days` days ago; returns how many. */
-export async function deleteExpiredPaymentEvents(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM payment_events
-     WHERE id IN (
-       SELECT id FROM payment_events
-       WHERE seen_at < (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY seen_at
-       LIMIT $2
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}

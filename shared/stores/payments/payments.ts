@@ -75,19 +75,3 @@ export async function markPaid(
 export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 'failed'): Promise<void> {
   await db.query(`UPDATE payments SET status = $2 WHERE id = $1 AND status = 'started'`, [id, status]);
 }
-
-/** Deletes at most `limit` payments that were started more than `days` days ago and never paid; returns how many. */
-export async function deleteAbandonedPayments(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM payments
-     WHERE id IN (
-       SELECT id FROM payments
-       WHERE status IN ('started', 'expired', 'failed')
-         AND created_at < (SELECT service_now()) - make_interval(days => $1)
-       ORDER BY created_at
-       LIMIT $2
-     )`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}

@@ -187,55 +187,55 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
   return rowCount === 1;
 }
 
-/** Deletes contents that no match needs any more, at most `limit`. Returns how many. */
-export async function deleteExpiredItems(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM matched_items
-      WHERE thing_id IN (SELECT thing_id FROM matched_items WHERE kept_until < (SELECT service_now())
-                          ORDER BY kept_until LIMIT $1)
-        AND kept_until < (SELECT service_now())`,
-    [limit],
-  );
-  return rowCount ?? 0;
-}
-
 /**
- * Deletes the threads of days more than `days` ago, at most `limit`. Returns how many. The primary key begins with the
- * day, so only rows to delete are read.
+ * Tables whose rows expire independently of others: the column with the time, how long after it a row is kept, and what
+ * else must be true of it. Times in the future say when the row is of no use any more.
  */
-export async function deleteExpiredThreads(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM monitor_threads
-      WHERE (day, monitor_id, post_id) IN (
-        SELECT day, monitor_id, post_id FROM monitor_threads
-         WHERE day < ((SELECT service_now()) AT TIME ZONE 'UTC')::date - $1::integer
-         ORDER BY day, monitor_id, post_id LIMIT $2)`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}
+const EXPIRING: Record<string, { by: string; kept: string; and?: string }> = {
+  matched_items: { by: 'kept_until', kept: '0' },
+  removed_things: { by: 'at', kept: '90 days' },
+  // A day is today, and after a clock was set back at most a later one.
+  monitor_threads: { by: 'day', kept: '3 days' },
+  backfills: { by: 'ended_at', kept: '30 days' },
+  idempotency_keys: { by: 'created_at', kept: '24 hours' },
+  signups: { by: 'expires_at', kept: '1 hour' },
+  notices: { by: 'found_at', kept: '30 days' },
+  monitor_events: { by: 'created_at', kept: '30 days' },
+  digest_mails: { by: 'created_at', kept: '7 days' },
+  oauth_records: { by: 'expires_at', kept: '0' },
+  // Expired sessions tell known networks from new ones.
+  dashboard_sessions: { by: 'expires_at', kept: '60 days' },
+  recent_uses: { by: 'kept_until', kept: '0' },
+  live_tails: { by: 'lease_until', kept: '0' },
+  crawl_gaps: { by: 'opened_at', kept: '90 days' },
+  lost_records: { by: 'noticed_at', kept: '90 days' },
+  // The archive keeps 30 days; older hours are not estimated again.
+  audit_samples: { by: 'hour', kept: '35 days' },
+  // So that a month can be compared with the same one a year before.
+  forum_calls: { by: 'hour', kept: '400 days' },
+  coverage_hours: { by: 'hour', kept: '400 days' },
+  // A commit ends with the server's next start at the latest.
+  unknown_charges: { by: 'noted_at', kept: '7 days' },
+  // Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid.
+  payment_events: { by: 'seen_at', kept: '90 days' },
+  payment_charges: { by: 'first_seen_at', kept: '90 days', and: 'payment_id IS NULL' },
+  payments: { by: 'created_at', kept: '90 days', and: `status IN ('started', 'expired', 'failed')` },
+};
 
-/** Deletes records of removals older than `days`, at most `limit`. Returns how many. */
-export async function deleteExpiredRemovals(db: Queryable, days: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM removed_things
-      WHERE thing_id IN (SELECT thing_id FROM removed_things
-                          WHERE at < (SELECT service_now()) - make_interval(days => $1) ORDER BY at LIMIT $2)`,
-    [days, limit],
-  );
-  return rowCount ?? 0;
-}
+export const EXPIRING_TABLES = Object.keys(EXPIRING);
 
-/** Deletes answers stored for Idempotency-Key that are older than `hours`, at most `limit`. Returns how many. */
-export async function deleteExpiredAnswers(db: Queryable, hours: number, limit: number): Promise<number> {
+/** Deletes at most `limit` expired rows of one of EXPIRING_TABLES, the oldest first; locked ones stay. Returns how many. */
+export async function deleteExpired(db: Queryable, table: string, limit: number): Promise<number> {
+  const { by, kept, and = 'true' } = EXPIRING[table]!;
   const { rowCount } = await db.query(
-    `DELETE FROM idempotency_keys
-      WHERE (account_id, route, key) IN (
-        SELECT account_id, route, key FROM idempotency_keys
-         WHERE created_at < (SELECT service_now()) - make_interval(hours => $1)
-         ORDER BY created_at LIMIT $2)
-        AND created_at < (SELECT service_now()) - make_interval(hours => $1)`,
-    [hours, limit],
+    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ${table}
+       WHERE ${by} <= (SELECT service_now()) - interval '${kept}' AND ${and}
+       ORDER BY ${by}
+       LIMIT $1
+       FOR UPDATE SKIP LOCKED
+     ))`,
+    [limit],
   );
   return rowCount ?? 0;
 }

@@ -12,7 +12,8 @@ import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { givePack, refundPack } from '../../../shared/stores/accounts/packs.ts';
 import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { agrees, compareLedger } from '../../../shared/stores/ledger/ledger-check.ts';
-import { deleteExpiredUnknownCharges, noteUnknownCharges } from '../../../shared/stores/ledger/unknown-charges.ts';
+import { noteUnknownCharges } from '../../../shared/stores/ledger/unknown-charges.ts';
+import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
 import { ensureSecretKey } from '../../../shared/stores/upkeep/settings.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -317,6 +318,6 @@ describe('a charge whose commit got no answer', () => {
     expect([(await ledgerOf(accountId)).balance, await notes(accountId)]).toEqual([4, 1]);
     await db.setShift('8 days');
     onTestFinished(() => db.setShift('0'));
-    expect(await deleteExpiredUnknownCharges(db.pool, 7, 10)).toBe(1);
+    expect(await deleteExpired(db.pool, 'unknown_charges', 10)).toBe(1);
   });
 });

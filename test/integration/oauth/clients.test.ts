@@ -19,7 +19,7 @@ import {
   exchangeOf,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Site } from '../../support/fixtures/oauth-installation.ts';
-import { deleteExpiredOAuthRecords } from '../../../shared/stores/accounts/oauth-records.ts';
+import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
 
 let at: OAuthInstallation;
 beforeAll(async () => {
@@ -236,7 +236,7 @@ describe('registration', () => {
       const [unused, used] = [await idOf(), await idOf()];
       const { refresh } = await tokensFor(at, used, newEmail());
       await at.db.setShift('25 hours');
-      expect(await deleteExpiredOAuthRecords(at.db.pool, 1_000)).toBeGreaterThan(0);
+      expect(await deleteExpired(at.db.pool, 'oauth_records', 1_000)).toBeGreaterThan(0);
       expect((await openFor(unused))[0]).toBe(400);
       expect((await openFor(used))[0]).toBe(200);
       expect((await refreshTokens(at, used, refresh)).status).toBe(200);

@@ -8,7 +8,7 @@ import { createLogger } from '../../../shared/runtime/logger.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { deleteExpiredOAuthRecords } from '../../../shared/stores/accounts/oauth-records.ts';
+import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
 import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
 import { findSecrets } from '../../support/runner/find-secrets.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -88,7 +88,7 @@ test('expired records are deleted, valid ones stay', async () => {
   await at.db.setShift('31 days');
   const renewed = await refreshTokens(at, client, young.refresh);
   const before = await count();
-  expect(await deleteExpiredOAuthRecords(at.db.pool, 2)).toBe(2);
+  expect(await deleteExpired(at.db.pool, 'oauth_records', 2)).toBe(2);
   expect(await count()).toBe(before - 2);
   const metrics = createMetrics();
   await sweepRetention({
@@ -98,7 +98,7 @@ test('expired records are deleted, valid ones stay', async () => {
     mayContinue: async () => true,
   });
   expect(await count()).toBeLessThan(before - 4);
-  expect(await deleteExpiredOAuthRecords(at.db.pool, 1)).toBe(0);
+  expect(await deleteExpired(at.db.pool, 'oauth_records', 1)).toBe(0);
   expect((await askMcp(at, String(renewed.body.access_token))).status).toBe(200);
   expect((await refreshTokens(at, client, old.refresh)).body).toMatchObject({ error: 'invalid_grant' });
   await at.db.setShift('0');

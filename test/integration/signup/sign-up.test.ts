@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountCreated, codeSent } from '../../../schemas/api/signup.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { deleteExpiredSignups } from '../../../shared/stores/accounts/signups.ts';
+import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
 import { APP_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
@@ -159,12 +159,12 @@ describe('codes', () => {
     expect(await bench.app.verify(b.token, b.code)).toMatchObject({ status: 400, code: 'code_expired' });
     expect(await bench.app.verify(b.token, wrongCode(b.code))).toMatchObject({ code: 'code_expired' });
     await bench.db.freeze('3599.999 seconds');
-    await deleteExpiredSignups(bench.db.pool, 1_000);
+    await deleteExpired(bench.db.pool, 'signups', 1_000);
     expect(await bench.app.verify(b.token, b.code)).toMatchObject({ code: 'code_expired' });
     await bench.db.freeze('0.001 seconds');
     // Whether or not it was deleted already.
     expect(await bench.app.verify(b.token, b.code)).toMatchObject({ status: 400, code: 'invalid_signup_token' });
-    expect(await deleteExpiredSignups(bench.db.pool, 1_000)).toBeGreaterThan(0);
+    expect(await deleteExpired(bench.db.pool, 'signups', 1_000)).toBeGreaterThan(0);
     expect(await bench.app.verify(b.token, b.code)).toMatchObject({ code: 'invalid_signup_token' });
   });
 });
