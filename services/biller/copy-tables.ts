@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
-import type { CopiedRow } from '../../shared/clickhouse/copied-rows.ts';
+import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseCopiedMonitors } from '../../shared/clickhouse/erase-monitors.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
+import { readMonitorsToCopy } from '../../shared/stores/monitors/copied-monitors.ts';
 import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
-import { GAPS, MONITORS } from './copied-tables.ts';
-import type { RowToCopy, TableToCopy } from './copied-tables.ts';
 
 export interface CopyDeps {
   pool: Pool;
@@ -82,4 +83,65 @@ async function eraseGone(clickhouse: ClickHouseClient, { rows, version, copied }
     clickhouse,
     gone.map(({ key }) => key),
   );
+}
+
+/** A row as ClickHouse stores it, without its version. */
+interface RowToCopy {
+  key: string;
+  contentHash: string;
+  values: Record<string, unknown>;
+}
+
+interface TableToCopy {
+  name: CopiedTable;
+  /** Below every key. */
+  firstKey: string;
+  /** Rows by key. @param isRecent whether only rows that changed in the last minutes are read */
+  read(db: Queryable, page: { after: string; limit: number; isRecent: boolean }): Promise<RowToCopy[]>;
+}
+
+const MONITORS: TableToCopy = {
+  name: 'monitors',
+  firstKey: '',
+  async read(db, page) {
+    const monitors = await readMonitorsToCopy(db, page);
+    return monitors.map(({ monitorId, name, accountId, createdAt, isDeleted }) =>
+      rowOf(monitorId, {
+        monitor_id: monitorId,
+        name,
+        account_id: accountId,
+        created_at: createdAt.toISOString(),
+        deleted: isDeleted,
+      }),
+    );
+  },
+};
+
+const GAPS: TableToCopy = {
+  name: 'crawl_gaps',
+  firstKey: '0',
+  async read(db, { after, ...page }) {
+    const gaps = await readGapsToCopy(db, { ...page, after: Number(after) });
+    return gaps.map((gap) =>
+      rowOf(String(gap.id), {
+        gap_id: gap.id,
+        source: gap.source,
+        reason: gap.reason,
+        opened_at: gap.openedAt.toISOString(),
+        created_from: gap.createdFrom?.toISOString() ?? null,
+        created_to: gap.createdTo?.toISOString() ?? null,
+        after_thing: gap.afterThing ?? '',
+        before_thing: gap.beforeThing ?? '',
+        communities: gap.communities ?? [],
+        found: gap.found,
+        closed_at: gap.closedAt?.toISOString() ?? null,
+        outcome: gap.outcome ?? '',
+      }),
+    );
+  },
+};
+
+function rowOf(key: string, values: Record<string, unknown>): RowToCopy {
+  const contentHash = createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
+  return { key, contentHash, values };
 }

@@ -15,7 +15,7 @@ import {
 import type { AccountErasure } from '../../shared/stores/upkeep/erasure.ts';
 import { isArchivedUpTo, readArchiveProgress } from './archive-progress.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
-import type { BillerDeps } from './biller-deps.ts';
+import type { BillerDeps } from './start-biller.ts';
 
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
@@ -25,7 +25,6 @@ const ACCOUNTS_PER_ROUND = 100;
 const SETTLED_SECONDS = 60;
 
 export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
-  signal: AbortSignal;
   /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
 };
@@ -41,8 +40,7 @@ export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickh
  * 5. When none is left, mark the erasure as finished.
  */
 export async function advanceErasures(options: ErasureDeps): Promise<void> {
-  const { pool, kafka, prefix, signal, logger } = options;
-  const mayContinue = async () => !signal.aborted && (await options.mayContinue());
+  const { pool, kafka, prefix, mayContinue, logger } = options;
   for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_ROUND)) {
     if (await eraseInPostgres(pool, erasure, mayContinue)) {
       logger.info({ account_id: erasure.accountId }, 'a deleted account is erased from Postgres');

@@ -1,10 +1,9 @@
 import { checkLedgerPage } from '../../shared/stores/ledger/ledger-check.ts';
 import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/ledger/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
-import type { BillerDeps } from './biller-deps.ts';
+import type { BillerDeps } from './start-biller.ts';
 
 export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
-  signal: AbortSignal;
   /** Called before each page; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
 };
@@ -16,11 +15,11 @@ export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
  * @returns false when it was stopped before the end
  */
 export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
-  const { metrics, logger, signal, mayContinue } = options;
+  const { metrics, logger, mayContinue } = options;
   let found = 0;
   let checked: string | undefined = '';
   while (checked !== undefined) {
-    if (signal.aborted || !(await mayContinue())) return false;
+    if (!(await mayContinue())) return false;
     const { mismatches, lastId, tooLong }: CheckedLedgerPage = await checkLedgerPage(options.pool, checked);
     if (tooLong !== undefined)
       logger.error(

@@ -1,3 +1,4 @@
+import { Stripe } from 'stripe';
 import { ZodError } from 'zod';
 import { applyEvent, APPLIED_EVENTS } from '../../shared/payments/apply-event.ts';
 import { applySession } from '../../shared/payments/apply-session.ts';
@@ -8,8 +9,11 @@ import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findAppliedEvents } from '../../shared/stores/payments/payment-events.ts';
 import { findPaidSessions } from '../../shared/stores/payments/payments.ts';
-import type { BillerDeps, BillerPayments } from './biller-deps.ts';
+import type { Job } from './jobs.ts';
+import type { BillerDeps, BillerPayments } from './start-biller.ts';
 
+const INTERVAL_MS = 60 * 60_000;
+const RETRY_MS = 60_000;
 /** As long as Stripe repeats an event whose delivery fails. */
 const PERIOD_S = 3 * 24 * 60 * 60;
 /** The delivery of a younger event may be under way. */
@@ -20,7 +24,6 @@ const MOST = 50_000;
 
 export type ReconciliationDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> &
   BillerPayments & {
-    signal: AbortSignal;
     /** Called before each page; returns whether this process still has the lease. */
     mayContinue: () => Promise<boolean>;
   };
@@ -36,6 +39,33 @@ interface Comparison<T extends Listed> {
   /** Of these ids, those whose effect is in the ledger. */
   findApplied: (db: Queryable, ids: readonly string[]) => Promise<Set<string>>;
   apply: (listed: T) => Promise<void>;
+}
+
+/**
+ * Compares payments with the provider once an hour, in one process. While the provider does not answer, the comparison
+ * is tried again every minute; the log has one line when that begins and one when it ends.
+ */
+export function createReconciliation(deps: Omit<ReconciliationDeps, 'mayContinue'>): Job['round'] {
+  const { logger } = deps;
+  let isFailing = false;
+  return async (mayContinue) => {
+    try {
+      if (!(await reconcilePayments({ ...deps, mayContinue }))) return false;
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeError)) throw error;
+      if (!isFailing) logger.warn(faultOf(error), 'payments cannot be compared with the provider; this is repeated');
+      isFailing = true;
+      return RETRY_MS;
+    }
+    if (isFailing) logger.info('payments are compared with the provider again');
+    isFailing = false;
+    return INTERVAL_MS;
+  };
+}
+
+/** The error itself holds the answer's headers, and its message may name a part of the key. */
+function faultOf({ type, statusCode, requestId }: InstanceType<typeof Stripe.errors.StripeError>): object {
+  return { fault: type, status: statusCode, stripe_request_id: requestId };
 }
 
 /**
@@ -85,11 +115,11 @@ async function compare<T extends Listed>(deps: ReconciliationDeps, comparison: C
 }
 
 async function applyMissing<T extends Listed>(
-  { pool, logger, signal, mayContinue }: ReconciliationDeps,
+  { pool, logger, mayContinue }: ReconciliationDeps,
   { findApplied, apply }: Comparison<T>,
   page: readonly T[],
 ): Promise<boolean> {
-  if (signal.aborted || !(await mayContinue())) return false;
+  if (!(await mayContinue())) return false;
   const applied = await findApplied(
     pool,
     page.map(({ id }) => id),

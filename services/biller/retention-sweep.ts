@@ -25,7 +25,7 @@ const MAX_SLEEP_MS = 5_000;
 export interface SweepDeps {
   pool: Pool;
   metrics: Metrics;
-  /** Ends the deletes after the current statement. */
+  /** Ends the sleep after a statement. */
   signal: AbortSignal;
   /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
@@ -37,14 +37,14 @@ export async function sweepRetention(deps: SweepDeps): Promise<void> {
   let after = '';
   for (;;) {
     const ids = await listCounterIds(pool, after, MONITORS_PER_PAGE);
-    if (ids.length > 0 && !(await mayContinue(deps))) return;
+    if (ids.length > 0 && !(await deps.mayContinue())) return;
     await sweepMonitors(deps, ids);
     if (ids.length < MONITORS_PER_PAGE) break;
     after = ids.at(-1)!;
   }
   for (const table of EXPIRING_TABLES) {
     let deleted = BATCH;
-    while (deleted >= BATCH && (await mayContinue(deps))) {
+    while (deleted >= BATCH && (await deps.mayContinue())) {
       deleted = await paced(deps, table, () => deleteExpired(pool, table, BATCH), Number);
     }
   }
@@ -67,10 +67,6 @@ async function sweepMonitors(deps: SweepDeps, ids: string[]): Promise<void> {
   for (const id of await listForgettable(pool, ids)) await forgetDeletedMonitor(pool, id);
 }
 
-async function mayContinue({ signal, mayContinue }: SweepDeps): Promise<boolean> {
-  return !signal.aborted && (await mayContinue());
-}
-
 /**
  * Repeats a statement that deletes at most `limit` of the oldest rows of each monitor until none has more. Each round
  * is about the monitors that had as many as they were allowed.
@@ -82,7 +78,7 @@ async function deleteOldest<Rows extends MonitorRows>(
   deleteSome: (monitors: readonly Rows[], limit: number) => Promise<DeletedRows[]>,
 ): Promise<void> {
   let left = monitors;
-  while (left.length > 0 && (await mayContinue(deps))) {
+  while (left.length > 0 && (await deps.mayContinue())) {
     const limit = Math.max(1, Math.floor(BATCH / left.length));
     const step = () => deleteSome(left, limit);
     const rows = await paced(deps, table, step, (found) => found.reduce((sum, { deleted }) => sum + deleted, 0));

@@ -1,166 +1,173 @@
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import type { Stripe } from 'stripe';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import type { Mailer } from '../../shared/mail/mailer.ts';
+import { countPaymentsFromZero } from '../../shared/payments/apply-event.ts';
+import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/ledger/ledger-check.ts';
 import { reverseUnknownCharges } from '../../shared/stores/ledger/unknown-charges.ts';
-import type { BillerDeps } from './biller-deps.ts';
+import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { copyTables } from './copy-tables.ts';
-import { createDigestRound } from './digests/digest-round.ts';
+import { makeDueDigests } from './digests/make-digests.ts';
 import { mailDigests } from './digests/mail-digests.ts';
 import { advanceErasures } from './erase-accounts.ts';
 import { InstallationReport } from './installation-report.ts';
-import { Lease } from './lease.ts';
+import { runJob } from './jobs.ts';
+import type { Job } from './jobs.ts';
 import { checkLedger } from './ledger-check.ts';
-import { RECONCILIATION_SECONDS, reconciliationRound, voidingRound } from './payment-rounds.ts';
+import { createNoticeRound } from './notices/find-notices.ts';
 import { mailNotices } from './notices/mail-notices.ts';
-import { createNoticeRound } from './notices/notice-round.ts';
+import { createReconciliation } from './reconcile-payments.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
-import { createSpikeRound } from './spikes/spike-round.ts';
-import { startLoop } from './start-loop.ts';
+import { findRecentSpikes } from './find-spikes.ts';
+import { modesToVoid, voidPayments } from './void-payments.ts';
 
-const RENEWAL_INTERVAL_MS = 1_000;
-const SWEEP_INTERVAL_MS = 10 * 60_000;
-const ERASURE_INTERVAL_MS = 5_000;
-/** Metrics are usually read every 15 s. */
-const REPORT_INTERVAL_MS = 15_000;
-const COPY_INTERVAL_MS = 5_000;
-const MAIL_INTERVAL_MS = 2_000;
-const REVERSAL_INTERVAL_MS = 5_000;
-const REVERSED_AT_ONCE = 100;
+/** What the comparison with the payment provider needs. */
+export interface BillerPayments {
+  stripe: Stripe;
+  settings: Pick<PaymentSettings, 'mode'>;
+  clock: Clock;
+}
+
+export interface BillerDeps {
+  pool: Pool;
+  /** Used only to read how far the topics are archived. */
+  kafka: KafkaConnection;
+  prefix: string;
+  clickhouse: ClickHouseClient;
+  mailer: Mailer;
+  /** For links in mails, without a trailing slash. */
+  dashboardUrl: string;
+  metrics: Metrics;
+  logger: Logger;
+  /** Default: packs cannot be bought. */
+  payments?: BillerPayments | undefined;
+  /** Default: true. */
+  hasSimulatedForum?: boolean;
+  fatal: (error: Error) => void;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR_SECONDS = 3_600;
 /** All rows are compared this often. */
-const FULL_COPY_MS = 10 * 60_000;
-const DAY_SECONDS = 86_400;
-/** How often each process checks whether today's ledger check was made. */
-const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
+const FULL_COPY_MS = 10 * MINUTE;
+const REVERSED_AT_ONCE = 100;
 
-/**
- * Renews monitors, reverses charges and mails notices and digests in every process that runs this. In one process at a
- * time (`Lease`) it also deletes rows past their retention, erases deleted accounts, copies monitors and gaps into
- * ClickHouse, looks for notices and spikes, makes digests, compares payments with the payment provider every hour, and
- * once a day the balances with the ledger.
- */
+/** Does the jobs of `billerJobs`, each in a loop of its own. */
 export function startBiller(deps: BillerDeps): Running {
-  const logger = deps.logger.child({ service: 'biller' });
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const roundDeps = { ...deps, logger, signal };
-  const leases = {
-    retention: new Lease(deps.pool, 'retention'),
-    erasures: new Lease(deps.pool, 'erasures'),
-    ledger: new Lease(deps.pool, 'ledger-check', DAY_SECONDS),
-    report: new Lease(deps.pool, 'installation-report'),
-    copies: new Lease(deps.pool, 'archive-copies'),
-    voiding: new Lease(deps.pool, 'voiding-payments'),
-    reconciliation: new Lease(deps.pool, 'payment-reconciliation', RECONCILIATION_SECONDS),
-    notices: new Lease(deps.pool, 'notices'),
-    digests: new Lease(deps.pool, 'digests'),
-    spikes: new Lease(deps.pool, 'spikes'),
-  };
-  const report = new InstallationReport(deps.metrics);
-  // These names are values of the label `work` of metrics: dashboards and alerts use them.
-  const rounds = {
-    renewing: () => renew(roundDeps),
-    'reversing charges': () => reverse(roundDeps),
-    'deleting what is old': () => sweep(roundDeps, leases.retention),
-    'erasing accounts': () => erase(roundDeps, leases.erasures),
-    'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
-    'counting for metrics': () => reportInstallation(roundDeps, leases.report, report),
-    'copying monitors and gaps': copyRound(roundDeps, leases.copies),
-    'voiding purchases without money': voidingRound(roundDeps, leases.voiding),
-    'comparing payments': reconciliationRound(roundDeps, leases.reconciliation),
-    'looking for notices': createNoticeRound(roundDeps, leases.notices),
-    'looking for spikes': createSpikeRound(roundDeps, leases.spikes),
-    'mailing notices': () => mail(roundDeps),
-    'making digests': createDigestRound(roundDeps, leases.digests),
-    'mailing digests': () => mailAllDigests(roundDeps),
-  };
-  const loops = Object.entries(rounds).map(([what, work]) =>
-    startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
-  );
+  const jobDeps = { ...deps, logger: deps.logger.child({ service: 'biller' }), signal: stopping.signal };
+  const loops = Object.entries(billerJobs(jobDeps)).map(([work, job]) => runJob(jobDeps, work, job));
   return {
     async stop() {
       stopping.abort();
       await Promise.all(loops);
-      for (const lease of Object.values(leases)) await release(lease);
     },
   };
 }
 
-type RoundDeps = BillerDeps & { signal: AbortSignal };
-
-/** The next pass follows at once while there are monitors to renew. */
-async function renew(deps: RoundDeps): Promise<number> {
-  return (await runRenewalPass(deps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
-}
-
-/** Gives back what reads cost that were answered 503, because the commit of their charge got no answer. */
-async function reverse({ pool, logger }: RoundDeps): Promise<number> {
-  for (const { accountId, kind, reference } of await reverseUnknownCharges(pool, REVERSED_AT_ONCE)) {
-    logger.info({ account_id: accountId, kind, reference }, 'a charge was reversed');
-  }
-  return REVERSAL_INTERVAL_MS;
-}
-
-async function sweep(deps: RoundDeps, lease: Lease): Promise<number> {
-  const mayContinue = () => lease.mayContinue();
-  if (await mayContinue()) await sweepRetention({ ...deps, mayContinue });
-  return SWEEP_INTERVAL_MS;
-}
-
-async function erase(deps: RoundDeps, lease: Lease): Promise<number> {
-  const open = await countOpenErasures(deps.pool);
-  deps.metrics.erasuresOpen.set(open);
-  const mayContinue = () => lease.mayContinue();
-  if (open > 0 && (await mayContinue())) await advanceErasures({ ...deps, mayContinue });
-  return ERASURE_INTERVAL_MS;
-}
-
-/** After a check the lease stays taken until the UTC day ends, so that no process checks again before. */
-async function compareLedger(deps: RoundDeps, lease: Lease): Promise<number> {
-  const mayContinue = () => lease.mayContinue();
-  if ((await mayContinue()) && (await checkLedger({ ...deps, mayContinue }))) {
-    await lease.holdFor(await secondsUntilTomorrow(deps.pool));
-  }
-  return LEDGER_CHECK_INTERVAL_MS;
-}
-
-async function reportInstallation({ pool }: RoundDeps, lease: Lease, report: InstallationReport): Promise<number> {
-  if (await lease.mayContinue()) await report.update(pool);
-  else report.withdraw();
-  return REPORT_INTERVAL_MS;
-}
-
-/** The next round follows at once while there are notices to mail. */
-async function mail(deps: RoundDeps): Promise<number> {
-  return (await mailNotices(deps, deps.signal)) > 0 ? 0 : MAIL_INTERVAL_MS;
-}
-
-/** The next round follows at once while there are digests to mail. */
-async function mailAllDigests(deps: RoundDeps): Promise<number> {
-  return (await mailDigests(deps, deps.signal)) > 0 ? 0 : MAIL_INTERVAL_MS;
-}
-
-/** The first round of a process that gets the lease compares everything. */
-function copyRound(deps: RoundDeps, lease: Lease): () => Promise<number> {
-  let fullAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    const mayContinue = async () => !deps.signal.aborted && (await lease.mayContinue());
-    if (!(await mayContinue())) {
-      fullAt = Number.NEGATIVE_INFINITY;
-      return COPY_INTERVAL_MS;
-    }
-    const now = performance.now();
-    const isFull = now - fullAt >= FULL_COPY_MS;
-    const isComplete = await copyTables({ ...deps, mayContinue }, { isFull });
-    if (isFull && isComplete) fullAt = now;
-    return COPY_INTERVAL_MS;
+/** Their names are values of the label `work` of metrics: dashboards and alerts use them. */
+export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSignal }): Record<string, Job> {
+  const { pool, logger, signal, payments, metrics } = deps;
+  const report = new InstallationReport(metrics);
+  const modes = modesToVoid({ mode: payments?.settings.mode, hasSimulatedForum: deps.hasSimulatedForum ?? true });
+  if (payments) countPaymentsFromZero(metrics);
+  let fullCopyAt = Number.NEGATIVE_INFINITY;
+  return {
+    // The next pass follows at once while there are monitors to renew.
+    renewing: { everyMs: SECOND, round: async () => ((await runRenewalPass(deps)) > 0 ? 0 : undefined) },
+    'reversing charges': {
+      everyMs: 5 * SECOND,
+      // Reads that were answered 503, because the commit of their charge got no answer.
+      async round() {
+        for (const { accountId, kind, reference } of await reverseUnknownCharges(pool, REVERSED_AT_ONCE)) {
+          logger.info({ account_id: accountId, kind, reference }, 'a charge was reversed');
+        }
+      },
+    },
+    'deleting what is old': {
+      everyMs: 10 * MINUTE,
+      lease: 'retention',
+      round: (mayContinue) => sweepRetention({ ...deps, mayContinue }),
+    },
+    'erasing accounts': {
+      everyMs: 5 * SECOND,
+      lease: 'erasures',
+      async round(mayContinue) {
+        const open = await countOpenErasures(pool);
+        metrics.erasuresOpen.set(open);
+        if (open > 0) await advanceErasures({ ...deps, mayContinue });
+      },
+      elsewhere: () => metrics.erasuresOpen.remove(),
+    },
+    'checking the ledger': {
+      everyMs: 10 * MINUTE,
+      lease: 'ledger-check',
+      restSeconds: 24 * HOUR_SECONDS,
+      round: async (mayContinue) =>
+        (await checkLedger({ ...deps, mayContinue })) && (await secondsUntilTomorrow(pool)) * 1_000,
+    },
+    'counting for metrics': {
+      // Metrics are usually read every 15 s.
+      everyMs: 15 * SECOND,
+      lease: 'installation-report',
+      round: () => report.update(pool),
+      elsewhere: () => report.withdraw(),
+    },
+    'copying monitors and gaps': {
+      everyMs: 5 * SECOND,
+      lease: 'archive-copies',
+      async round(mayContinue) {
+        const now = performance.now();
+        const isFull = now - fullCopyAt >= FULL_COPY_MS;
+        const isComplete = await copyTables({ ...deps, mayContinue }, { isFull });
+        if (isFull && isComplete) fullCopyAt = now;
+      },
+    },
+    'voiding purchases without money': {
+      everyMs: 10 * MINUTE,
+      lease: 'voiding-payments',
+      round: (mayContinue) => voidPayments({ ...deps, mayContinue }, modes),
+    },
+    ...(payments && {
+      'comparing payments': {
+        everyMs: 5 * MINUTE,
+        lease: 'payment-reconciliation',
+        restSeconds: HOUR_SECONDS,
+        round: createReconciliation({ ...deps, ...payments }),
+      },
+    }),
+    'looking for notices': {
+      everyMs: 5 * SECOND,
+      lease: 'notices',
+      round: createNoticeRound(deps),
+      elsewhere: () => metrics.noticesWaiting.remove(),
+    },
+    'looking for spikes': {
+      everyMs: MINUTE,
+      lease: 'spikes',
+      restSeconds: HOUR_SECONDS,
+      round: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }),
+    },
+    'mailing notices': {
+      everyMs: 2 * SECOND,
+      round: async () => ((await mailNotices(deps, signal)) > 0 ? 0 : undefined),
+    },
+    'making digests': {
+      everyMs: 5 * SECOND,
+      lease: 'digests',
+      round: (mayContinue) => makeDueDigests({ ...deps, mayContinue }),
+    },
+    'mailing digests': {
+      everyMs: 2 * SECOND,
+      round: async () => ((await mailDigests(deps, signal)) > 0 ? 0 : undefined),
+    },
   };
-}
-
-/** A lease that cannot be released because Postgres is away ends by itself. */
-async function release(lease: Lease): Promise<void> {
-  await lease.release().catch((error: unknown) => {
-    if (!isPostgresAway(error)) throw error;
-  });
 }

@@ -4,12 +4,11 @@ import { refundPack } from '../../shared/stores/accounts/packs.ts';
 import type { PaymentMode } from '../../shared/stores/payments/payments.ts';
 import { listPaymentsWithoutMoney, markVoided } from '../../shared/stores/payments/payments-without-money.ts';
 import type { PaymentWithoutMoney } from '../../shared/stores/payments/payments-without-money.ts';
-import type { BillerDeps } from './biller-deps.ts';
+import type { BillerDeps } from './start-biller.ts';
 
 const PAYMENTS_PER_PAGE = 100;
 
 export type VoidDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
-  signal: AbortSignal;
   /** Called before each page; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
 };
@@ -30,9 +29,9 @@ export function modesToVoid(installation: {
 
 /** Takes the credits and the limits of purchases without money back, each once. */
 export async function voidPayments(options: VoidDeps, modes: readonly ('trial' | 'test')[]): Promise<void> {
-  const { pool, signal, mayContinue } = options;
+  const { pool, mayContinue } = options;
   if (modes.length === 0) return;
-  while (!signal.aborted && (await mayContinue())) {
+  while (await mayContinue()) {
     const payments = await listPaymentsWithoutMoney(pool, modes, PAYMENTS_PER_PAGE);
     for (const payment of payments) await voidPayment(options, payment);
     if (payments.length < PAYMENTS_PER_PAGE) return;

@@ -1,97 +1,41 @@
-import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
-import { MailError } from '../../../shared/mail/mail-error.ts';
-import type { Mailer } from '../../../shared/mail/mailer.ts';
+import { isVisible, linkTarget } from '../../../shared/domain/webhooks/chat-text.ts';
+import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
+import type { Mail } from '../../../shared/mail/mailer.ts';
+import { mailTime } from '../../../shared/mail/mail-time.ts';
+import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
+import { quotedName } from '../../../shared/mail/quoted-name.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import {
-  keepDigestMail,
-  leaseDigestMails,
-  readMonitorNames,
-  retryDigestMail,
-  settleDigestMail,
-} from '../../../shared/stores/digests/digest-mails.ts';
-import type { DigestMailOutcome, LeasedDigestMail } from '../../../shared/stores/digests/digest-mails.ts';
+import { readMonitorNames } from '../../../shared/stores/digests/digest-mails.ts';
+import type { DigestSection } from '../../../shared/stores/digests/digest-mails.ts';
 import { readDigestMatches } from '../../../shared/stores/digests/digest-matches.ts';
-import { awaitMails } from '../await-mails.ts';
-import { mailRetrySeconds } from '../mail-retry-seconds.ts';
-import { digestMail } from './digest-mail.ts';
-import type { DigestOfMonitor } from './digest-mail.ts';
-import { shareOut } from './share-out.ts';
+import { sendMails } from '../mail-outbox.ts';
+import type { MailingDeps } from '../mail-outbox.ts';
 
-const MAILS_AT_ONCE = 10;
-/** Longer than a mail may take, and the statements around it. */
-const LEASE_SECONDS = 60;
-/** The lease is prolonged where the statements before the mail took longer than this: PostgreSQL may be slow. */
-const KEEP_AFTER_MS = 5_000;
 /** While a mail waits, further matches of the account wait for the next one. */
 const EXPIRY_SECONDS = 3 * 24 * 3_600;
 /** Matches that a mail lists, of all its monitors together. */
 const LISTED_MATCHES = 100;
 
-export interface DigestMailingDeps {
-  pool: Pool;
-  mailer: Mailer;
-  /** Without a trailing slash. */
-  dashboardUrl: string;
-  metrics: Metrics;
-  logger: Logger;
-  /** Milliseconds; default: a monotonic clock. */
-  monotonic?: () => number;
-}
-
-/**
- * Mails digests that wait, ten at the same time. Any number of processes may run it: each mail is leased. Steps:
- * 1. Lease. A crash afterwards makes the mail wait for the end of its lease.
- * 2. Read the matches as they are now, and mail them. After a crash, or when the mail server accepted the mail without
- *    saying so, it is mailed again.
- * 3. Settle it.
- *
- * Before: `makeDigests` stored the mail.
- *
- * @returns how many mails were leased
- */
-export async function mailDigests(deps: DigestMailingDeps, signal: AbortSignal): Promise<number> {
-  const mails = await leaseDigestMails(deps.pool, {
-    limit: MAILS_AT_ONCE,
-    leaseSeconds: LEASE_SECONDS,
-    expirySeconds: EXPIRY_SECONDS,
-  });
-  await awaitMails(
-    mails.map((mail) => mailDigest(deps, mail)),
-    { leaseSeconds: LEASE_SECONDS, signal },
+/** Mails digests that wait, as `sendMails`, with their matches as they are now. `makeDigests` stored them. */
+export function mailDigests(deps: MailingDeps, signal: AbortSignal): Promise<number> {
+  const { pool, dashboardUrl } = deps;
+  return sendMails<DigestSection[]>(
+    deps,
+    {
+      outbox: 'digest_mails',
+      expirySeconds: EXPIRY_SECONDS,
+      kindOf: () => 'digest',
+      async compose({ says, madeAt }, to) {
+        const digests = await readDigests(pool, says);
+        return digests.length === 0 ? undefined : digestMail(digests, { to, madeAt, dashboardUrl });
+      },
+    },
+    signal,
   );
-  return mails.length;
 }
 
-async function mailDigest(deps: DigestMailingDeps, mail: LeasedDigestMail): Promise<void> {
-  const { mailer, dashboardUrl, metrics } = deps;
-  if (mail.isExpired) return settle(deps, mail, 'expired');
-  // The demo account has no address that mail can be sent to.
-  const to = mail.email === undefined ? undefined : parseEmailAddress(mail.email)?.address;
-  if (to === undefined) return settle(deps, mail, 'unwanted');
-  const digests = await readDigests(deps, mail);
-  if (digests === 'lost') return;
-  if (digests.length === 0) return settle(deps, mail, 'unwanted');
-  try {
-    await mailer.send(digestMail(digests, { to, madeAt: mail.createdAt, dashboardUrl }));
-  } catch (error) {
-    if (!(error instanceof MailError)) throw error;
-    metrics.notices.inc({ kind: 'digest', outcome: 'failed' });
-    await retryDigestMail(deps.pool, mail.leaseToken, mailRetrySeconds(mail.attempts));
-    const { failure, smtpStatus } = error;
-    deps.logger.warn({ account_id: mail.accountId, failure, smtpStatus }, 'a digest waits');
-    return;
-  }
-  await settle(deps, mail, 'sent');
-}
-
-/** Without those of monitors that are deleted meanwhile. `lost`: another process mails them. */
-async function readDigests(
-  { pool, monotonic = () => performance.now() }: DigestMailingDeps,
-  { sections, leaseToken }: LeasedDigestMail,
-): Promise<DigestOfMonitor[] | 'lost'> {
-  let keptAt = monotonic();
+/** Without those of monitors that are deleted meanwhile. */
+async function readDigests(pool: Pool, sections: readonly DigestSection[]): Promise<DigestOfMonitor[]> {
   const names = await readMonitorNames(
     pool,
     sections.map(({ monitorId }) => monitorId),
@@ -105,19 +49,75 @@ async function readDigests(
   for (const [index, section] of kept.entries()) {
     const matches = await readDigestMatches(pool, section, shares[index]!);
     digests.push({ ...section, name: names.get(section.monitorId)!, matches });
-    const now = monotonic();
-    if (now - keptAt < KEEP_AFTER_MS) continue;
-    keptAt = now;
-    if (!(await keepDigestMail(pool, leaseToken, LEASE_SECONDS))) return 'lost';
   }
   return digests;
 }
 
-async function settle(deps: DigestMailingDeps, mail: LeasedDigestMail, outcome: DigestMailOutcome): Promise<void> {
-  if (!(await settleDigestMail(deps.pool, mail.leaseToken, outcome))) {
-    deps.logger.warn({ account_id: mail.accountId, outcome }, 'a digest was settled after its lease');
-    return;
+/**
+ * Shares `total` places out among those who want some: each gets what it wants or an equal share, and what the modest
+ * ones leave goes to the others. Everybody gets at least one place, even if there are more of them than places.
+ *
+ * @param wanted at least 1 each
+ * @returns places in the order of `wanted`
+ */
+function shareOut(total: number, wanted: readonly number[]): number[] {
+  const shares = wanted.map(() => 1);
+  let left = total;
+  const modestFirst = wanted.map((want, index) => ({ want, index })).sort((a, b) => a.want - b.want);
+  for (const [position, { want, index }] of modestFirst.entries()) {
+    const share = Math.floor(left / (modestFirst.length - position));
+    shares[index] = Math.max(1, Math.min(want, share));
+    left = Math.max(0, left - shares[index]);
   }
-  deps.metrics.notices.inc({ kind: 'digest', outcome });
-  deps.logger.info({ account_id: mail.accountId, outcome }, 'a digest is settled');
+  return shares;
+}
+
+/** What a mail says of one monitor. */
+interface DigestOfMonitor extends DigestSection {
+  name: string;
+  /** The first ones of the range, as they are now. */
+  matches: StoredMatch[];
+}
+
+/** The mail of digests: for each monitor its matches, the page with all of them, and how to get them one by one. */
+function digestMail(
+  digests: readonly DigestOfMonitor[],
+  { to, madeAt, dashboardUrl }: { to: string; madeAt: Date; dashboardUrl: string },
+): Mail {
+  const pages = `${dashboardUrl}/dashboard/monitors`;
+  const [only] = digests.length === 1 ? digests : [];
+  const settings = only === undefined ? pages : `${pages}/${only.monitorId}/edit`;
+  const total = digests.reduce((sum, { count }) => sum + count, 0);
+  const subject = only === undefined ? `${matchesOf(total)} of ${digests.length} monitors` : matchesOf(total);
+  const paragraphs = [
+    wrapLines(`What your ${only === undefined ? 'monitors' : 'monitor'} found by ${mailTime(madeAt)}:`),
+    ...digests.flatMap((digest) => section(digest, `${pages}/${digest.monitorId}`)),
+    wrapLines('You get these mails because of the setting “digest” of the monitor. Sign in to change it:'),
+    [settings],
+  ];
+  return { ...plainMail(to, subject, paragraphs), unsubscribeUrl: settings };
+}
+
+function section({ name, period, count, matches }: DigestOfMonitor, page: string): string[][] {
+  const more = count - matches.length;
+  const whole = more > 0 ? `and ${more.toLocaleString('en')} more, on the page of the monitor:` : 'All of them:';
+  return [
+    wrapLines(`${quotedName(name)} (${period}): ${matchesOf(count)}.`),
+    matches.flatMap(linesOf),
+    [whole],
+    [page],
+  ];
+}
+
+function linesOf(match: StoredMatch): string[] {
+  const { kind, title, body, subreddit, matchedTerms, permalink } = match;
+  const text = isVisible(title) ? title : body;
+  const what = kind === 'comment' && isVisible(title) ? 'comment on ' : '';
+  const line = `- ${what}${quotedName(text)} in ${quotedName(subreddit)}, keyword ${quotedName(matchedTerms[0] ?? '')}`;
+  const link = linkTarget(permalink, (piece) => piece.length);
+  return link === undefined ? [line] : [line, link];
+}
+
+function matchesOf(count: number): string {
+  return count === 1 ? '1 new match' : `${count.toLocaleString('en')} new matches`;
 }

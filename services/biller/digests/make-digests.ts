@@ -1,12 +1,59 @@
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { sqlState } from '../../../shared/postgres/postgres-away.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { insertDigestMail } from '../../../shared/stores/digests/digest-mails.ts';
-import { advanceDigests, takeDueDigests } from '../../../shared/stores/digests/due-digests.ts';
+import {
+  advanceDigests,
+  listAccountsWithDueDigests,
+  takeDueDigests,
+} from '../../../shared/stores/digests/due-digests.ts';
 import type { DueDigest } from '../../../shared/stores/digests/due-digests.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
 
+const ACCOUNTS_PER_PAGE = 500;
+/** SQLSTATE of a statement that took longer than its limit. */
+const TOOK_TOO_LONG = '57014';
+
+export interface DigestRoundDeps {
+  pool: Pool;
+  /** Without a trailing slash. */
+  dashboardUrl: string;
+  metrics: Metrics;
+  logger: Logger;
+  mayContinue: () => Promise<boolean>;
+}
+
+/**
+ * Makes the digests that are due, an account at a time. It costs one short statement when none is due. An account whose
+ * statements take too long waits for the next round: the others must not wait for it.
+ */
+export async function makeDueDigests(deps: DigestRoundDeps): Promise<void> {
+  const { pool, metrics, logger, mayContinue } = deps;
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const accountIds: string[] = await listAccountsWithDueDigests(pool, after, ACCOUNTS_PER_PAGE);
+    for (const accountId of accountIds) {
+      if (!(await mayContinue())) return;
+      try {
+        count(metrics, await makeDigests(deps, accountId));
+      } catch (error) {
+        if (sqlState(error) !== TOOK_TOO_LONG) throw error;
+        logger.warn({ err: error, accountId }, 'the digests of an account took too long; they are tried again');
+      }
+    }
+    after = accountIds.length < ACCOUNTS_PER_PAGE ? undefined : accountIds.at(-1);
+  }
+}
+
+function count({ digestsMade, monitorEvents }: Metrics, made: MadeDigests): void {
+  for (const to of ['webhook', 'mail', 'nobody'] as const) if (made[to] > 0) digestsMade.inc({ to }, made[to]);
+  if (made.webhook > 0) monitorEvents.inc({ type: 'monitor.digest', outcome: 'stored' }, made.webhook);
+}
+
 /** Digests by whom they are for. */
-export interface MadeDigests {
+interface MadeDigests {
   webhook: number;
   mail: number;
   /** They had no matches. */

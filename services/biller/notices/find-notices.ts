@@ -1,6 +1,7 @@
 import { daysLeft } from '../../../shared/domain/accounts/credits-left.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readCreditUses } from '../../../shared/stores/notices/credit-uses.ts';
 import {
   listCausedNotices,
@@ -12,7 +13,7 @@ import {
 } from '../../../shared/stores/notices/notice-causes.ts';
 import type { CausedNotice } from '../../../shared/stores/notices/notice-causes.ts';
 import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
-import { claimNotice } from '../../../shared/stores/notices/notices.ts';
+import { claimNotice, countWaitingNotices } from '../../../shared/stores/notices/notices.ts';
 import type { NoticeFacts } from '../../../shared/stores/notices/notices.ts';
 import { closeAlarms, listDueAlarms, postponeAlarms } from '../../../shared/stores/notices/webhook-alarms.ts';
 import type { DueAlarm } from '../../../shared/stores/notices/webhook-alarms.ts';
@@ -26,6 +27,27 @@ const LEAST_FAILURES = 10;
 /** Attempts are stored this long; an older alarm could not end. */
 const ATTEMPT_DAYS = 30;
 const LOW_DAYS = 3;
+/** All balances are looked at this often, or as often as pages of 500 accounts every round allow. */
+const BALANCES_MS = 10 * 60_000;
+const MOST_COUNTED = 1_000;
+
+/**
+ * A round that looks for notices. It costs four short statements when nothing has changed, and one more for each 500
+ * accounts whose balances it looks at.
+ */
+export function createNoticeRound({ pool, metrics }: { pool: Pool; metrics: Metrics }): () => Promise<void> {
+  let position = '';
+  let balancesAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    metrics.noticesWaiting.set(await countWaitingNotices(pool, MOST_COUNTED));
+    await findCausedNotices(pool);
+    await findRecoveries(pool);
+    const now = performance.now();
+    if (position === '' && now - balancesAt < BALANCES_MS) return;
+    if (position === '') balancesAt = now;
+    position = (await findLowBalances(pool, position)) ?? '';
+  };
+}
 
 /**
  * Turns causes that triggers recorded into notices. Each account's is one transaction: it takes the causes, reads what

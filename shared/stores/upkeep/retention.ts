@@ -224,7 +224,7 @@ const EXPIRING: Record<string, { by: string; kept: string; and?: string }> = {
 
 export const EXPIRING_TABLES = Object.keys(EXPIRING);
 
-/** Deletes at most `limit` expired rows of one of EXPIRING_TABLES, the oldest first; locked ones stay. Returns how many. */
+/** Deletes at most `limit` expired rows of a table, the oldest first; locked ones stay. Returns how many. */
 export async function deleteExpired(db: Queryable, table: string, limit: number): Promise<number> {
   const { by, kept, and = 'true' } = EXPIRING[table]!;
   const { rowCount } = await db.query(

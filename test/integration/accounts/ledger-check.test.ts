@@ -188,8 +188,7 @@ describe('the daily check', () => {
       write: (line) => void logged.push((JSON.parse(line) as { account_id: string }).account_id),
     });
     const metrics = createMetrics();
-    const { signal } = new AbortController();
-    const finished = await checkLedger({ pool, metrics, logger, signal, mayContinue: () => Promise.resolve(true) });
+    const finished = await checkLedger({ pool, metrics, logger, mayContinue: () => Promise.resolve(true) });
     const gauge = await metrics.registry.getSingleMetric('ledger_mismatches')!.get();
     return { finished, mismatches: gauge.values[0]!.value, logged };
   }

@@ -71,10 +71,9 @@ describe.skipIf(IS_MISSING)(`stripe-mock${REASON}`, () => {
     const lines: string[] = [];
     const logger = createLogger('error', { write: (line) => void lines.push(line) });
     const stripe = createStripe({ ...SETTINGS, apiUrl });
-    const { signal } = new AbortController();
     const mayContinue = () => Promise.resolve(true);
     const deps = { pool: db.pool, metrics: createMetrics(), logger, stripe, settings: SETTINGS };
-    expect(await reconcilePayments({ ...deps, clock: systemClock, signal, mayContinue })).toBe(true);
+    expect(await reconcilePayments({ ...deps, clock: systemClock, mayContinue })).toBe(true);
     expect(lines).toEqual([]);
   });
 });

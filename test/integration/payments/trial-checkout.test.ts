@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RECONCILIATION_SECONDS, reconciliationRound } from '../../../services/biller/payment-rounds.ts';
-import { Lease } from '../../../services/biller/lease.ts';
-import { reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
+import { createReconciliation, reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
 import { packForSale } from '../../../shared/domain/accounts/packs-for-sale.ts';
 import { startCheckout } from '../../../shared/payments/start-checkout.ts';
 import type { StartedCheckout } from '../../../shared/payments/start-checkout.ts';
@@ -87,7 +85,6 @@ test('a price that differs from the table of packs is refused before anybody pay
   await expect(startCheckout(deps, wanted)).rejects.toThrow('asks for 1 usd instead of 1000 usd');
 });
 
-const { signal } = new AbortController();
 const mayContinue = () => Promise.resolve(true);
 
 test('lost webhooks of purchases and refunds are healed from the lists of the last three days, once', async () => {
@@ -102,7 +99,7 @@ test('lost webhooks of purchases and refunds are healed from the lists of the la
   const metrics = createMetrics();
   // Events that are younger than ten minutes may be under way.
   const clock = () => Date.now() + 11 * 60_000;
-  const deps = { pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue, ...mute.payments, clock };
+  const deps = { pool: db.pool, metrics, logger: silentLogger(), mayContinue, ...mute.payments, clock };
   expect(await reconcilePayments(deps)).toBe(true);
   expect(await accountOf(bought)).toMatchObject({ balance: 5_010, pack: 9 });
   expect(await accountOf(refunded)).toMatchObject({ balance: 10, owed: 0, pack: 0 });
@@ -121,21 +118,21 @@ test('while the provider is away the comparison is repeated, with one line in th
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   let apiUrl = 'http://127.0.0.1:9';
   const away = createStripe({ ...mute.payments.settings, apiUrl });
-  const payments = {
+  const deps = {
+    pool: db.pool,
+    metrics: createMetrics(),
+    logger,
     settings: mute.payments.settings,
     clock: systemClock,
     get stripe() {
       return apiUrl === mute.url ? mute.payments.stripe : away;
     },
   };
-  const deps = { pool: db.pool, metrics: createMetrics(), logger, signal, payments };
-  const round = reconciliationRound(deps, new Lease(db.pool, 'test', RECONCILIATION_SECONDS));
+  const reconcile = createReconciliation(deps);
+  const round = () => reconcile(mayContinue);
   expect([await round(), await round()]).toEqual([60_000, 60_000]);
   expect(lines.map(({ level }) => level)).toEqual([40]);
   apiUrl = mute.url;
-  expect(await round()).toBe(300_000);
+  expect(await round()).toBe(3_600_000);
   expect(lines.at(-1)?.msg).toBe('payments are compared with the provider again');
-  // The lease is kept for an hour: nobody compares again before.
-  apiUrl = 'http://127.0.0.1:9';
-  expect(await round()).toBe(300_000);
 });

@@ -278,9 +278,8 @@ describe('purchases without money', () => {
   }
 
   function voidAll(modes: readonly ('trial' | 'test')[], metrics = createMetrics()): Promise<void> {
-    const { signal } = new AbortController();
     const mayContinue = () => Promise.resolve(true);
-    return voidPayments({ pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue }, modes);
+    return voidPayments({ pool: db.pool, metrics, logger: silentLogger(), mayContinue }, modes);
   }
 
   test('purchases without money are taken back once, by several processes at once; paid ones and spent credits count', async () => {

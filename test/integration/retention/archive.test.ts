@@ -111,7 +111,6 @@ function advance(): Promise<void> {
     prefix,
     clickhouse: pipeline.clickhouse,
     logger: silentLogger(),
-    signal: new AbortController().signal,
     mayContinue: () => Promise.resolve(true),
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Lease } from '../../../services/biller/lease.ts';
+import { Lease } from '../../../services/biller/jobs.ts';
 import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -40,8 +40,8 @@ test('a holder that lives keeps its lease when the clock is set back', async () 
 test('what is kept taken for an hour stays so, unless the clock was ahead', async () => {
   const [mine, other] = [new Lease(db.pool, 'payments', 3_600), new Lease(db.pool, 'payments', 3_600)];
   expect(await mine.mayContinue()).toBe(true);
-  await expect(mine.holdFor(3_601)).rejects.toThrow('payments: kept taken for longer than declared');
-  await mine.holdFor(3_600);
+  await expect(mine.rest(3_601)).rejects.toThrow('payments: kept taken for longer than declared');
+  await mine.rest(3_600);
   for (const shift of ['0', '59 minutes', '0']) {
     await db.setShift(shift);
     expect(await other.mayContinue()).toBe(false);

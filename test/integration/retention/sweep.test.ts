@@ -335,12 +335,14 @@ test('the biller sweeps only with the lease, survives a Postgres outage, and rel
   await db.pool.query('DELETE FROM leases');
   const biller = startBiller(deps);
   await eventually('the matches are swept', async () => (await count('matches')) === 0);
+  await eventually('spikes are looked for', async () => (await count(`leases WHERE name = 'spikes'`)) === 1);
   await eventually('the ledger is checked', async () => {
     return (await count(`leases WHERE name = 'ledger-check' AND lease_until::time < '00:00:01'`)) === 1;
   });
   await biller.stop();
-  // The lease of the daily ledger check stays.
-  expect((await db.pool.query('SELECT name FROM leases')).rows).toEqual([{ name: 'ledger-check' }]);
+  // The leases of the daily ledger check and of the hourly look for spikes stay.
+  const { rows } = await db.pool.query('SELECT name FROM leases ORDER BY name');
+  expect(rows).toEqual([{ name: 'ledger-check' }, { name: 'spikes' }]);
 
   proxy.goAway();
   await startBiller(deps).stop();

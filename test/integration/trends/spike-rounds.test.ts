@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Lease } from '../../../services/biller/lease.ts';
-import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
+import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
@@ -49,11 +48,13 @@ const found = (monitorId: string, count: number, seenAt: number) =>
   ]);
 
 /** A round as one process makes it. */
-const createRound = (): (() => Promise<number>) => {
-  const { signal } = new AbortController();
-  const deps = { pool: db.pool, clickhouse: archive.client, metrics };
-  return createSpikeRound({ ...deps, signal }, new Lease(db.pool, 'spikes'));
-};
+const judge = (): Promise<number | false> =>
+  findRecentSpikes({
+    pool: db.pool,
+    clickhouse: archive.client,
+    metrics,
+    mayContinue: () => Promise.resolve(true),
+  });
 
 async function events(): Promise<[string, string, unknown][]> {
   const { rows } = await db.pool.query<{ monitor_id: string; key: string; payload: unknown }>(
@@ -66,13 +67,10 @@ test('a spike is one event, however often and by however many processes it is fo
   const id = await watcher();
   await found(id, 12, AT);
   await found(id, 9, AT - HOUR);
-  const processes = [createRound(), createRound(), createRound()];
-  await Promise.all(processes.map((round) => round()));
+  await Promise.all([judge(), judge(), judge()]);
   const at = new Date(AT).toISOString();
   expect(await events()).toEqual([[id, at, { at, interval: 'hour', count: 12, expected: 0, score: 12 }]]);
-  // After a restart, the lease has ended.
-  await db.pool.query('TRUNCATE leases');
-  await createRound()();
+  await judge();
   expect(await events()).toHaveLength(1);
   expect((await metrics.monitorEvents.get()).values).toMatchObject([
     { labels: { type: 'monitor.spike', outcome: 'stored' }, value: 1 },
@@ -83,14 +81,13 @@ test('an hour is judged after its end, and again for what the archive got late',
   const id = await watcher();
   const now = Math.floor(Date.now() / HOUR) * HOUR;
   await found(id, 40, now);
-  const round = createRound();
-  await round();
+  const nextMs = await judge();
+  expect(nextMs).toBeGreaterThan(0);
+  expect(nextMs).toBeLessThanOrEqual(HOUR);
   expect(await events()).toEqual([]);
   await found(id, 15, AT);
-  await round();
-  expect(await events()).toEqual([]);
   await db.setShift('1 hour');
-  await round();
+  await judge();
   expect((await events()).map(([, key]) => key)).toContain(new Date(AT).toISOString());
 });
 
@@ -104,7 +101,7 @@ test('what was seen more than an hour after its creation, as after an outage, ma
     { ...few, monitorId: mixed, seq: 1 },
     { ...many, monitorId: mixed, seq: 100 },
   ]);
-  await createRound()();
+  await judge();
   const counts = (await events()).map(([monitor, , payload]) => [monitor, (payload as { count: number }).count]);
   expect(counts).toEqual(
     [
@@ -121,6 +118,6 @@ test('only active monitors that ask for it and have a webhook, and none that are
   await db.pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [ids[2]]);
   const heard = await watcher();
   for (const id of [...ids, heard]) await found(id, 50, AT - DAY / 12);
-  await createRound()();
+  await judge();
   expect((await events()).map(([monitor]) => monitor)).toEqual([heard]);
 });

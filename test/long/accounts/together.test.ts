@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { renewMonitors } from '../../../services/biller/renew-monitors.ts';
+import { renewMonitors } from '../../../services/biller/renewal-pass.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

@@ -190,7 +190,6 @@ async function reconcile(events: readonly SampleEvent[]): Promise<void> {
   const lists = { events: events.map((event) => ({ ...event, created: yesterday })), sessions: [] };
   const provider = await startListedPayments(lists);
   const stripe = createStripe({ secretKey: PAYMENT_SETTINGS.secretKey, apiUrl: provider.url });
-  const { signal } = new AbortController();
   const round = (pool: Pool) =>
     reconcilePayments({
       pool,
@@ -199,7 +198,6 @@ async function reconcile(events: readonly SampleEvent[]): Promise<void> {
       stripe,
       settings: PAYMENT_SETTINGS,
       clock: systemClock,
-      signal,
       mayContinue: () => Promise.resolve(true),
     });
   expect(await Promise.all(pools.map(round))).toEqual([true, true]);

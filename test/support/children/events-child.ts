@@ -3,11 +3,11 @@
  * argument is JSON: `EventsChildOptions`. With `killed` it is killed (SIGKILL) right before or after that commit of a
  * transaction: of the making of digests, or of the storing of an attempt's outcome.
  */
-import { createDigestRound } from '../../../services/biller/digests/digest-round.ts';
+import { makeDueDigests } from '../../../services/biller/digests/make-digests.ts';
 import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
-import { Lease } from '../../../services/biller/lease.ts';
-import { createSpikeRound } from '../../../services/biller/spikes/spike-round.ts';
-import { startLoop } from '../../../services/biller/start-loop.ts';
+import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
+import { runJob } from '../../../services/biller/jobs.ts';
+import type { Job } from '../../../services/biller/jobs.ts';
 import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -51,16 +51,13 @@ const fatal = (error: unknown): void => {
 function startBillerLoops(): void {
   const clickhouse = createClickhouse(options.clickhouseUrl, 'biller-child');
   const mailer = createMailer({ smtpUrl: options.smtpUrl, from: 'Forum <no-reply@example.com>', outbox: '' });
-  const deps = { pool, clickhouse, mailer, dashboardUrl, metrics, logger, signal };
-  const rounds = {
-    'making digests': createDigestRound(deps, new Lease(pool, 'digests')),
-    'mailing digests': () => mailDigests(deps, signal),
-    'looking for spikes': createSpikeRound(deps, new Lease(pool, 'spikes')),
+  const deps = { pool, clickhouse, mailer, dashboardUrl, metrics, logger, signal, fatal };
+  const jobs: Record<string, Omit<Job, 'everyMs'>> = {
+    'making digests': { lease: 'digests', round: (mayContinue) => makeDueDigests({ ...deps, mayContinue }) },
+    'mailing digests': { round: () => mailDigests(deps, signal) },
+    'looking for spikes': { lease: 'spikes', round: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }) },
   };
-  for (const [what, round] of Object.entries(rounds)) {
-    const work = () => round().then(() => PAUSE_MS);
-    void startLoop({ what, work, retryMs: PAUSE_MS, logger, signal, fatal });
-  }
+  for (const [work, job] of Object.entries(jobs)) void runJob(deps, work, { ...job, everyMs: PAUSE_MS });
 }
 
 function startEvents(): void {

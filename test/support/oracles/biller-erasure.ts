@@ -13,7 +13,6 @@ export function eraseInPostgres(pool: Pool, mayContinue = () => true): Promise<v
     prefix: '',
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     logger,
-    signal: new AbortController().signal,
     mayContinue: () => Promise.resolve(mayContinue()),
   });
 }

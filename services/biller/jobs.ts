@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { OutageLog } from '../../shared/outages/outage-log.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
+import { TopicsUnreadable } from './archive-progress.ts';
+
+const LEASE_SECONDS = 25;
+const RENEW_AFTER_MS = 10_000;
+/** How often a process asks for the lease of a job that another one has: it takes over within 30 s of a kill. */
+const POLL_MS = 5_000;
+/** Wait after a round in which an engine was away. */
+const RETRY_MS = 1_000;
+
+/** Work in rounds, which may be repeated or interrupted anywhere. Two may overlap where a statement takes long. */
+export interface Job {
+  everyMs: number;
+  /** Name of its lease: one process at a time does it. Without: every process. */
+  lease?: string;
+  /** After a round nobody makes another, in any process, until the next is due; at most so long. */
+  restSeconds?: number;
+  /**
+   * @param mayContinue ask before each statement that changes many rows: false when the process stops or lost the lease
+   * @returns milliseconds until the next round, if it is not `everyMs`; false when the round was not finished
+   */
+  round(mayContinue: () => Promise<boolean>): Promise<unknown>;
+  /** Another process does it. */
+  elsewhere?: () => void;
+}
+
+export interface JobDeps {
+  pool: Pool;
+  logger: Logger;
+  metrics?: Metrics;
+  signal: AbortSignal;
+  fatal: (error: Error) => void;
+}
+
+/** Repeats a job. Resolves when the signal has aborted and the current round has ended, or after `fatal`. */
+export async function runJob(deps: JobDeps, work: string, job: Job): Promise<void> {
+  const { pool, signal, fatal, metrics } = deps;
+  const lease = job.lease === undefined ? undefined : new Lease(pool, job.lease, job.restSeconds);
+  const mayContinue = async () => !signal.aborted && (lease === undefined || (await lease.mayContinue()));
+  const outage = new OutageLog({ ...deps, work });
+  while (!signal.aborted) {
+    let waitMs = RETRY_MS;
+    const endTimer = metrics?.roundSeconds.startTimer({ work });
+    try {
+      waitMs = await makeRound(job, lease, mayContinue);
+      endTimer?.();
+      outage.recovered();
+    } catch (error) {
+      if (awayEngine(error) === undefined && !(error instanceof TopicsUnreadable)) {
+        fatal(error as Error);
+        return;
+      }
+      outage.failed(error);
+    }
+    await delay(waitMs, signal);
+  }
+  // A lease that cannot be released ends by itself.
+  await lease?.release().catch((error: unknown) => {
+    if (!isPostgresAway(error)) throw error;
+  });
+}
+
+async function makeRound(job: Job, lease: Lease | undefined, mayContinue: () => Promise<boolean>): Promise<number> {
+  const { everyMs, restSeconds } = job;
+  if (!(await mayContinue())) {
+    job.elsewhere?.();
+    return lease?.isResting() ? everyMs : Math.min(everyMs, POLL_MS);
+  }
+  const result = await job.round(mayContinue);
+  const nextMs = typeof result === 'number' ? result : everyMs;
+  if (restSeconds !== undefined && result !== false) await lease?.rest(nextMs / 1_000);
+  else if (nextMs > POLL_MS * 3) await lease?.release();
+  return Math.min(nextMs, everyMs);
+}
+
+/** A lease in Postgres that lets one process at a time do a job. It ends by itself 25 s after the last renewal. */
+export class Lease {
+  private readonly pool: Pool;
+  private readonly name: string;
+  private readonly longestSeconds: number;
+  private holder = randomUUID();
+  private takenAt = Number.NEGATIVE_INFINITY;
+  private restsUntil = Number.NEGATIVE_INFINITY;
+
+  /** @param longestSeconds the longest that it is kept taken, by `rest` */
+  constructor(pool: Pool, name: string, longestSeconds = LEASE_SECONDS) {
+    this.pool = pool;
+    this.name = name;
+    this.longestSeconds = longestSeconds;
+  }
+
+  /** Takes or renews the lease; returns whether this process holds it. */
+  async mayContinue(): Promise<boolean> {
+    const now = performance.now();
+    if (this.isResting()) return false;
+    if (now - this.takenAt < RENEW_AFTER_MS) return true;
+    if (!(await this.take(LEASE_SECONDS))) return false;
+    this.takenAt = now;
+    return true;
+  }
+
+  /** Keeps the lease taken for the given seconds: no process gets it before, not even this one. */
+  async rest(seconds: number): Promise<void> {
+    if (seconds > this.longestSeconds) throw new RangeError(`${this.name}: kept taken for longer than declared`);
+    if (await this.take(seconds)) this.restsUntil = performance.now() + seconds * 1_000;
+    this.forget();
+  }
+
+  isResting(): boolean {
+    return performance.now() < this.restsUntil;
+  }
+
+  /** Releases the lease if this process holds it. */
+  async release(): Promise<void> {
+    await releaseLease(this.pool, { name: this.name, holder: this.holder });
+    this.forget();
+  }
+
+  private forget(): void {
+    this.holder = randomUUID();
+    this.takenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  private take(seconds: number): Promise<boolean> {
+    const { name, holder, longestSeconds } = this;
+    return takeLease(this.pool, { name, holder, seconds, longestSeconds });
+  }
+}
