@@ -1,10 +1,7 @@
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import {
-  eraseAttempts,
-  eraseMatches,
-  eraseMonitorCounters,
-  eraseMonitorHistory,
+  eraseMonitorRows,
   eraseMonitors,
   finishErasure,
   storeArchiveOffsets,
@@ -63,18 +60,9 @@ async function eraseInPostgres(
   { accountId, monitorIds }: AccountErasure,
   mayContinue: () => Promise<boolean>,
 ): Promise<boolean> {
-  const repeat = async (deleteSome: () => Promise<number>) => {
-    let deleted = BATCH;
-    while (deleted >= BATCH && (await mayContinue())) deleted = await deleteSome();
-  };
   for (let first = 0; first < monitorIds.length; first += MONITORS_PER_STATEMENT) {
     const ids = monitorIds.slice(first, first + MONITORS_PER_STATEMENT);
-    // The counters rows first: a recorder that finds none adds no match and publishes none again.
-    await eraseMonitorCounters(pool, ids);
-    await repeat(() => eraseMatches(pool, ids, BATCH));
-    await repeat(() => eraseAttempts(pool, ids, BATCH));
-    if (!(await mayContinue())) return false;
-    await eraseMonitorHistory(pool, ids);
+    if (!(await eraseMonitorRows(pool, ids, BATCH, mayContinue))) return false;
     await eraseMonitors(pool, ids);
   }
   return markErasedHere(pool, accountId);

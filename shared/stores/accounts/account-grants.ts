@@ -1,7 +1,5 @@
 import { grantHashStart, grantPublicId } from '../../domain/accounts/oauth-secret.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { listOAuthGrants, revokeAccountGrant } from './oauth-grants.ts';
-import type { StoredGrant } from './oauth-grants.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 /** An OAuth grant of an account: a program that may use the tool server on its behalf. */
@@ -15,6 +13,12 @@ export interface AccountGrant {
   grantedAt: Date;
   /** To the minute; null when never used. */
   lastUsedAt: Date | null;
+}
+
+interface StoredGrant extends Pick<AccountGrant, 'grantedAt' | 'lastUsedAt'> {
+  idHash: Buffer;
+  /** Sealed. */
+  payload: Buffer;
 }
 
 const MAX_GRANTS = 1_000;
@@ -34,15 +38,52 @@ export async function listAccountGrants(
     names.set(clientId, name);
     return name;
   };
-  const grants = await listOAuthGrants(db, accountId, MAX_GRANTS);
-  const read = await Promise.all(grants.map((grant) => grantOf(grant, records, nameOf)));
+  const { rows } = await db.query<StoredGrant>(
+    `SELECT id_hash AS "idHash", payload, written_at AS "grantedAt", last_used_at AS "lastUsedAt"
+     FROM oauth_records
+     WHERE account_id = $1 AND model = 'Grant' AND expires_at > (SELECT service_now())
+     ORDER BY written_at DESC, id_hash
+     LIMIT $2`,
+    [accountId, MAX_GRANTS],
+  );
+  const read = await Promise.all(rows.map((grant) => grantOf(grant, records, nameOf)));
   return read.filter((grant) => grant !== undefined);
 }
 
-/** Revokes a grant for all processes at once. Returns false when the account has no grant with this id. */
+/**
+ * Revokes a grant of an account with its codes and tokens. Every process refuses requests that arrive after the commit.
+ * Until the grant would have expired, it is known as revoked, so that a repeated request is answered like the first.
+ *
+ * @returns false when the account has no grant with this id
+ */
 export async function revokeGrant(db: Queryable, accountId: string, publicId: string): Promise<boolean> {
   const hashStart = grantHashStart(publicId);
-  return hashStart !== undefined && revokeAccountGrant(db, accountId, hashStart);
+  if (hashStart === undefined) return false;
+  const { rows } = await db.query<{ id_hash: Buffer; model: string }>(
+    `SELECT id_hash, model FROM oauth_records
+     WHERE account_id = $1 AND model IN ('Grant', 'RevokedGrant') AND substring(id_hash FOR $3) = $2
+       AND expires_at > (SELECT service_now())`,
+    [accountId, hashStart, hashStart.length],
+  );
+  const [grant] = rows;
+  if (grant?.model === 'Grant') {
+    // A token that is issued at the same moment is invalid without its grant.
+    await db.query(
+      `WITH locked AS MATERIALIZED (
+         SELECT id_hash FROM oauth_records
+         WHERE grant_hash = $1 OR (id_hash = $1 AND model = 'Grant')
+         ORDER BY id_hash
+         FOR UPDATE
+       ), revoked AS (
+         UPDATE oauth_records r SET model = 'RevokedGrant', payload = ''
+         FROM locked
+         WHERE r.id_hash = locked.id_hash AND r.id_hash = $1
+       )
+       DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash AND r.id_hash <> $1`,
+      [grant.id_hash],
+    );
+  }
+  return grant !== undefined;
 }
 
 async function grantOf(

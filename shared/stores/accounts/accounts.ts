@@ -15,6 +15,8 @@ export interface StoredAccount {
   createdAt: Date;
 }
 
+const ACCOUNTS = 'SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt" FROM accounts';
+
 /**
  * Adds an account with no credits and no pack. Waits for a concurrent insert of the same mailbox.
  *
@@ -35,8 +37,7 @@ export async function insertAccount(
 /** Finds an account by id, or by its mailbox in canonical form. */
 export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
-     FROM accounts
+    `${ACCOUNTS}
      WHERE id = $1 OR mailbox = $1`,
     [idOrMailbox],
   );
@@ -46,8 +47,7 @@ export async function findAccount(db: Queryable, idOrMailbox: string): Promise<S
 /** Locks an account until the transaction ends and reads it in the same statement. */
 export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
-     FROM accounts
+    `${ACCOUNTS}
      WHERE id = $1
      FOR UPDATE`,
     [id],
@@ -58,8 +58,7 @@ export async function lockAccount(db: Queryable, id: string): Promise<StoredAcco
 /** Lists accounts by id, after a given id; at most 1,000. */
 export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
-     FROM accounts
+    `${ACCOUNTS}
      WHERE id > $1
      ORDER BY id
      LIMIT 1000`,

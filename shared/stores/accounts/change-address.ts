@@ -1,5 +1,5 @@
 import { inTransaction } from '../../postgres/pool.ts';
-import type { Pool, Queryable } from '../../postgres/pool.ts';
+import type { Pool } from '../../postgres/pool.ts';
 import { sqlState } from '../../postgres/postgres-away.ts';
 import { endOtherDashboardSessions } from '../dashboard/dashboard-sessions.ts';
 import { lockAccount } from './accounts.ts';
@@ -33,10 +33,20 @@ export async function changeAddress(pool: Pool, change: AddressChange): Promise<
       const account = await lockAccount(client, change.accountId);
       if (account?.status !== 'active' || account.email !== change.oldEmail) return 'outdated';
       // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
-      await deletePendingCodes(client, account.mailbox);
+      await client.query('DELETE FROM signups WHERE mailbox = $1', [account.mailbox]);
       // A sign-up of the new mailbox takes them in this order too.
-      await updateAddress(client, change);
-      await rememberCreditedMailboxes(client, change.mailboxHashes);
+      await client.query('UPDATE accounts SET email = $2, mailbox = $3 WHERE id = $1', [
+        change.accountId,
+        change.newEmail,
+        change.newMailbox,
+      ]);
+      await client.query(
+        `INSERT INTO credited_mailboxes (mailbox_hash)
+         SELECT hash FROM unnest($1::bytea[]) AS hash
+         ORDER BY hash
+         ON CONFLICT DO NOTHING`,
+        [change.mailboxHashes],
+      );
       await endOtherDashboardSessions(client, change.accountId, change.keptSessionId);
       return 'changed';
     });
@@ -44,22 +54,4 @@ export async function changeAddress(pool: Pool, change: AddressChange): Promise<
     if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
     throw error;
   }
-}
-
-async function deletePendingCodes(db: Queryable, mailbox: string): Promise<void> {
-  await db.query('DELETE FROM signups WHERE mailbox = $1', [mailbox]);
-}
-
-async function rememberCreditedMailboxes(db: Queryable, hashes: readonly Buffer[]): Promise<void> {
-  await db.query(
-    `INSERT INTO credited_mailboxes (mailbox_hash)
-     SELECT hash FROM unnest($1::bytea[]) AS hash
-     ORDER BY hash
-     ON CONFLICT DO NOTHING`,
-    [hashes],
-  );
-}
-
-async function updateAddress(db: Queryable, { accountId, newEmail, newMailbox }: AddressChange): Promise<void> {
-  await db.query('UPDATE accounts SET email = $2, mailbox = $3 WHERE id = $1', [accountId, newEmail, newMailbox]);
 }

@@ -1,7 +1,5 @@
-import type { Pool, Queryable } from '../../postgres/pool.ts';
+import type { Pool } from '../../postgres/pool.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
-import { deleteDashboardSessions } from '../dashboard/dashboard-sessions.ts';
-import { deleteAccountDigestMails } from '../digests/digest-mails.ts';
 import { deleteAccountNotices } from '../notices/notices.ts';
 import { deleteAccountOAuthRecords } from './oauth-records.ts';
 
@@ -22,73 +20,40 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       'deleted',
     );
     // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
-    await deleteSignups(client, accountId);
-    await rememberCreditedMailbox(client, kept.mailboxHash, account.owed);
-    await deleteStoredAnswers(client, accountId);
+    await client.query('DELETE FROM signups WHERE mailbox = $1', [account.mailbox]);
+    await client.query(
+      `INSERT INTO credited_mailboxes AS kept (mailbox_hash, owed) VALUES ($1, $2)
+       ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`,
+      [kept.mailboxHash, account.owed],
+    );
+    // Rows that a running request has locked are skipped, because it may wait for a monitor that is locked here; they
+    // expire within a day.
+    await client.query(
+      `WITH free AS MATERIALIZED (
+         SELECT route, key FROM idempotency_keys WHERE account_id = $1 FOR UPDATE SKIP LOCKED
+       )
+       DELETE FROM idempotency_keys k USING free WHERE k.account_id = $1 AND k.route = free.route AND k.key = free.key`,
+      [accountId],
+    );
     await deleteAccountOAuthRecords(client, accountId);
-    await deleteDashboardSessions(client, accountId);
-    await deleteSignInNetworks(client, accountId);
+    await client.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);
+    await client.query('DELETE FROM sign_in_networks WHERE mailbox = $1', [account.mailbox]);
     await deleteAccountNotices(client, accountId);
-    await deleteAccountDigestMails(client, accountId);
-    await anonymise(client, accountId);
-    await revokeAllKeys(client, accountId);
-    await queueErasure(client, accountId);
+    await client.query('DELETE FROM digest_mails WHERE account_id = $1', [accountId]);
+    await client.query(`UPDATE accounts SET status = 'deleted', email = '', mailbox = 'deleted:' || id WHERE id = $1`, [
+      accountId,
+    ]);
+    await client.query(
+      `UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now()), name = '' WHERE account_id = $1`,
+      [accountId],
+    );
+    // All monitors of the account that still have a row.
+    await client.query(
+      `INSERT INTO account_erasures (account_id, monitor_ids)
+       VALUES ($1, ARRAY(SELECT id FROM monitors WHERE account_id = $1 ORDER BY id))`,
+      [accountId],
+    );
     return true;
   });
   return closed ?? false;
-}
-
-/** Deletes pending sign-ups of the account's mailbox. This and the next must run before `anonymise` removes it. */
-async function deleteSignups(db: Queryable, accountId: string): Promise<void> {
-  await db.query('DELETE FROM signups WHERE mailbox = (SELECT mailbox FROM accounts WHERE id = $1)', [accountId]);
-}
-
-async function deleteSignInNetworks(db: Queryable, accountId: string): Promise<void> {
-  await db.query('DELETE FROM sign_in_networks WHERE mailbox = (SELECT mailbox FROM accounts WHERE id = $1)', [
-    accountId,
-  ]);
-}
-
-async function anonymise(db: Queryable, accountId: string): Promise<void> {
-  await db.query(`UPDATE accounts SET status = 'deleted', email = '', mailbox = 'deleted:' || id WHERE id = $1`, [
-    accountId,
-  ]);
-}
-
-async function revokeAllKeys(db: Queryable, accountId: string): Promise<void> {
-  await db.query(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now()), name = '' WHERE account_id = $1`,
-    [accountId],
-  );
-}
-
-/**
- * Deletes answers kept for Idempotency-Key. Rows locked by a running request are skipped, because that request may wait
- * for a monitor that is locked here; they expire within a day.
- */
-async function deleteStoredAnswers(db: Queryable, accountId: string): Promise<void> {
-  await db.query(
-    `WITH free AS MATERIALIZED (
-       SELECT route, key FROM idempotency_keys WHERE account_id = $1 FOR UPDATE SKIP LOCKED
-     )
-     DELETE FROM idempotency_keys k USING free WHERE k.account_id = $1 AND k.route = free.route AND k.key = free.key`,
-    [accountId],
-  );
-}
-
-async function rememberCreditedMailbox(db: Queryable, mailboxHash: Buffer, owed: number): Promise<void> {
-  await db.query(
-    `INSERT INTO credited_mailboxes AS kept (mailbox_hash, owed) VALUES ($1, $2)
-     ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`,
-    [mailboxHash, owed],
-  );
-}
-
-/** Queues the erasure of all monitors of the account that still have a row. */
-async function queueErasure(db: Queryable, accountId: string): Promise<void> {
-  await db.query(
-    `INSERT INTO account_erasures (account_id, monitor_ids)
-     VALUES ($1, ARRAY(SELECT id FROM monitors WHERE account_id = $1 ORDER BY id))`,
-    [accountId],
-  );
 }

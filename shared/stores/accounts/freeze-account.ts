@@ -11,14 +11,10 @@ export async function freezeAccount(pool: Pool, accountId: string): Promise<bool
     if (account.status !== 'active') return false;
     const running = monitors.filter(({ status }) => status === 'active').map(({ id }) => id);
     await stopMonitors(client, running, 'paused');
-    await setFrozen(client, accountId);
+    await client.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [accountId]);
     return true;
   });
   return frozen ?? false;
-}
-
-async function setFrozen(db: Queryable, accountId: string): Promise<void> {
-  await db.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [accountId]);
 }
 
 /**

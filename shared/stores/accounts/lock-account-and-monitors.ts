@@ -45,39 +45,22 @@ export async function withLockedAccount<T>(
  * created in between; the caller then starts again.
  */
 async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
-  const ids = await listUndeletedMonitorIds(db, accountId);
-  await lockCounters(db, ids);
-  await lockMonitorRows(db, ids);
-  const account = await lockAccount(db, accountId);
-  if (!account) return undefined;
-  const monitors = await readUndeletedMonitors(db, accountId);
-  const locked = new Set(ids);
-  if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
-  return { account, monitors };
-}
-
-async function listUndeletedMonitorIds(db: Queryable, accountId: string): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
+  const { rows: listed } = await db.query<{ id: string }>(
     `SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
     [accountId],
   );
-  return rows.map(({ id }) => id);
-}
-
-async function lockCounters(db: Queryable, ids: readonly string[]): Promise<void> {
+  const ids = listed.map(({ id }) => id);
   await db.query('SELECT FROM monitor_counters WHERE monitor_id = ANY ($1) ORDER BY monitor_id FOR UPDATE', [ids]);
-}
-
-async function lockMonitorRows(db: Queryable, ids: readonly string[]): Promise<void> {
   await db.query('SELECT FROM monitors WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [ids]);
-}
-
-async function readUndeletedMonitors(db: Queryable, accountId: string): Promise<LockedAccount['monitors']> {
-  const { rows } = await db.query<LockedAccount['monitors'][number]>(
+  const account = await lockAccount(db, accountId);
+  if (!account) return undefined;
+  const { rows: monitors } = await db.query<LockedAccount['monitors'][number]>(
     `SELECT id, status FROM monitors WHERE account_id = $1 AND status <> 'deleted' ORDER BY id`,
     [accountId],
   );
-  return rows;
+  const locked = new Set(ids);
+  if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
+  return { account, monitors };
 }
 
 /** Stops locked monitors and notifies the matchers at commit. */

@@ -43,7 +43,7 @@ export interface RefundedPack {
 export async function refundPack(db: Queryable, id: string): Promise<RefundedPack | undefined> {
   const pack = await lockPack(db, id);
   if (pack === undefined || pack.isRefunded) return undefined;
-  await withdraw(db, id);
+  await db.query('UPDATE packs_bought SET withdrawn = true WHERE id = $1', [id]);
   return takeBack(db, pack, pack.credits);
 }
 
@@ -75,12 +75,11 @@ interface LockedPack {
 
 /** Locks the account of a pack, and reads the pack under its lock; undefined when the pack does not exist. */
 async function lockPack(db: Queryable, id: string): Promise<LockedPack | undefined> {
-  const { rows } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [id]);
-  const account = rows[0] && (await lockAccount(db, rows[0].account_id));
-  return account && readPack(db, id, account.balance);
-}
-
-async function readPack(db: Queryable, id: string, balance: number): Promise<LockedPack> {
+  const { rows: found } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [
+    id,
+  ]);
+  const account = found[0] && (await lockAccount(db, found[0].account_id));
+  if (account === undefined) return undefined;
   const { rows } = await db.query<Omit<LockedPack, 'balance'>>(
     `SELECT id, account_id AS "accountId", credits, taken_back AS "takenBack", refunded_at IS NOT NULL AS "isRefunded",
        withdrawn AS "isWithdrawn"
@@ -88,7 +87,7 @@ async function readPack(db: Queryable, id: string, balance: number): Promise<Loc
      WHERE id = $1`,
     [id],
   );
-  return { ...rows[0]!, balance };
+  return { ...rows[0]!, balance: account.balance };
 }
 
 async function takeBack(db: Queryable, pack: LockedPack, credits: number): Promise<RefundedPack> {
@@ -97,8 +96,14 @@ async function takeBack(db: Queryable, pack: LockedPack, credits: number): Promi
   const reference = await storeTakenBack(db, pack.id, credits);
   const taken = Math.min(due, balance);
   const owed = due - taken;
-  await lowerAccount(db, { accountId, taken, owed });
-  if (taken > 0) await insertRefund(db, { accountId, taken, balance: balance - taken, reference });
+  await lowerAccount(db, accountId, taken, owed);
+  if (taken > 0) {
+    await db.query(
+      `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+       VALUES ($1, 'refund', -$2::bigint, $3, $4)`,
+      [accountId, taken, balance - taken, reference],
+    );
+  }
   return { accountId, taken, owed, balance: balance - taken };
 }
 
@@ -106,7 +111,7 @@ async function giveBack(db: Queryable, pack: LockedPack, credits: number): Promi
   const { accountId } = pack;
   const reference = await storeTakenBack(db, pack.id, credits);
   await credit(db, { accountId, kind: 'pack', credits: pack.takenBack - credits, reference });
-  await lowerAccount(db, { accountId, taken: 0, owed: 0 });
+  await lowerAccount(db, accountId, 0, 0);
 }
 
 /** Returns the reference of the ledger row: the pack's id, and from its second change on the number of the change. */
@@ -122,31 +127,13 @@ async function storeTakenBack(db: Queryable, id: string, credits: number): Promi
   return changes === 1 ? id : `${id}:${changes}`;
 }
 
-async function withdraw(db: Queryable, id: string): Promise<void> {
-  await db.query('UPDATE packs_bought SET withdrawn = true WHERE id = $1', [id]);
-}
-
 /** Changes the balance and what is owed, and sets the limits to those of the largest pack that is left. */
-async function lowerAccount(
-  db: Queryable,
-  { accountId, taken, owed }: { accountId: string; taken: number; owed: number },
-): Promise<void> {
+async function lowerAccount(db: Queryable, accountId: string, taken: number, owed: number): Promise<void> {
   await db.query(
     `UPDATE accounts
      SET balance = balance - $2, owed = owed + $3,
        pack = (SELECT coalesce(max(pack), 0) FROM packs_bought WHERE account_id = $1 AND refunded_at IS NULL)
      WHERE id = $1`,
     [accountId, taken, owed],
-  );
-}
-
-async function insertRefund(
-  db: Queryable,
-  refund: { accountId: string; taken: number; balance: number; reference: string },
-): Promise<void> {
-  await db.query(
-    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-     VALUES ($1, 'refund', -$2::bigint, $3, $4)`,
-    [refund.accountId, refund.taken, refund.balance, refund.reference],
   );
 }

@@ -1,15 +1,6 @@
 import { hashOAuthId } from '../../domain/accounts/oauth-secret.ts';
 import type { SecretBox } from '../../domain/secret-box.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import {
-  consumeOAuthRecord,
-  consumeRefreshToken,
-  deleteOAuthRecord,
-  findOAuthRecord,
-  allowOAuthClient,
-  putOAuthRecord,
-  revokeOAuthGrant,
-} from './oauth-records.ts';
 
 export interface NewRecord {
   model: string;
@@ -20,10 +11,11 @@ export interface NewRecord {
 
 export interface FoundRecord {
   payload: Record<string, unknown>;
-  /** As in StoredOAuthRecord. */
+  /** Whether another use is a reuse: of a code each, of a refresh token one after a later one of its grant was used. */
   consumed: boolean;
+  /** When it was last used, to the microsecond; null before. */
   consumedAt: string | null;
-  /** Seconds since it was written. `secondsLeft`: seconds until it expires. */
+  /** Seconds since it was written. `secondsLeft`: seconds until it expires, rounded up. */
   age: number;
   secondsLeft: number;
 }
@@ -41,28 +33,50 @@ export class SealedRecords {
     this.box = box;
   }
 
+  /** Inserts a record, or replaces the one with this id. */
   async put({ model, id, payload, validSeconds }: NewRecord): Promise<void> {
     const idHash = hashOAuthId(id);
     const { grantId, accountId, scope, aud } = payload;
-    await putOAuthRecord(this.db, {
-      model,
-      idHash,
-      grantHash: typeof grantId === 'string' && model !== 'Interaction' ? hashOAuthId(grantId) : undefined,
-      accountId: typeof accountId === 'string' ? accountId : undefined,
-      scopes: typeof scope === 'string' ? scope.split(' ') : undefined,
-      audience: typeof aud === 'string' ? aud : undefined,
-      payload: this.box.seal(JSON.stringify(payload), contextOfRecord(model, idHash)),
-      validSeconds,
-    });
+    await this.db.query(
+      `INSERT INTO oauth_records (id_hash, model, grant_hash, account_id, scopes, audience, payload, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))
+       ON CONFLICT (id_hash) DO UPDATE
+         SET payload = excluded.payload, written_at = excluded.written_at,
+             expires_at = greatest(oauth_records.expires_at, excluded.expires_at)
+         WHERE oauth_records.model = excluded.model`,
+      [
+        idHash,
+        model,
+        typeof grantId === 'string' && model !== 'Interaction' ? hashOAuthId(grantId) : null,
+        typeof accountId === 'string' ? accountId : null,
+        typeof scope === 'string' ? scope.split(' ') : null,
+        typeof aud === 'string' ? aud : null,
+        this.box.seal(JSON.stringify(payload), contextOfRecord(model, idHash)),
+        validSeconds,
+      ],
+    );
   }
 
-  /** Returns undefined when the record does not exist or has expired. */
+  /**
+   * Finds a record that has not expired. The refresh token that was used last may be used again: its answer may have
+   * been lost, or could not be stored.
+   */
   async find(model: string, id: string): Promise<FoundRecord | undefined> {
     const idHash = hashOAuthId(id);
-    const found = await findOAuthRecord(this.db, model, idHash);
-    if (found === undefined) return undefined;
-    const payload = this.unseal(model, idHash, found.payload);
-    return payload && { ...found, payload };
+    const { rows } = await this.db.query<Omit<FoundRecord, 'payload'> & { payload: Buffer }>(
+      `SELECT r.payload, r.consumed_at::text AS "consumedAt",
+         r.consumed_at IS NOT NULL AND (r.model <> 'RefreshToken' OR EXISTS (
+           SELECT FROM oauth_records later
+           WHERE later.grant_hash = r.grant_hash AND later.model = 'RefreshToken' AND later.consumed_at > r.consumed_at
+         )) AS consumed,
+         floor(extract(epoch FROM service_now() - r.written_at))::integer AS age,
+         ceil(extract(epoch FROM r.expires_at - service_now()))::integer AS "secondsLeft"
+       FROM oauth_records r
+       WHERE r.id_hash = $1 AND r.model = $2 AND r.expires_at > (SELECT service_now())`,
+      [idHash, model],
+    );
+    const payload = rows[0] && this.unseal(model, idHash, rows[0].payload);
+    return payload && { ...rows[0]!, payload };
   }
 
   /** Returns undefined when it was sealed with another secret key. Its holder must then sign in or register again. */
@@ -74,27 +88,86 @@ export class SealedRecords {
     }
   }
 
-  /** Marks a record as used; see consumeOAuthRecord. Returns false when it was used before. */
-  consume(model: string, id: string, keptSeconds: number): Promise<boolean> {
-    return consumeOAuthRecord(this.db, model, hashOAuthId(id), keptSeconds);
+  /**
+   * Marks a code or a proof as used. Of concurrent callers exactly one succeeds. The record is kept for at least
+   * `keptSeconds`, so that a second use is detected.
+   *
+   * @returns false when it was used before, has expired or does not exist
+   */
+  async consume(model: string, id: string, keptSeconds: number): Promise<boolean> {
+    const { rowCount } = await this.db.query(
+      `UPDATE oauth_records
+       SET consumed_at = service_now(), expires_at = greatest(expires_at, service_now() + make_interval(secs => $3))
+       WHERE id_hash = $1 AND model = $2 AND consumed_at IS NULL AND expires_at > (SELECT service_now())`,
+      [hashOAuthId(id), model, keptSeconds],
+    );
+    return rowCount === 1;
   }
 
-  /** Marks a refresh token as used; see consumeRefreshToken. Returns false when it was used since it was found. */
-  consumeRefreshToken(id: string, seen: string | null): Promise<boolean> {
-    return consumeRefreshToken(this.db, hashOAuthId(id), seen);
+  /**
+   * Marks a refresh token as the one of its grant that was used last. All that were issued by now and not used count as
+   * used before it: whoever has one of them shares the grant with somebody else. The times only order the uses, so each
+   * is later than the ones before, also by another server's clock.
+   *
+   * @param seen consumedAt when the token was found; of concurrent callers that found the same exactly one succeeds
+   * @returns false when it was used since, has expired or does not exist
+   */
+  async consumeRefreshToken(id: string, seen: string | null): Promise<boolean> {
+    const { rowCount } = await this.db.query(
+      `WITH locked AS MATERIALIZED (
+         SELECT id_hash FROM oauth_records
+         WHERE model = 'RefreshToken' AND (id_hash = $1 OR (
+           consumed_at IS NULL AND grant_hash = (SELECT grant_hash FROM oauth_records WHERE id_hash = $1)
+         ))
+         ORDER BY id_hash
+         FOR UPDATE
+       ), used AS (
+         UPDATE oauth_records r
+         SET consumed_at = greatest(service_now(), (
+           SELECT max(other.consumed_at) + interval '1 millisecond' FROM oauth_records other
+           WHERE other.grant_hash = r.grant_hash AND other.model = 'RefreshToken'
+         ))
+         FROM locked
+         WHERE r.id_hash = locked.id_hash AND r.id_hash = $1 AND r.consumed_at IS NOT DISTINCT FROM $2::timestamptz
+           AND r.expires_at > (SELECT service_now())
+         RETURNING r.id_hash
+       ), replaced AS (
+         UPDATE oauth_records r SET consumed_at = '-infinity'
+         FROM locked, used
+         WHERE r.id_hash = locked.id_hash AND r.id_hash <> used.id_hash
+       )
+       SELECT FROM used`,
+      [hashOAuthId(id), seen],
+    );
+    return rowCount === 1;
   }
 
-  delete(model: string, id: string): Promise<void> {
-    return deleteOAuthRecord(this.db, model, hashOAuthId(id));
+  async delete(model: string, id: string): Promise<void> {
+    await this.db.query('DELETE FROM oauth_records WHERE id_hash = $1 AND model = $2', [hashOAuthId(id), model]);
   }
 
   /** Keeps a client that somebody authorised for `seconds` more. */
-  allowClient(id: string, seconds: number): Promise<void> {
-    return allowOAuthClient(this.db, hashOAuthId(id), seconds);
+  async allowClient(id: string, seconds: number): Promise<void> {
+    await this.db.query(
+      `UPDATE oauth_records
+       SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2))
+       WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument')`,
+      [hashOAuthId(id), seconds],
+    );
   }
 
-  revokeGrant(grantId: string): Promise<void> {
-    return revokeOAuthGrant(this.db, hashOAuthId(grantId));
+  /** Deletes a grant with its codes and tokens. One that is issued at the same moment is invalid without its grant. */
+  async revokeGrant(grantId: string): Promise<void> {
+    await this.db.query(
+      `WITH locked AS MATERIALIZED (
+         SELECT id_hash FROM oauth_records
+         WHERE grant_hash = $1 OR (id_hash = $1 AND model = 'Grant')
+         ORDER BY id_hash
+         FOR UPDATE
+       )
+       DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`,
+      [hashOAuthId(grantId)],
+    );
   }
 }
 

@@ -50,31 +50,17 @@ export interface ClaimedBackfill extends BackfillProgress {
   request: ChargedRequest;
 }
 
-interface ClaimRow {
-  id: string;
-  monitor_id: string;
-  account_id: string;
-  version: number;
-  rule: Rule;
-  from_at: Date;
-  to_at: Date;
-  until_now: boolean;
-  deliver: boolean;
-  max_credits: number | null;
-  awaited_offsets: AwaitedOffsets | null;
-  scanned_at: Date | null;
-  scanned_thing: string | null;
-  matches: number;
-  delivered: number;
-  already_known: number;
-  credits: number;
-  first_seq: number | null;
-  last_seq: number | null;
-  published_seq: number | null;
-  request_id: string;
+type Absent = 'maxCredits' | 'awaited' | 'firstSeq' | 'lastSeq' | 'publishedSeq';
+
+type ClaimRow = Omit<ClaimedBackfill, 'position' | 'request' | Absent> & {
+  [Field in Absent]: ClaimedBackfill[Field] | null;
+} & {
+  scannedAt: Date | null;
+  scannedThing: string | null;
+  requestId: string;
   route: string;
-  key_id: string | null;
-}
+  keyId: string | null;
+};
 
 /** Whether there is any run that a claim might find: one statement instead of a claim's four, for who asks again. */
 export async function hasBackfills(db: Queryable): Promise<boolean> {
@@ -123,36 +109,25 @@ export async function claimBackfill(
      SET lease_token = $1, lease_until = clock.now + make_interval(secs => $2), taken_at = clock.now
      FROM chosen, clock
      WHERE b.id = chosen.id
-     RETURNING b.*`,
+     RETURNING b.id, b.lease_token AS "leaseToken", b.monitor_id AS "monitorId", b.account_id AS "accountId", b.version,
+       b.rule, b.from_at AS "from", b.to_at AS "to", b.until_now AS "untilNow", b.deliver, b.max_credits AS "maxCredits",
+       b.awaited_offsets AS awaited, b.scanned_at AS "scannedAt", b.scanned_thing AS "scannedThing", b.matches,
+       b.delivered, b.already_known AS "alreadyKnown", b.credits, b.first_seq AS "firstSeq", b.last_seq AS "lastSeq",
+       b.published_seq AS "publishedSeq", b.request_id AS "requestId", b.route, b.key_id AS "keyId"`,
     [leaseToken, leaseSeconds],
   );
-  return rows[0] && toClaimed(rows[0], leaseToken);
-}
-
-function toClaimed(row: ClaimRow, leaseToken: string): ClaimedBackfill {
-  const { scanned_at: at, scanned_thing: thingId } = row;
+  if (rows[0] === undefined) return undefined;
+  const { scannedAt, scannedThing, requestId, route, keyId, ...run } = rows[0];
   return {
-    id: row.id,
-    leaseToken,
-    monitorId: row.monitor_id,
-    accountId: row.account_id,
-    version: row.version,
-    rule: row.rule,
-    from: row.from_at,
-    to: row.to_at,
-    untilNow: row.until_now,
-    deliver: row.deliver,
-    maxCredits: row.max_credits ?? undefined,
-    awaited: row.awaited_offsets ?? undefined,
-    position: at && thingId !== null ? { firstSeenAt: at.toISOString(), thingId } : undefined,
-    matches: row.matches,
-    delivered: row.delivered,
-    alreadyKnown: row.already_known,
-    credits: row.credits,
-    firstSeq: row.first_seq ?? undefined,
-    lastSeq: row.last_seq ?? undefined,
-    publishedSeq: row.published_seq ?? undefined,
-    request: { requestId: row.request_id, route: row.route, keyId: row.key_id ?? undefined },
+    ...run,
+    maxCredits: run.maxCredits ?? undefined,
+    awaited: run.awaited ?? undefined,
+    firstSeq: run.firstSeq ?? undefined,
+    lastSeq: run.lastSeq ?? undefined,
+    publishedSeq: run.publishedSeq ?? undefined,
+    position:
+      scannedAt && scannedThing !== null ? { firstSeenAt: scannedAt.toISOString(), thingId: scannedThing } : undefined,
+    request: { requestId, route, keyId: keyId ?? undefined },
   };
 }
 

@@ -30,9 +30,9 @@ export async function saveBackfillProgress(db: Queryable, lease: Lease, progress
       progress.delivered,
       progress.alreadyKnown,
       progress.credits,
-      progress.firstSeq ?? null,
-      progress.lastSeq ?? null,
-      progress.publishedSeq ?? null,
+      progress.firstSeq,
+      progress.lastSeq,
+      progress.publishedSeq,
     ],
   });
   if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${lease.id} is not leased by this process any more`);
@@ -62,7 +62,7 @@ export async function endBackfill(
      SET state = $3, published_seq = $4, ended_at = service_now(), lease_token = NULL, lease_until = NULL,
        scanned_at = CASE WHEN $3 = 'done' THEN to_at ELSE scanned_at END
      WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
-    [id, leaseToken, state, lastSeq ?? null],
+    [id, leaseToken, state, lastSeq],
   );
   if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${id} is not leased by this process any more`);
 }

@@ -193,8 +193,3 @@ export async function endLeastUsedDashboardSessions(db: Queryable, accountId: st
   );
   return rowCount ?? 0;
 }
-
-/** Deletes the sessions of an account that is being deleted. */
-export async function deleteDashboardSessions(db: Queryable, accountId: string): Promise<void> {
-  await db.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);
-}

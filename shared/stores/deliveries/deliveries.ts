@@ -37,19 +37,27 @@ const CLAIMED_STATE = {
 
 const SKIP_BATCH_SIZE = 1_000;
 
-interface ClaimRow extends Omit<StoredMatch, keyof typeof CLAIMED_STATE> {
-  monitorId: string;
-  enteredAt: Date;
-  firstSeenAt: Date;
-  attempt: number;
-  retryStep: number;
-  isResent: boolean;
-  monitorName: string;
-  webhookUrl: string;
-  webhookKind: WebhookKind;
-  webhookSecret: Buffer;
-  previousSecret: Buffer | null;
-}
+type ClaimRow = Omit<StoredMatch, keyof typeof CLAIMED_STATE> &
+  Omit<ClaimedDelivery, 'leaseToken' | 'sealedSecrets' | 'match'> & {
+    webhookSecret: Buffer;
+    previousSecret: Buffer | null;
+  };
+
+/** Pieces of both claims: of a monitor `w`, of a match `m` with its target `t`, and of the claimed match `c`. */
+const TARGET = `w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+  CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret`;
+const TAKEN = `m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms, m.backfill,
+  m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret, t.previous_secret`;
+const CLAIMED = `SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
+  c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
+  c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
+  c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
+  c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
+  coalesce(i.subreddit, '') AS subreddit, coalesce(i.author, '[deleted]') AS author,
+  coalesce(i.title, '') AS title, coalesce(i.body, '') AS body, coalesce(i.permalink, '') AS permalink,
+  coalesce(i.created_utc, c.entered_at) AS "createdUtc"
+FROM claimed c
+LEFT JOIN matched_items i ON i.thing_id = c.thing_id`;
 
 /** The lease of the matches of one claim. */
 export interface ClaimLease {
@@ -76,8 +84,7 @@ export async function claimNewMatches(
     name: 'deliveries-claim-new',
     text: `
       WITH target AS (
-        SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
-          CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
+        SELECT m.monitor_id, m.seq, ${TARGET}
         FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS hint (monitor_id, seq)
         JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
         JOIN monitors w ON w.id = m.monitor_id
@@ -91,20 +98,9 @@ export async function claimNewMatches(
         SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
-        RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.backfill, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
-          t.previous_secret
+        RETURNING ${TAKEN}
       )
-      SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
-        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
-        c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
-        c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
-        c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
-        coalesce(i.subreddit, '') AS subreddit, coalesce(i.author, '[deleted]') AS author,
-        coalesce(i.title, '') AS title, coalesce(i.body, '') AS body, coalesce(i.permalink, '') AS permalink,
-        coalesce(i.created_utc, c.entered_at) AS "createdUtc"
-      FROM claimed c
-      LEFT JOIN matched_items i ON i.thing_id = c.thing_id
+      ${CLAIMED}
       ORDER BY c.monitor_id, c.seq`,
     values: [
       claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId)),
@@ -131,8 +127,7 @@ export async function claimDueMatches(
     name: 'deliveries-claim-due',
     text: `
       WITH target AS (
-        SELECT w.id AS monitor_id, due.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
-          CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
+        SELECT w.id AS monitor_id, due.seq, ${TARGET}
         FROM unnest((SELECT $1::text[]), (SELECT $2::integer[])) AS claim (monitor_id, max_matches)
         JOIN monitors w ON w.id = claim.monitor_id
         CROSS JOIN LATERAL (
@@ -152,20 +147,9 @@ export async function claimDueMatches(
           lease_token = CASE WHEN m.lease_until > (SELECT service_now()) THEN m.lease_token ELSE $3::uuid END
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
-        RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.backfill, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
-          t.previous_secret, m.lease_token
+        RETURNING ${TAKEN}, m.lease_token
       )
-      SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
-        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
-        c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
-        c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
-        c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
-        coalesce(i.subreddit, '') AS subreddit, coalesce(i.author, '[deleted]') AS author,
-        coalesce(i.title, '') AS title, coalesce(i.body, '') AS body, coalesce(i.permalink, '') AS permalink,
-        coalesce(i.created_utc, c.entered_at) AS "createdUtc"
-      FROM claimed c
-      LEFT JOIN matched_items i ON i.thing_id = c.thing_id
+      ${CLAIMED}
       WHERE c.lease_token = $3::uuid
       ORDER BY c.monitor_id, c.seq`,
     values: [claims.map(({ monitorId }) => monitorId), claims.map(({ limit }) => limit), lease.token, lease.lengthMs],
@@ -174,20 +158,12 @@ export async function claimDueMatches(
 }
 
 function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
-  const { monitorId, seq, attempt, retryStep, isResent, monitorName, webhookUrl, webhookKind } = row;
+  const { monitorId, seq, attempt, retryStep, isResent, monitorName, webhookUrl, webhookKind, enteredAt, firstSeenAt } =
+    row;
   return {
-    monitorId,
-    seq,
-    leaseToken,
-    attempt,
-    retryStep,
-    isResent,
-    monitorName,
-    webhookUrl,
-    webhookKind,
+    ...{ monitorId, seq, leaseToken, attempt, retryStep, isResent, monitorName, webhookUrl, webhookKind },
+    ...{ enteredAt, firstSeenAt },
     sealedSecrets: row.previousSecret ? [row.webhookSecret, row.previousSecret] : [row.webhookSecret],
-    enteredAt: row.enteredAt,
-    firstSeenAt: row.firstSeenAt,
     match: matchResource(monitorId, Object.assign(row, CLAIMED_STATE)),
   };
 }

@@ -2,19 +2,13 @@ import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt
 import { matchId } from '../../domain/identifiers.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-interface AttemptRow {
-  monitor_id: string;
-  seq: number;
-  attempt: number;
+type AttemptRow = Omit<DeliveryAttempt, 'v' | 'match_id' | 'started_at' | 'next_attempt_at'> & {
   started_at: Date;
-  duration_ms: number;
-  webhook_kind: DeliveryAttempt['webhook_kind'];
-  host: string;
-  status: number;
-  error: string | null;
-  delivery_status: DeliveryAttempt['delivery_status'];
   next_attempt_at: Date | null;
-}
+};
+
+const ATTEMPTS = `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
+  delivery_status, next_attempt_at FROM delivery_attempts`;
 
 /**
  * Reads attempts that began more than `olderThanMs` ago and are not yet acknowledged on monitor.deliveries, oldest
@@ -26,9 +20,7 @@ export async function readUnpublishedAttempts(
   limit: number,
 ): Promise<DeliveryAttempt[]> {
   const { rows } = await db.query<AttemptRow>(
-    `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, delivery_status,
-       next_attempt_at
-     FROM delivery_attempts
+    `${ATTEMPTS}
      WHERE published_at IS NULL AND started_at < (SELECT service_now()) - $1 * interval '1 millisecond'
      ORDER BY started_at
      LIMIT $2`,
@@ -44,9 +36,7 @@ export async function readAttemptsAfter(
   limit: number,
 ): Promise<DeliveryAttempt[]> {
   const { rows } = await db.query<AttemptRow>(
-    `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, delivery_status,
-       next_attempt_at
-     FROM delivery_attempts
+    `${ATTEMPTS}
      WHERE (monitor_id, seq, attempt) > ($1, $2, $3)
      ORDER BY monitor_id, seq, attempt
      LIMIT $4`,

@@ -34,8 +34,3 @@ export async function readMonitorNames(db: Queryable, ids: readonly string[]): P
   );
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
-
-/** Deletes the mails of an account. Requires the account's lock. */
-export async function deleteAccountDigestMails(db: Queryable, accountId: string): Promise<void> {
-  await db.query('DELETE FROM digest_mails WHERE account_id = $1', [accountId]);
-}

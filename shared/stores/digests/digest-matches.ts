@@ -1,5 +1,6 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { STORED_MATCHES } from '../matches/match-pages.ts';
 
 /** A range of seqs: greater than `after`, up to `until`. */
 export interface DigestRange {
@@ -20,12 +21,7 @@ export async function readDigestMatches(
   const { rows } = await db.query<StoredMatch>({
     name: 'digests-read-matches',
     text: `
-      SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-             m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus",
-             m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
-             i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
-      FROM matches m
-      JOIN matched_items i ON i.thing_id = m.thing_id
+      ${STORED_MATCHES}
       WHERE m.monitor_id = $1 AND m.seq > $2 AND m.seq <= $3 AND NOT m.suppressed AND NOT m.backfill
       ORDER BY m.seq
       LIMIT $4`,

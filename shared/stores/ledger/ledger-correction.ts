@@ -37,28 +37,16 @@ export async function correctLedger(db: Queryable, correction: LedgerCorrection)
   const { accountId, reference, trusted } = correction;
   if ((await lockAccount(db, accountId)) === undefined) return undefined;
   const compared = (await compareLedger(db, accountId))!;
-  if (await hasCorrection(db, accountId, reference)) return { outcome: 'repeated', compared };
-  if (agrees(compared)) return { outcome: 'agrees', compared };
-  const balance = trusted === 'ledger' ? compared.sum : compared.balance;
-  if (balance < 0) return { outcome: 'negative', compared };
-  const amount = balance - compared.sum;
-  await insertCorrection(db, { accountId, amount, balance, reference });
-  return { outcome: 'corrected', compared, amount, balance };
-}
-
-async function hasCorrection(db: Queryable, accountId: string, reference: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `SELECT FROM ledger_entries WHERE account_id = $1 AND kind = 'correction' AND reference = $2`,
     [accountId, reference],
   );
-  return rowCount === 1;
-}
-
-/** One statement sets the balance and adds its ledger row. */
-async function insertCorrection(
-  db: Queryable,
-  entry: { accountId: string; amount: number; balance: number; reference: string },
-): Promise<void> {
+  if (rowCount === 1) return { outcome: 'repeated', compared };
+  if (agrees(compared)) return { outcome: 'agrees', compared };
+  const balance = trusted === 'ledger' ? compared.sum : compared.balance;
+  if (balance < 0) return { outcome: 'negative', compared };
+  const amount = balance - compared.sum;
+  // One statement sets the balance and adds its ledger row.
   await db.query(
     `WITH corrected AS (
        UPDATE accounts SET balance = $3 WHERE id = $1
@@ -66,6 +54,7 @@ async function insertCorrection(
      )
      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
      SELECT id, 'correction', $2::bigint, balance, $4 FROM corrected`,
-    [entry.accountId, entry.amount, entry.balance, entry.reference],
+    [accountId, amount, balance, reference],
   );
+  return { outcome: 'corrected', compared, amount, balance };
 }

@@ -15,6 +15,11 @@ export interface StoredLedgerEntry {
   keyId: string | null;
 }
 
+const ENTRIES = `
+  SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
+    request_id AS "requestId", route, key_id AS "keyId"
+  FROM ledger_entries`;
+
 /**
  * Reads an account's entries that are older than the entry `beforeId`, newest first.
  *
@@ -25,9 +30,7 @@ export async function readLedgerPage(
   page: { accountId: string; beforeId: number; limit: number; kinds?: readonly string[] | undefined },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
-       request_id AS "requestId", route, key_id AS "keyId"
-     FROM ledger_entries
+    `${ENTRIES}
      WHERE account_id = $1 AND id < $2 AND ($4::text[] IS NULL OR kind = ANY ($4))
      ORDER BY id DESC
      LIMIT $3`,
@@ -42,9 +45,7 @@ export async function readLedgerForward(
   page: { accountId: string; afterId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
-       request_id AS "requestId", route, key_id AS "keyId"
-     FROM ledger_entries
+    `${ENTRIES}
      WHERE account_id = $1 AND id > $2
      ORDER BY id
      LIMIT $3`,

@@ -29,23 +29,18 @@ export async function noteUnknownCharges(db: Queryable, charges: readonly Unknow
  * @returns those that this call reversed
  */
 export async function reverseUnknownCharges(pool: Pool, limit: number): Promise<UnknownCharge[]> {
-  const reversed: UnknownCharge[] = [];
-  for (const charge of await listReversible(pool, limit)) {
-    if (await inTransaction(pool, (client) => reverseCharge(client, charge))) reversed.push(charge);
-  }
-  return reversed;
-}
-
-/** Lists at most `limit` noted charges that took effect. */
-async function listReversible(db: Queryable, limit: number): Promise<UnknownCharge[]> {
-  const { rows } = await db.query<UnknownCharge>(
+  const { rows } = await pool.query<UnknownCharge>(
     `SELECT account_id AS "accountId", kind, reference
      FROM unknown_charges JOIN ledger_entries USING (account_id, kind, reference)
      ORDER BY noted_at
      LIMIT $1`,
     [limit],
   );
-  return rows;
+  const reversed: UnknownCharge[] = [];
+  for (const charge of rows) {
+    if (await inTransaction(pool, (client) => reverseCharge(client, charge))) reversed.push(charge);
+  }
+  return reversed;
 }
 
 /**

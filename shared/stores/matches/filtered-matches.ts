@@ -1,6 +1,7 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { STORED_MATCHES } from './match-pages.ts';
 
 /** Which matches to read; absent fields do not restrict the choice. */
 export interface MatchFilter {
@@ -103,11 +104,7 @@ export async function readFilteredMatches(
 }
 
 const FILTERED = `
-  SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-         m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
-         i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
-  FROM matches m
-  JOIN matched_items i ON i.thing_id = m.thing_id
+  ${STORED_MATCHES}
   WHERE m.monitor_id = $1 AND m.seq >= $2 AND m.seq < $3
     AND ($4::timestamptz IS NULL OR m.created_at >= $4) AND ($5::timestamptz IS NULL OR m.created_at < $5)
     AND ($6::text IS NULL OR $6 = ANY (m.matched_terms)) AND ($7::text IS NULL OR lower(i.subreddit) = $7)`;

@@ -1,6 +1,7 @@
 import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
+import { STORED_MATCHES } from './match-pages.ts';
 
 /** One of an account's slots for open streams, leased by a stream. */
 export interface LiveTailSlot {
@@ -146,11 +147,7 @@ export async function readLiveTailPage(
        WHERE m.id = $3
      ) AS access
      LEFT JOIN LATERAL (
-       SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-              m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
-              i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
-       FROM matches m
-       JOIN matched_items i ON i.thing_id = m.thing_id
+       ${STORED_MATCHES}
        WHERE access."end" IS NULL AND m.monitor_id = $3 AND m.seq > $4
        ORDER BY m.seq
        LIMIT $5

@@ -1,6 +1,15 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
+/** Matches with their contents as `StoredMatch`; a condition follows. */
+export const STORED_MATCHES = `
+  SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
+    m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus",
+    m.created_at AS "createdAt", m.delivered_at AS "deliveredAt", i.post_id AS "postId", i.subreddit, i.author, i.title,
+    i.body, i.permalink, i.created_utc AS "createdUtc"
+  FROM matches m
+  JOIN matched_items i ON i.thing_id = m.thing_id`;
+
 /**
  * Reads the first `limit` matches after a seq, oldest first. A seq is committed after all smaller seqs of its monitor,
  * so a reader that continues after the last one it got never misses any.
@@ -16,11 +25,7 @@ export async function readMatchesAfter(
   const { rows } = await db.query<StoredMatch>({
     name: 'match-page-after',
     text: `
-      SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-             m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
-             i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
-      FROM matches m
-      JOIN matched_items i ON i.thing_id = m.thing_id
+      ${STORED_MATCHES}
       WHERE m.monitor_id = $1 AND m.seq > $2
       ORDER BY m.seq
       LIMIT $3`,
@@ -43,11 +48,7 @@ export async function readMatchesBefore(
   const { rows } = await db.query<StoredMatch>({
     name: 'match-page-before',
     text: `
-      SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-             m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
-             i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
-      FROM matches m
-      JOIN matched_items i ON i.thing_id = m.thing_id
+      ${STORED_MATCHES}
       WHERE m.monitor_id = $1 AND m.seq < $2
       ORDER BY m.seq DESC
       LIMIT $3`,

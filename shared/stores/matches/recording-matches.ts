@@ -5,20 +5,16 @@ import type { Queryable } from '../../postgres/pool.ts';
 /** A match as it was first stored. */
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
 
-interface MatchRow {
-  monitor_id: string;
-  seq: number;
-  thing_id: string;
-  kind: FirstStoredMatch['kind'];
-  entered_at: Date;
-  first_seen_at: Date;
-  created_at: Date;
-  matched_terms: string[];
-  suppressed: boolean;
-  suppressed_reason: SuppressedReason | null;
-  first_delivery: FirstStoredMatch['firstDelivery'];
-  backfill: boolean;
-}
+type MatchRow = Omit<FirstStoredMatch, 'enteredAt' | 'firstSeenAt' | 'createdAt' | 'suppressedReason'> & {
+  enteredAt: Date;
+  firstSeenAt: Date;
+  createdAt: Date;
+  suppressedReason: SuppressedReason | null;
+};
+
+const COLUMNS = `monitor_id AS "monitorId", seq, thing_id AS "thingId", kind, entered_at AS "enteredAt",
+  first_seen_at AS "firstSeenAt", created_at AS "createdAt", matched_terms AS "matchedTerms", suppressed,
+  suppressed_reason AS "suppressedReason", first_delivery AS "firstDelivery", backfill`;
 
 /**
  * Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq.
@@ -33,13 +29,12 @@ export async function findStoredMatches(
   const result = await db.query<MatchRow>({
     name: 'recording-find-stored-matches',
     text: `
-      SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
-        m.suppressed, m.suppressed_reason, m.first_delivery, m.backfill
-      FROM unnest($1::text[], $2::text[]) AS pair (monitor_id, thing_id)
+      SELECT m.*
+      FROM unnest($1::text[], $2::text[]) AS pair (of_monitor, thing)
       CROSS JOIN LATERAL (
-        SELECT * FROM matches WHERE monitor_id = pair.monitor_id AND thing_id = pair.thing_id LIMIT 1
+        SELECT ${COLUMNS} FROM matches WHERE monitor_id = of_monitor AND thing_id = thing LIMIT 1
       ) m
-      ORDER BY m.monitor_id, m.seq`,
+      ORDER BY m."monitorId", m.seq`,
     values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
   });
   return result.rows.map(toFirstStored);
@@ -53,9 +48,7 @@ export async function readBackfilledMatches(
   limit: number,
 ): Promise<FirstStoredMatch[]> {
   const result = await db.query<MatchRow>(
-    `SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
-       suppressed_reason, first_delivery, backfill
-     FROM matches
+    `SELECT ${COLUMNS} FROM matches
      WHERE monitor_id = $1 AND seq > $2 AND seq <= $3 AND backfill
      ORDER BY seq
      LIMIT $4`,
@@ -71,9 +64,7 @@ export async function readMatchesAfter(
   limit: number,
 ): Promise<FirstStoredMatch[]> {
   const result = await db.query<MatchRow>(
-    `SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
-       suppressed_reason, first_delivery, backfill
-     FROM matches
+    `SELECT ${COLUMNS} FROM matches
      WHERE (monitor_id, seq) > ($1, $2)
      ORDER BY monitor_id, seq
      LIMIT $3`,
@@ -82,20 +73,13 @@ export async function readMatchesAfter(
   return result.rows.map(toFirstStored);
 }
 
-function toFirstStored(row: MatchRow): FirstStoredMatch {
+function toFirstStored({ enteredAt, firstSeenAt, createdAt, suppressedReason, ...match }: MatchRow): FirstStoredMatch {
   return {
-    monitorId: row.monitor_id,
-    seq: row.seq,
-    thingId: row.thing_id,
-    kind: row.kind,
-    enteredAt: row.entered_at.toISOString(),
-    firstSeenAt: row.first_seen_at.toISOString(),
-    createdAt: row.created_at.toISOString(),
-    matchedTerms: row.matched_terms,
-    suppressed: row.suppressed,
-    suppressedReason: row.suppressed_reason ?? undefined,
-    firstDelivery: row.first_delivery,
-    backfill: row.backfill,
+    ...match,
+    enteredAt: enteredAt.toISOString(),
+    firstSeenAt: firstSeenAt.toISOString(),
+    createdAt: createdAt.toISOString(),
+    suppressedReason: suppressedReason ?? undefined,
   };
 }
 

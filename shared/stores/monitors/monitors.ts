@@ -105,19 +105,22 @@ export async function lockMonitor(db: Queryable, accountId: string, id: string):
   );
 }
 
+const MONITORS = `
+  SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
+         m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
+         m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
+         m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
+         coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
+  FROM monitors m
+  LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+  LEFT JOIN monitor_health h ON h.monitor_id = m.id`;
+
 /** An account's monitor in any state, deleted too; undefined for one of somebody else's. */
 export async function readMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor | undefined> {
   const { rows } = await db.query<StoredMonitor>({
     name: 'read-monitor',
     text: `
-      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
-             m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
-             m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
-             m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
-             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
-      FROM monitors m
-      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
-      LEFT JOIN monitor_health h ON h.monitor_id = m.id
+      ${MONITORS}
       WHERE m.id = $2 AND m.account_id = $1`,
     values: [accountId, id],
   });
@@ -144,14 +147,7 @@ export async function readLastSeqOf(db: Queryable, accountId: string, id: string
 /** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
-    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
-            m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
-             m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
-            m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
-            coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
-     FROM monitors m
-     LEFT JOIN monitor_counters c ON c.monitor_id = m.id
-     LEFT JOIN monitor_health h ON h.monitor_id = m.id
+    `${MONITORS}
      WHERE m.account_id = $1 AND m.status <> 'deleted'
      ORDER BY m.created_at, m.id`,
     [accountId],

@@ -12,7 +12,7 @@ export interface RecordingMonitor {
   /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
   lastSeq: number;
-  lastMatchAt: Date | undefined;
+  lastMatchAt: Date | null;
   /** UTC date (YYYY-MM-DD) of new matches: today, or the last match's day when the clock was set back. */
   day: string;
   /** Unsuppressed matches of that day. */
@@ -22,9 +22,9 @@ export interface RecordingMonitor {
   /**
    * The latest entered_at of a candidate that was not stored because it was beyond the ceiling of suppressed matches.
    */
-  notStoredUntil: Date | undefined;
+  notStoredUntil: Date | null;
   /** The same for candidates suppressed for their thread. */
-  threadsNotStoredUntil: Date | undefined;
+  threadsNotStoredUntil: Date | null;
   /** Whether a thread has at most one unsuppressed match a day. */
   threadOnce: boolean;
   hasMutes: boolean;
@@ -45,26 +45,6 @@ export async function lockRecordingMonitors(db: Queryable, monitorIds: readonly 
   });
 }
 
-interface MonitorRow {
-  monitor_id: string;
-  status: string;
-  version: number;
-  active_since: Date;
-  has_webhook: boolean;
-  has_digest: boolean;
-  pack: number;
-  last_seq: number;
-  last_match_at: Date | null;
-  day: string;
-  matches_of_day: number;
-  suppressed_of_day: number;
-  not_stored_until: Date | null;
-  threads_not_stored_until: Date | null;
-  thread_once: boolean;
-  has_mutes: boolean;
-  now: Date;
-}
-
 /**
  * Reads monitors by id, without those that have no counters row. Run it after the lock in a separate statement: the
  * snapshot of a statement is older than a lock that it waits for.
@@ -73,16 +53,16 @@ export async function readRecordingMonitors(
   db: Queryable,
   monitorIds: readonly string[],
 ): Promise<Map<string, RecordingMonitor>> {
-  const result = await db.query<MonitorRow>({
+  const result = await db.query<RecordingMonitor>({
     name: 'recording-read-monitors',
     text: `
       WITH clock AS MATERIALIZED (SELECT service_now() AS now)
-      SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook,
-        m.digest IS NOT NULL AS has_digest, a.pack,
-        c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
-        coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until,
-        c.threads_not_stored_until, m.thread_once,
-        muted.found IS NOT NULL AS has_mutes, clock.now
+      SELECT c.monitor_id AS "monitorId", m.status, m.version, m.active_since AS "activeSince",
+        m.webhook_url IS NOT NULL AS "hasWebhook", m.digest IS NOT NULL AS "hasDigest", a.pack, c.last_seq AS "lastSeq",
+        c.last_match_at AS "lastMatchAt", today.day::text AS day, coalesce(d.matches, 0) AS "matchesOfDay",
+        coalesce(d.suppressed, 0) AS "suppressedOfDay", c.not_stored_until AS "notStoredUntil",
+        c.threads_not_stored_until AS "threadsNotStoredUntil", m.thread_once AS "threadOnce",
+        muted.found IS NOT NULL AS "hasMutes", clock.now
       FROM clock, monitor_counters c
       JOIN monitors m ON m.id = c.monitor_id
       JOIN accounts a ON a.id = m.account_id
@@ -94,29 +74,7 @@ export async function readRecordingMonitors(
       WHERE c.monitor_id = ANY ($1::text[])`,
     values: [monitorIds],
   });
-  return new Map(result.rows.map((row) => [row.monitor_id, toMonitor(row)]));
-}
-
-function toMonitor(row: MonitorRow): RecordingMonitor {
-  return {
-    monitorId: row.monitor_id,
-    status: row.status,
-    version: row.version,
-    activeSince: row.active_since,
-    hasWebhook: row.has_webhook,
-    hasDigest: row.has_digest,
-    pack: row.pack,
-    lastSeq: row.last_seq,
-    lastMatchAt: row.last_match_at ?? undefined,
-    day: row.day,
-    matchesOfDay: row.matches_of_day,
-    suppressedOfDay: row.suppressed_of_day,
-    notStoredUntil: row.not_stored_until ?? undefined,
-    threadsNotStoredUntil: row.threads_not_stored_until ?? undefined,
-    threadOnce: row.thread_once,
-    hasMutes: row.has_mutes,
-    now: row.now,
-  };
+  return new Map(result.rows.map((monitor) => [monitor.monitorId, monitor]));
 }
 
 export interface RuleVersion {

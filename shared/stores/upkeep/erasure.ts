@@ -48,81 +48,53 @@ export async function listAccountsToEraseInArchive(
   return rows;
 }
 
-/** Deletes the lock rows of monitors. From then on nobody records a match of them, or publishes a stored one again. */
-export async function eraseMonitorCounters(db: Queryable, monitorIds: readonly string[]): Promise<void> {
-  await db.query(
-    `WITH locked AS MATERIALIZED (
-       SELECT monitor_id FROM monitor_counters WHERE monitor_id = ANY ($1) ORDER BY monitor_id FOR UPDATE
-     )
-     DELETE FROM monitor_counters c USING locked WHERE c.monitor_id = locked.monitor_id`,
-    [monitorIds],
-  );
-}
-
-/** Deletes matches of monitors, at most `limit`. Returns how many. */
-export async function eraseMatches(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH locked AS MATERIALIZED (
-       SELECT monitor_id, seq FROM matches WHERE monitor_id = ANY ($1) ORDER BY monitor_id, seq LIMIT $2 FOR UPDATE
-     )
-     DELETE FROM matches m USING locked WHERE m.monitor_id = locked.monitor_id AND m.seq = locked.seq`,
-    [monitorIds, limit],
-  );
-  return rowCount ?? 0;
-}
-
-/**
- * Deletes delivery attempts of monitors, at most `limit`. Returns how many. Call it after their matches are deleted, so
- * that no new attempt can be added.
- */
-export async function eraseAttempts(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `DELETE FROM delivery_attempts
-     WHERE (monitor_id, seq, attempt) IN (
-       SELECT monitor_id, seq, attempt FROM delivery_attempts
-       WHERE monitor_id = ANY ($1)
-       ORDER BY monitor_id, seq, attempt
-       LIMIT $2
-     )`,
-    [monitorIds, limit],
-  );
-  return rowCount ?? 0;
-}
-
 /** The days that monitor_threads has, which its key begins with: three of them, or a few more before a sweep. */
-const THREAD_DAYS = `(
-  SELECT generate_series(min(day), max(day), interval '1 day')::date FROM monitor_threads
-)`;
+const THREAD_DAYS = `day IN (SELECT generate_series(min(day), max(day), interval '1 day')::date FROM monitor_threads)`;
 
 /**
- * Deletes day counts, rule versions, states, mutes, feed addresses, backfills, digests, events, threads and health of
- * monitors: a few dozen rows of each, at most 500 mutes, 300 backfills and 1,500 events, and at most the daily cap of
- * threads for each of three days.
+ * Tables with rows of monitors: a few dozen of each monitor in most, at most 500 mutes, 300 backfills and 1,500 events,
+ * and at most the daily cap of threads for each of three days; matches and attempts without a bound. In this order: a
+ * recorder that finds no lock row (monitor_counters) adds no match and publishes none again, and without its match no
+ * new attempt is added.
  */
-export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
-  await db.query(
-    `WITH days AS (
-       DELETE FROM monitor_days WHERE monitor_id = ANY ($1)
-     ), versions AS (
-       DELETE FROM monitor_versions WHERE monitor_id = ANY ($1)
-     ), states AS (
-       DELETE FROM monitor_states WHERE monitor_id = ANY ($1)
-     ), mutes AS (
-       DELETE FROM monitor_mutes WHERE monitor_id = ANY ($1)
-     ), feeds AS (
-       DELETE FROM feed_tokens WHERE monitor_id = ANY ($1)
-     ), runs AS (
-       DELETE FROM backfills WHERE monitor_id = ANY ($1)
-     ), digests AS (
-       DELETE FROM monitor_digests WHERE monitor_id = ANY ($1)
-     ), events AS (
-       DELETE FROM monitor_events WHERE monitor_id = ANY ($1)
-     ), threads AS (
-       DELETE FROM monitor_threads WHERE monitor_id = ANY ($1) AND day IN ${THREAD_DAYS}
-     )
-     DELETE FROM monitor_health WHERE monitor_id = ANY ($1)`,
-    [monitorIds],
-  );
+const TABLES: { table: string; order: string; and?: string }[] = [
+  { table: 'monitor_counters', order: 'monitor_id' },
+  { table: 'matches', order: 'monitor_id, seq' },
+  { table: 'delivery_attempts', order: 'monitor_id, seq, attempt' },
+  ...['monitor_days', 'monitor_versions', 'monitor_states', 'monitor_mutes', 'feed_tokens', 'backfills'].map(byMonitor),
+  ...['monitor_digests', 'monitor_events', 'monitor_health'].map(byMonitor),
+  { table: 'monitor_threads', order: 'monitor_id', and: THREAD_DAYS },
+];
+
+function byMonitor(table: string) {
+  return { table, order: 'monitor_id' };
+}
+
+/**
+ * Deletes the rows of monitors in all tables but their own, at most `limit` in a statement.
+ *
+ * @param mayContinue asked after each statement that deleted rows
+ * @returns whether it came to the end
+ */
+export async function eraseMonitorRows(
+  db: Queryable,
+  monitorIds: readonly string[],
+  limit: number,
+  mayContinue: () => Promise<boolean>,
+): Promise<boolean> {
+  for (const { table, order, and = 'true' } of TABLES) {
+    for (let deleted = limit; deleted >= limit;) {
+      const { rowCount } = await db.query(
+        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE monitor_id = ANY ($1) AND ${and} ORDER BY ${order} LIMIT $2 FOR UPDATE
+         ))`,
+        [monitorIds, limit],
+      );
+      deleted = rowCount ?? 0;
+      if (deleted > 0 && !(await mayContinue())) return false;
+    }
+  }
+  return true;
 }
 
 /** Deletes the monitors themselves, with their webhook URLs and secrets. */
@@ -134,22 +106,15 @@ export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]
  * Records that this database has no data of the account's monitors. Returns false, and records nothing, while it has.
  */
 export async function markErasedHere(db: Queryable, accountId: string): Promise<boolean> {
+  const isGone = TABLES.map(
+    ({ table, and = 'true' }) =>
+      `AND NOT EXISTS (SELECT FROM ${table} WHERE monitor_id = ANY (e.monitor_ids) AND ${and})`,
+  );
   const { rowCount } = await db.query(
     `UPDATE account_erasures e SET erased_here_at = service_now()
      WHERE e.account_id = $1 AND e.erased_here_at IS NULL
        AND NOT EXISTS (SELECT FROM monitors WHERE account_id = e.account_id)
-       AND NOT EXISTS (SELECT FROM monitor_counters WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM matches WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM delivery_attempts WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_days WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_versions WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_states WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_mutes WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM backfills WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_digests WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_events WHERE monitor_id = ANY (e.monitor_ids))
-       AND NOT EXISTS (SELECT FROM monitor_threads WHERE monitor_id = ANY (e.monitor_ids) AND day IN ${THREAD_DAYS})
-       AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
+       ${isGone.join(' ')}`,
     [accountId],
   );
   return rowCount === 1;

@@ -10,7 +10,11 @@ const CLOCK_SKEW = 'clock_skew_ms';
  * it never changes afterwards. It is used when the environment has no SECRET_KEY.
  */
 export async function ensureSecretKey(db: Queryable): Promise<string> {
-  await insertSettingIfAbsent(db, SECRET_KEY, randomBytes(32).toString('base64'));
+  // Waits for a concurrent first writer, whose value stays.
+  await db.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+    SECRET_KEY,
+    randomBytes(32).toString('base64'),
+  ]);
   const key = await readSetting(db, SECRET_KEY);
   if (key === undefined) throw new Error('the generated secret key was deleted from settings while it was read');
   return key;
@@ -51,11 +55,6 @@ export async function readClockSkew(db: Queryable): Promise<number | undefined> 
     [CLOCK_SKEW],
   );
   return rows[0] && Number(rows[0].value);
-}
-
-/** Inserts a value unless there is one. Waits for a concurrent first writer, whose value stays. */
-async function insertSettingIfAbsent(db: Queryable, name: string, value: string): Promise<void> {
-  await db.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [name, value]);
 }
 
 async function readSetting(db: Queryable, name: string): Promise<string | undefined> {
