@@ -1,5 +1,6 @@
 import { grantHashStart, grantPublicId } from '../../domain/accounts/oauth-secret.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 /** An OAuth grant of an account: a program that may use the tool server on its behalf. */
@@ -38,14 +39,12 @@ export async function listAccountGrants(
     names.set(clientId, name);
     return name;
   };
-  const { rows } = await db.query<StoredGrant>(
-    `SELECT id_hash AS "idHash", payload, written_at AS "grantedAt", last_used_at AS "lastUsedAt"
-     FROM oauth_records
-     WHERE account_id = $1 AND model = 'Grant' AND expires_at > (SELECT service_now())
-     ORDER BY written_at DESC, id_hash
-     LIMIT $2`,
-    [accountId, MAX_GRANTS],
-  );
+  const rows = await readRows<StoredGrant>(db)`
+    SELECT id_hash AS "idHash", payload, written_at AS "grantedAt", last_used_at AS "lastUsedAt"
+    FROM oauth_records
+    WHERE account_id = ${accountId} AND model = 'Grant' AND expires_at > (SELECT service_now())
+    ORDER BY written_at DESC, id_hash
+    LIMIT ${MAX_GRANTS}`;
   const read = await Promise.all(rows.map((grant) => grantOf(grant, records, nameOf)));
   return read.filter((grant) => grant !== undefined);
 }
@@ -59,12 +58,11 @@ export async function listAccountGrants(
 export async function revokeGrant(db: Queryable, accountId: string, publicId: string): Promise<boolean> {
   const hashStart = grantHashStart(publicId);
   if (hashStart === undefined) return false;
-  const { rows } = await db.query<{ id_hash: Buffer; model: string }>(
-    `SELECT id_hash, model FROM oauth_records
-     WHERE account_id = $1 AND model IN ('Grant', 'RevokedGrant') AND substring(id_hash FOR $3) = $2
-       AND expires_at > (SELECT service_now())`,
-    [accountId, hashStart, hashStart.length],
-  );
+  const rows = await readRows<{ id_hash: Buffer; model: string }>(db)`
+    SELECT id_hash, model FROM oauth_records
+    WHERE account_id = ${accountId} AND model IN ('Grant', 'RevokedGrant')
+      AND substring(id_hash FOR ${hashStart.length}) = ${hashStart}
+      AND expires_at > (SELECT service_now())`;
   const [grant] = rows;
   if (grant?.model === 'Grant') {
     // A token that is issued at the same moment is invalid without its grant.

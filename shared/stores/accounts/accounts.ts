@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 
 export interface StoredAccount {
   id: string;
@@ -27,11 +28,9 @@ export async function insertAccount(
   db: Queryable,
   account: { id: string; email: string; mailbox: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING',
-    [account.id, account.email, account.mailbox],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO accounts (id, email, mailbox) VALUES (${account.id}, ${account.email},
+      ${account.mailbox}) ON CONFLICT (mailbox) DO NOTHING`;
 }
 
 /** Finds an account by id, or by its mailbox in canonical form. */
@@ -81,9 +80,8 @@ export async function rememberSignInNetwork(db: Queryable, accountId: string, ne
 
 /** Lists the networks that the account of a mailbox, if there is one, signed in from, the last one first. */
 export async function listSignInNetworks(db: Queryable, mailbox: string): Promise<string[]> {
-  const { rows } = await db.query<{ networks: string[] }>('SELECT networks FROM sign_in_networks WHERE mailbox = $1', [
-    mailbox,
-  ]);
+  const rows = await readRows<{ networks: string[] }>(db)`
+    SELECT networks FROM sign_in_networks WHERE mailbox = ${mailbox}`;
   return rows[0]?.networks ?? [];
 }
 
@@ -98,14 +96,13 @@ export async function recordPack(
   db: Queryable,
   bought: { id: string; accountId: string; pack: number; credits: number },
 ): Promise<void> {
-  await db.query(
-    `WITH bought AS (
-       INSERT INTO packs_bought (id, account_id, pack, credits) VALUES ($1, $2, $3, $4)
-       RETURNING account_id, pack
-     )
-     UPDATE accounts SET pack = greatest(accounts.pack, bought.pack)
-     FROM bought
-     WHERE accounts.id = bought.account_id`,
-    [bought.id, bought.accountId, bought.pack, bought.credits],
-  );
+  await execute(db)`
+    WITH bought AS (
+      INSERT INTO packs_bought (id, account_id, pack, credits) VALUES (${bought.id}, ${bought.accountId},
+        ${bought.pack}, ${bought.credits})
+      RETURNING account_id, pack
+    )
+    UPDATE accounts SET pack = greatest(accounts.pack, bought.pack)
+    FROM bought
+    WHERE accounts.id = bought.account_id`;
 }

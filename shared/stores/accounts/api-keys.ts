@@ -2,6 +2,7 @@ import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { KeyScope } from '../../../schemas/api/account.ts';
 import { newApiKey } from '../../domain/accounts/api-key.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
 /** A key of an account, without its secret. */
 export interface StoredApiKey {
@@ -22,26 +23,20 @@ export async function findApiKey(
   db: Queryable,
   id: string,
 ): Promise<{ hash: Buffer; status: 'active' | 'frozen' } | undefined> {
-  const { rows } = await db.query<{ hash: Buffer; status: 'active' | 'frozen' }>(
-    `SELECT k.hash, a.status
-     FROM api_keys k
-     JOIN accounts a ON a.id = k.account_id
-     WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status <> 'deleted'`,
-    [id],
-  );
-  return rows[0];
+  return readRow<{ hash: Buffer; status: 'active' | 'frozen' }>(db)`
+    SELECT k.hash, a.status
+    FROM api_keys k
+    JOIN accounts a ON a.id = k.account_id
+    WHERE k.id = ${id} AND k.revoked_at IS NULL AND a.status <> 'deleted'`;
 }
 
 /** Lists an account's keys that are not revoked, oldest first. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<StoredApiKey[]> {
-  const { rows } = await db.query<StoredApiKey>(
-    `SELECT id, name, scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt"
-     FROM api_keys
-     WHERE account_id = $1 AND revoked_at IS NULL
-     ORDER BY created_at, id`,
-    [accountId],
-  );
-  return rows;
+  return readRows<StoredApiKey>(db)`
+    SELECT id, name, scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt"
+    FROM api_keys
+    WHERE account_id = ${accountId} AND revoked_at IS NULL
+    ORDER BY created_at, id`;
 }
 
 /**
@@ -66,12 +61,10 @@ async function insertApiKey(
   db: Queryable,
   key: { id: string; accountId: string; name: string; hash: Buffer; scopes: readonly string[] },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `INSERT INTO api_keys (id, account_id, name, hash, scopes) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (id) DO NOTHING`,
-    [key.id, key.accountId, key.name, key.hash, key.scopes],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO api_keys (id, account_id, name, hash, scopes) VALUES (${key.id}, ${key.accountId}, ${key.name},
+      ${key.hash}, ${key.scopes})
+    ON CONFLICT (id) DO NOTHING`;
 }
 
 /**
@@ -79,19 +72,14 @@ async function insertApiKey(
  * it is. Returns false when the account never had this key.
  */
 export async function revokeApiKey(db: Queryable, accountId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now())
-     WHERE account_id = $1 AND id = $2`,
-    [accountId, id],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now())
+    WHERE account_id = ${accountId} AND id = ${id}`;
 }
 
 /** Revokes all keys of an account that have this name. */
 export async function revokeApiKeys(db: Queryable, accountId: string, name: string): Promise<void> {
-  await db.query(
-    `UPDATE api_keys SET revoked_at = service_now()
-     WHERE account_id = $1 AND name = $2 AND revoked_at IS NULL`,
-    [accountId, name],
-  );
+  await execute(db)`
+    UPDATE api_keys SET revoked_at = service_now()
+    WHERE account_id = ${accountId} AND name = ${name} AND revoked_at IS NULL`;
 }

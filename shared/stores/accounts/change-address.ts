@@ -1,5 +1,6 @@
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 import { sqlState } from '../../postgres/postgres-away.ts';
 import { endOtherDashboardSessions } from '../dashboard/dashboard-sessions.ts';
 import { lockAccount } from './accounts.ts';
@@ -33,20 +34,15 @@ export async function changeAddress(pool: Pool, change: AddressChange): Promise<
       const account = await lockAccount(client, change.accountId);
       if (account?.status !== 'active' || account.email !== change.oldEmail) return 'outdated';
       // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
-      await client.query('DELETE FROM signups WHERE mailbox = $1', [account.mailbox]);
+      await execute(client)`DELETE FROM signups WHERE mailbox = ${account.mailbox}`;
       // A sign-up of the new mailbox takes them in this order too.
-      await client.query('UPDATE accounts SET email = $2, mailbox = $3 WHERE id = $1', [
-        change.accountId,
-        change.newEmail,
-        change.newMailbox,
-      ]);
-      await client.query(
-        `INSERT INTO credited_mailboxes (mailbox_hash)
-         SELECT hash FROM unnest($1::bytea[]) AS hash
-         ORDER BY hash
-         ON CONFLICT DO NOTHING`,
-        [change.mailboxHashes],
-      );
+      await execute(client)`
+        UPDATE accounts SET email = ${change.newEmail}, mailbox = ${change.newMailbox} WHERE id = ${change.accountId}`;
+      await execute(client)`
+        INSERT INTO credited_mailboxes (mailbox_hash)
+        SELECT hash FROM unnest(${change.mailboxHashes}::bytea[]) AS hash
+        ORDER BY hash
+        ON CONFLICT DO NOTHING`;
       await endOtherDashboardSessions(client, change.accountId, change.keptSessionId);
       return 'changed';
     });

@@ -1,4 +1,5 @@
 import type { Pool } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 import { deleteAccountNotices } from '../notices/notices.ts';
 import { deleteAccountOAuthRecords } from './oauth-records.ts';
@@ -20,12 +21,10 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       'deleted',
     );
     // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
-    await client.query('DELETE FROM signups WHERE mailbox = $1', [account.mailbox]);
-    await client.query(
-      `INSERT INTO credited_mailboxes AS kept (mailbox_hash, owed) VALUES ($1, $2)
-       ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`,
-      [kept.mailboxHash, account.owed],
-    );
+    await execute(client)`DELETE FROM signups WHERE mailbox = ${account.mailbox}`;
+    await execute(client)`
+      INSERT INTO credited_mailboxes AS kept (mailbox_hash, owed) VALUES (${kept.mailboxHash}, ${account.owed})
+      ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`;
     // Rows that a running request has locked are skipped, because it may wait for a monitor that is locked here; they
     // expire within a day.
     await client.query(
@@ -36,17 +35,14 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       [accountId],
     );
     await deleteAccountOAuthRecords(client, accountId);
-    await client.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);
-    await client.query('DELETE FROM sign_in_networks WHERE mailbox = $1', [account.mailbox]);
+    await execute(client)`DELETE FROM dashboard_sessions WHERE account_id = ${accountId}`;
+    await execute(client)`DELETE FROM sign_in_networks WHERE mailbox = ${account.mailbox}`;
     await deleteAccountNotices(client, accountId);
-    await client.query('DELETE FROM digest_mails WHERE account_id = $1', [accountId]);
-    await client.query(`UPDATE accounts SET status = 'deleted', email = '', mailbox = 'deleted:' || id WHERE id = $1`, [
-      accountId,
-    ]);
-    await client.query(
-      `UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now()), name = '' WHERE account_id = $1`,
-      [accountId],
-    );
+    await execute(client)`DELETE FROM digest_mails WHERE account_id = ${accountId}`;
+    await execute(client)`
+      UPDATE accounts SET status = 'deleted', email = '', mailbox = 'deleted:' || id WHERE id = ${accountId}`;
+    await execute(client)`
+      UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now()), name = '' WHERE account_id = ${accountId}`;
     // All monitors of the account that still have a row.
     await client.query(
       `INSERT INTO account_erasures (account_id, monitor_ids)

@@ -1,4 +1,5 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged } from '../../postgres/sql.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 
 /**
@@ -11,7 +12,7 @@ export async function freezeAccount(pool: Pool, accountId: string): Promise<bool
     if (account.status !== 'active') return false;
     const running = monitors.filter(({ status }) => status === 'active').map(({ id }) => id);
     await stopMonitors(client, running, 'paused');
-    await client.query(`UPDATE accounts SET status = 'frozen' WHERE id = $1`, [accountId]);
+    await execute(client)`UPDATE accounts SET status = 'frozen' WHERE id = ${accountId}`;
     return true;
   });
   return frozen ?? false;
@@ -23,8 +24,5 @@ export async function freezeAccount(pool: Pool, accountId: string): Promise<bool
  * @returns false when the account does not exist or is not frozen
  */
 export async function unfreezeAccount(db: Queryable, accountId: string): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE accounts SET status = 'active' WHERE id = $1 AND status = 'frozen'`, [
-    accountId,
-  ]);
-  return rowCount === 1;
+  return isChanged(db)`UPDATE accounts SET status = 'active' WHERE id = ${accountId} AND status = 'frozen'`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRow } from '../../postgres/sql.ts';
 
 /** Identifies one request of an account, however often it is sent. */
 export interface IdempotencyKey {
@@ -22,13 +23,11 @@ export interface StoredAnswer {
 
 /** Finds the answer that was stored for this key in the last 24 hours. */
 export async function findStoredAnswer(db: Queryable, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
-  const { rows } = await db.query<StoredAnswer>(
-    `SELECT body_hash AS "bodyHash", answer
-     FROM idempotency_keys
-     WHERE account_id = $1 AND route = $2 AND key = $3 AND created_at > (SELECT service_now()) - interval '24 hours'`,
-    [key.accountId, key.route, key.key],
-  );
-  return rows[0];
+  return readRow<StoredAnswer>(db)`
+    SELECT body_hash AS "bodyHash", answer
+    FROM idempotency_keys
+    WHERE account_id = ${key.accountId} AND route = ${key.route} AND key = ${key.key}
+      AND created_at > (SELECT service_now()) - interval '24 hours'`;
 }
 
 /** So that nobody fills the disk: an answer may have 60 KB. */
@@ -53,23 +52,17 @@ export async function secondsUntilKeyIsFree(db: Queryable, accountId: string): P
  * @returns false when a request of the last 24 hours has claimed it; its answer is stored
  */
 export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bodyHash: Buffer): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `INSERT INTO idempotency_keys AS kept (account_id, route, key, body_hash, answer)
-     VALUES ($1, $2, $3, $4, '')
-     ON CONFLICT (account_id, route, key) DO UPDATE
-       SET body_hash = excluded.body_hash, answer = '', created_at = service_now()
-       WHERE kept.created_at <= service_now() - interval '24 hours'`,
-    [key.accountId, key.route, key.key, bodyHash],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO idempotency_keys AS kept (account_id, route, key, body_hash, answer)
+    VALUES (${key.accountId}, ${key.route}, ${key.key}, ${bodyHash}, '')
+    ON CONFLICT (account_id, route, key) DO UPDATE
+      SET body_hash = excluded.body_hash, answer = '', created_at = service_now()
+      WHERE kept.created_at <= service_now() - interval '24 hours'`;
 }
 
 /** Stores the answer. Call it in the transaction that claimed the key. */
 export async function storeAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
-  await db.query('UPDATE idempotency_keys SET answer = $4 WHERE account_id = $1 AND route = $2 AND key = $3', [
-    key.accountId,
-    key.route,
-    key.key,
-    answer,
-  ]);
+  await execute(db)`
+    UPDATE idempotency_keys SET answer = ${answer} WHERE account_id = ${key.accountId} AND route = ${key.route}
+      AND key = ${key.key}`;
 }

@@ -2,6 +2,7 @@ import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, PoolClient, Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import { lockAccount } from './accounts.ts';
 import type { StoredAccount } from './accounts.ts';
 
@@ -45,19 +46,15 @@ export async function withLockedAccount<T>(
  * created in between; the caller then starts again.
  */
 async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
-  const { rows: listed } = await db.query<{ id: string }>(
-    `SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
-    [accountId],
-  );
+  const listed = await readRows<{ id: string }>(db)`
+    SELECT id FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted'`;
   const ids = listed.map(({ id }) => id);
-  await db.query('SELECT FROM monitor_counters WHERE monitor_id = ANY ($1) ORDER BY monitor_id FOR UPDATE', [ids]);
-  await db.query('SELECT FROM monitors WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [ids]);
+  await execute(db)`SELECT FROM monitor_counters WHERE monitor_id = ANY (${ids}) ORDER BY monitor_id FOR UPDATE`;
+  await execute(db)`SELECT FROM monitors WHERE id = ANY (${ids}) ORDER BY id FOR NO KEY UPDATE`;
   const account = await lockAccount(db, accountId);
   if (!account) return undefined;
-  const { rows: monitors } = await db.query<LockedAccount['monitors'][number]>(
-    `SELECT id, status FROM monitors WHERE account_id = $1 AND status <> 'deleted' ORDER BY id`,
-    [accountId],
-  );
+  const monitors = await readRows<LockedAccount['monitors'][number]>(db)`
+    SELECT id, status FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted' ORDER BY id`;
   const locked = new Set(ids);
   if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
   return { account, monitors };
@@ -65,12 +62,10 @@ async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise
 
 /** Stops locked monitors and notifies the matchers at commit. */
 export async function stopMonitors(db: Queryable, ids: readonly string[], status: 'paused' | 'deleted'): Promise<void> {
-  await db.query(
-    `WITH stopped AS (
-       UPDATE monitors SET status = $2, updated_at = service_now() WHERE id = ANY ($1)
-       RETURNING id
-     )
-     SELECT pg_notify($3, id) FROM stopped`,
-    [ids, status, MONITOR_CHANGED_CHANNEL],
-  );
+  await execute(db)`
+    WITH stopped AS (
+      UPDATE monitors SET status = ${status}, updated_at = service_now() WHERE id = ANY (${ids})
+      RETURNING id
+    )
+    SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
 }

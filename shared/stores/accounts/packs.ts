@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import { lockAccount, recordPack } from './accounts.ts';
 import { credit } from '../ledger/ledger.ts';
 
@@ -43,7 +44,7 @@ export interface RefundedPack {
 export async function refundPack(db: Queryable, id: string): Promise<RefundedPack | undefined> {
   const pack = await lockPack(db, id);
   if (pack === undefined || pack.isRefunded) return undefined;
-  await db.query('UPDATE packs_bought SET withdrawn = true WHERE id = $1', [id]);
+  await execute(db)`UPDATE packs_bought SET withdrawn = true WHERE id = ${id}`;
   return takeBack(db, pack, pack.credits);
 }
 
@@ -75,18 +76,14 @@ interface LockedPack {
 
 /** Locks the account of a pack, and reads the pack under its lock; undefined when the pack does not exist. */
 async function lockPack(db: Queryable, id: string): Promise<LockedPack | undefined> {
-  const { rows: found } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [
-    id,
-  ]);
+  const found = await readRows<{ account_id: string }>(db)`SELECT account_id FROM packs_bought WHERE id = ${id}`;
   const account = found[0] && (await lockAccount(db, found[0].account_id));
   if (account === undefined) return undefined;
-  const { rows } = await db.query<Omit<LockedPack, 'balance'>>(
-    `SELECT id, account_id AS "accountId", credits, taken_back AS "takenBack", refunded_at IS NOT NULL AS "isRefunded",
-       withdrawn AS "isWithdrawn"
-     FROM packs_bought
-     WHERE id = $1`,
-    [id],
-  );
+  const rows = await readRows<Omit<LockedPack, 'balance'>>(db)`
+    SELECT id, account_id AS "accountId", credits, taken_back AS "takenBack", refunded_at IS NOT NULL AS "isRefunded",
+      withdrawn AS "isWithdrawn"
+    FROM packs_bought
+    WHERE id = ${id}`;
   return { ...rows[0]!, balance: account.balance };
 }
 
@@ -98,11 +95,9 @@ async function takeBack(db: Queryable, pack: LockedPack, credits: number): Promi
   const owed = due - taken;
   await lowerAccount(db, accountId, taken, owed);
   if (taken > 0) {
-    await db.query(
-      `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-       VALUES ($1, 'refund', -$2::bigint, $3, $4)`,
-      [accountId, taken, balance - taken, reference],
-    );
+    await execute(db)`
+      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+      VALUES (${accountId}, 'refund', -${taken}::bigint, ${balance - taken}, ${reference})`;
   }
   return { accountId, taken, owed, balance: balance - taken };
 }

@@ -1,5 +1,6 @@
 import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /** The credential of a request: an API key or an access token. */
 export type RequestCredentials =
@@ -215,11 +216,9 @@ const ADMIT_KEYS_AND_TOKENS = {
  * does not wait for the disk, nor for a standby: the account's next request waits for its lock.
  */
 export async function returnDailySlot(db: Queryable, accountId: string, day: string): Promise<void> {
-  await db.query(
-    `WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-     UPDATE account_limits SET day_requests = day_requests - 1
-     FROM async_commit
-     WHERE account_id = $1 AND day = $2 AND day_requests > 0`,
-    [accountId, day],
-  );
+  await execute(db)`
+    WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+    UPDATE account_limits SET day_requests = day_requests - 1
+    FROM async_commit
+    WHERE account_id = ${accountId} AND day = ${day} AND day_requests > 0`;
 }

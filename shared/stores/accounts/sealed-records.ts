@@ -1,6 +1,7 @@
 import { hashOAuthId } from '../../domain/accounts/oauth-secret.ts';
 import type { SecretBox } from '../../domain/secret-box.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 
 export interface NewRecord {
   model: string;
@@ -37,24 +38,18 @@ export class SealedRecords {
   async put({ model, id, payload, validSeconds }: NewRecord): Promise<void> {
     const idHash = hashOAuthId(id);
     const { grantId, accountId, scope, aud } = payload;
-    await this.db.query(
-      `INSERT INTO oauth_records (id_hash, model, grant_hash, account_id, scopes, audience, payload, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))
-       ON CONFLICT (id_hash) DO UPDATE
-         SET payload = excluded.payload, written_at = excluded.written_at,
-             expires_at = greatest(oauth_records.expires_at, excluded.expires_at)
-         WHERE oauth_records.model = excluded.model`,
-      [
-        idHash,
-        model,
-        typeof grantId === 'string' && model !== 'Interaction' ? hashOAuthId(grantId) : null,
-        typeof accountId === 'string' ? accountId : null,
-        typeof scope === 'string' ? scope.split(' ') : null,
-        typeof aud === 'string' ? aud : null,
-        this.box.seal(JSON.stringify(payload), contextOfRecord(model, idHash)),
-        validSeconds,
-      ],
-    );
+    await execute(this.db)`
+      INSERT INTO oauth_records (id_hash, model, grant_hash, account_id, scopes, audience, payload, expires_at)
+      VALUES (${idHash}, ${model},
+        ${typeof grantId === 'string' && model !== 'Interaction' ? hashOAuthId(grantId) : null},
+        ${typeof accountId === 'string' ? accountId : null}, ${typeof scope === 'string' ? scope.split(' ') : null},
+        ${typeof aud === 'string' ? aud : null},
+        ${this.box.seal(JSON.stringify(payload), contextOfRecord(model, idHash))},
+        service_now() + make_interval(secs => ${validSeconds}))
+      ON CONFLICT (id_hash) DO UPDATE
+        SET payload = excluded.payload, written_at = excluded.written_at,
+            expires_at = greatest(oauth_records.expires_at, excluded.expires_at)
+        WHERE oauth_records.model = excluded.model`;
   }
 
   /**
@@ -63,18 +58,16 @@ export class SealedRecords {
    */
   async find(model: string, id: string): Promise<FoundRecord | undefined> {
     const idHash = hashOAuthId(id);
-    const { rows } = await this.db.query<Omit<FoundRecord, 'payload'> & { payload: Buffer }>(
-      `SELECT r.payload, r.consumed_at::text AS "consumedAt",
-         r.consumed_at IS NOT NULL AND (r.model <> 'RefreshToken' OR EXISTS (
-           SELECT FROM oauth_records later
-           WHERE later.grant_hash = r.grant_hash AND later.model = 'RefreshToken' AND later.consumed_at > r.consumed_at
-         )) AS consumed,
-         floor(extract(epoch FROM service_now() - r.written_at))::integer AS age,
-         ceil(extract(epoch FROM r.expires_at - service_now()))::integer AS "secondsLeft"
-       FROM oauth_records r
-       WHERE r.id_hash = $1 AND r.model = $2 AND r.expires_at > (SELECT service_now())`,
-      [idHash, model],
-    );
+    const rows = await readRows<Omit<FoundRecord, 'payload'> & { payload: Buffer }>(this.db)`
+      SELECT r.payload, r.consumed_at::text AS "consumedAt",
+        r.consumed_at IS NOT NULL AND (r.model <> 'RefreshToken' OR EXISTS (
+          SELECT FROM oauth_records later
+          WHERE later.grant_hash = r.grant_hash AND later.model = 'RefreshToken' AND later.consumed_at > r.consumed_at
+        )) AS consumed,
+        floor(extract(epoch FROM service_now() - r.written_at))::integer AS age,
+        ceil(extract(epoch FROM r.expires_at - service_now()))::integer AS "secondsLeft"
+      FROM oauth_records r
+      WHERE r.id_hash = ${idHash} AND r.model = ${model} AND r.expires_at > (SELECT service_now())`;
     const payload = rows[0] && this.unseal(model, idHash, rows[0].payload);
     return payload && { ...rows[0]!, payload };
   }
@@ -95,13 +88,12 @@ export class SealedRecords {
    * @returns false when it was used before, has expired or does not exist
    */
   async consume(model: string, id: string, keptSeconds: number): Promise<boolean> {
-    const { rowCount } = await this.db.query(
-      `UPDATE oauth_records
-       SET consumed_at = service_now(), expires_at = greatest(expires_at, service_now() + make_interval(secs => $3))
-       WHERE id_hash = $1 AND model = $2 AND consumed_at IS NULL AND expires_at > (SELECT service_now())`,
-      [hashOAuthId(id), model, keptSeconds],
-    );
-    return rowCount === 1;
+    return isChanged(this.db)`
+      UPDATE oauth_records
+      SET consumed_at = service_now(), expires_at = greatest(expires_at,
+        service_now() + make_interval(secs => ${keptSeconds}))
+      WHERE id_hash = ${hashOAuthId(id)} AND model = ${model} AND consumed_at IS NULL
+        AND expires_at > (SELECT service_now())`;
   }
 
   /**
@@ -143,17 +135,15 @@ export class SealedRecords {
   }
 
   async delete(model: string, id: string): Promise<void> {
-    await this.db.query('DELETE FROM oauth_records WHERE id_hash = $1 AND model = $2', [hashOAuthId(id), model]);
+    await execute(this.db)`DELETE FROM oauth_records WHERE id_hash = ${hashOAuthId(id)} AND model = ${model}`;
   }
 
   /** Keeps a client that somebody authorised for `seconds` more. */
   async allowClient(id: string, seconds: number): Promise<void> {
-    await this.db.query(
-      `UPDATE oauth_records
-       SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2))
-       WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument')`,
-      [hashOAuthId(id), seconds],
-    );
+    await execute(this.db)`
+      UPDATE oauth_records
+      SET expires_at = greatest(expires_at, service_now() + make_interval(secs => ${seconds}))
+      WHERE id_hash = ${hashOAuthId(id)} AND model IN ('Client', 'ClientDocument')`;
   }
 
   /** Deletes a grant with its codes and tokens. One that is issued at the same moment is invalid without its grant. */

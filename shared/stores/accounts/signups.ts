@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 
 /** What a mail is for. A code or link for one purpose is not valid for another. */
 export type MailPurpose = 'signup' | 'signin' | 'recovery' | 'dashboard' | 'address';
@@ -32,20 +33,11 @@ export interface LockedSignup extends ConfirmedMailbox {
 
 export async function insertSignup(db: Queryable, signup: NewSignup): Promise<void> {
   const { secret } = signup;
-  await db.query(
-    `INSERT INTO signups (token_hash, purpose, email, mailbox, code_hash, link_hash, interaction, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))`,
-    [
-      signup.tokenHash,
-      signup.purpose,
-      signup.email,
-      signup.mailbox,
-      'codeHash' in secret ? secret.codeHash : null,
-      'linkHash' in secret ? secret.linkHash : null,
-      signup.interaction ?? null,
-      signup.validSeconds,
-    ],
-  );
+  await execute(db)`
+    INSERT INTO signups (token_hash, purpose, email, mailbox, code_hash, link_hash, interaction, expires_at)
+    VALUES (${signup.tokenHash}, ${signup.purpose}, ${signup.email}, ${signup.mailbox},
+      ${'codeHash' in secret ? secret.codeHash : null}, ${'linkHash' in secret ? secret.linkHash : null},
+      ${signup.interaction ?? null}, service_now() + make_interval(secs => ${signup.validSeconds}))`;
 }
 
 /**
@@ -58,18 +50,15 @@ export async function takeLink(
   linkHash: Uint8Array,
   purpose: MailPurpose,
 ): Promise<(ConfirmedMailbox & { interaction: string | null }) | undefined> {
-  const { rows } = await db.query<ConfirmedMailbox & { interaction: string | null }>(
-    `UPDATE signups SET link_used_at = service_now()
-     WHERE link_hash = $1 AND purpose = $2 AND link_used_at IS NULL AND expires_at > service_now()
-     RETURNING email, mailbox, interaction`,
-    [linkHash, purpose],
-  );
-  return rows[0];
+  return readRow<ConfirmedMailbox & { interaction: string | null }>(db)`
+    UPDATE signups SET link_used_at = service_now()
+    WHERE link_hash = ${linkHash} AND purpose = ${purpose} AND link_used_at IS NULL AND expires_at > service_now()
+    RETURNING email, mailbox, interaction`;
 }
 
 /** Deletes a sign-up whose code could not be mailed, or was used. */
 export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
-  await db.query('DELETE FROM signups WHERE token_hash = $1', [tokenHash]);
+  await execute(db)`DELETE FROM signups WHERE token_hash = ${tokenHash}`;
 }
 
 /**
@@ -84,25 +73,21 @@ export async function lockSignup(
   tokenHash: Uint8Array,
   purpose: MailPurpose,
 ): Promise<LockedSignup | undefined> {
-  const { rows } = await db.query<LockedSignup & { forgotten: boolean }>(
-    `SELECT email, mailbox, code_hash AS "codeHash", wrong_codes AS "wrongCodes",
-       expires_at <= service_now() AS expired,
-       expires_at <= service_now() - interval '1 hour' AS forgotten
-     FROM signups
-     WHERE token_hash = $1 AND purpose = $2
-     FOR UPDATE`,
-    [tokenHash, purpose],
-  );
+  const rows = await readRows<LockedSignup & { forgotten: boolean }>(db)`
+    SELECT email, mailbox, code_hash AS "codeHash", wrong_codes AS "wrongCodes",
+      expires_at <= service_now() AS expired,
+      expires_at <= service_now() - interval '1 hour' AS forgotten
+    FROM signups
+    WHERE token_hash = ${tokenHash} AND purpose = ${purpose}
+    FOR UPDATE`;
   const row = rows[0];
   return row?.forgotten === false ? row : undefined;
 }
 
 /** Counts a wrong code of a sign-up that this transaction has locked. Returns how many there are now. */
 export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
-  const { rows } = await db.query<{ wrong_codes: number }>(
-    'UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = $1 RETURNING wrong_codes',
-    [tokenHash],
-  );
+  const rows = await readRows<{ wrong_codes: number }>(db)`
+    UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = ${tokenHash} RETURNING wrong_codes`;
   const row = rows[0];
   if (!row) throw new Error('a sign-up row disappeared while it was locked');
   return row.wrong_codes;
@@ -142,18 +127,16 @@ export async function takeOverDebts(
   accountId: string,
   mailboxHashes: readonly Uint8Array[],
 ): Promise<void> {
-  await db.query(
-    `WITH debts AS MATERIALIZED (
-       SELECT mailbox_hash, owed FROM credited_mailboxes
-       WHERE mailbox_hash = ANY ($2) AND owed > 0
-       ORDER BY mailbox_hash
-       FOR UPDATE
-     ), taken AS (
-       UPDATE credited_mailboxes SET owed = 0 FROM debts WHERE credited_mailboxes.mailbox_hash = debts.mailbox_hash
-     )
-     UPDATE accounts SET owed = accounts.owed + due.owed
-     FROM (SELECT sum(owed) AS owed FROM debts) AS due
-     WHERE id = $1 AND due.owed > 0`,
-    [accountId, mailboxHashes],
-  );
+  await execute(db)`
+    WITH debts AS MATERIALIZED (
+      SELECT mailbox_hash, owed FROM credited_mailboxes
+      WHERE mailbox_hash = ANY (${mailboxHashes}) AND owed > 0
+      ORDER BY mailbox_hash
+      FOR UPDATE
+    ), taken AS (
+      UPDATE credited_mailboxes SET owed = 0 FROM debts WHERE credited_mailboxes.mailbox_hash = debts.mailbox_hash
+    )
+    UPDATE accounts SET owed = accounts.owed + due.owed
+    FROM (SELECT sum(owed) AS owed FROM debts) AS due
+    WHERE id = ${accountId} AND due.owed > 0`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /** At maxUses `maxUses` uses of a name in any period of `seconds`. */
 export interface SlidingLogLimit {
@@ -55,5 +56,5 @@ export async function hasUse(db: Queryable, { name, maxUses, seconds }: SlidingL
 
 /** Returns the last use of a name. Only the transaction that took it may call this, since it holds the row lock. */
 export async function returnUse(db: Queryable, name: string): Promise<void> {
-  await db.query('UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = $1', [name]);
+  await execute(db)`UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = ${name}`;
 }

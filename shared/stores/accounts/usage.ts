@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** What usage is grouped by. */
 export type UsageGrouping = 'day' | 'route' | 'key';
@@ -37,11 +38,9 @@ export async function readUsageTotal(
   db: Queryable,
   asked: { accountId: string; from: string; to: string },
 ): Promise<{ charges: number; credits: number }> {
-  const { rows } = await db.query<{ charges: number; credits: number }>(
-    `SELECT coalesce(sum(charges), 0)::bigint AS charges, coalesce(sum(credits), 0)::bigint AS credits
-     FROM usage_days
-     WHERE account_id = $1 AND day BETWEEN $2 AND $3`,
-    [asked.accountId, asked.from, asked.to],
-  );
+  const rows = await readRows<{ charges: number; credits: number }>(db)`
+    SELECT coalesce(sum(charges), 0)::bigint AS charges, coalesce(sum(credits), 0)::bigint AS credits
+    FROM usage_days
+    WHERE account_id = ${asked.accountId} AND day BETWEEN ${asked.from} AND ${asked.to}`;
   return rows[0]!;
 }

@@ -1,5 +1,6 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import type { ChargedRequest } from '../ledger/ledger.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 import type { TopicOffsets } from '../upkeep/erasure.ts';
@@ -64,9 +65,8 @@ type ClaimRow = Omit<ClaimedBackfill, 'position' | 'request' | Absent> & {
 
 /** Whether there is any run that a claim might find: one statement instead of a claim's four, for who asks again. */
 export async function hasBackfills(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>(
-    `SELECT EXISTS (SELECT FROM backfills WHERE state = 'running') AS found`,
-  );
+  const rows = await readRows<{ found: boolean }>(db)`
+    SELECT EXISTS (SELECT FROM backfills WHERE state = 'running') AS found`;
   return rows[0]?.found === true;
 }
 
@@ -85,9 +85,8 @@ export async function claimBackfill(
   leaseSeconds: number,
 ): Promise<ClaimedBackfill | undefined> {
   // Two claims at once would not see that they take two runs of one account.
-  const { rows: locks } = await db.query<{ isMine: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtext('backfill claims')) AS "isMine"`,
-  );
+  const locks = await readRows<{ isMine: boolean }>(db)`
+    SELECT pg_try_advisory_xact_lock(hashtext('backfill claims')) AS "isMine"`;
   if (locks[0]?.isMine !== true) return undefined;
   const { rows } = await db.query<ClaimRow>(
     `WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
@@ -135,21 +134,17 @@ type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
 
 /** Renews the lease. Returns false when another process has taken it, or the run is gone. */
 export async function renewBackfillLease(db: Queryable, { id, leaseToken }: Lease, seconds: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE backfills SET lease_until = service_now() + make_interval(secs => $3)
-     WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
-    [id, leaseToken, seconds],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    UPDATE backfills SET lease_until = service_now() + make_interval(secs => ${seconds})
+    WHERE id = ${id} AND lease_token = ${leaseToken} AND state = 'running'`;
 }
 
 /** Gives the run back, to be taken up again after `seconds`. */
 export async function releaseBackfill(db: Queryable, { id, leaseToken }: Lease, seconds: number): Promise<void> {
-  await db.query(
-    `UPDATE backfills SET lease_token = NULL, lease_until = NULL, next_at = service_now() + make_interval(secs => $3)
-     WHERE id = $1 AND lease_token = $2`,
-    [id, leaseToken, seconds],
-  );
+  await execute(db)`
+    UPDATE backfills SET lease_token = NULL, lease_until = NULL,
+      next_at = service_now() + make_interval(secs => ${seconds})
+    WHERE id = ${id} AND lease_token = ${leaseToken}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged } from '../../postgres/sql.ts';
 import type { AwaitedOffsets, BackfillProgress, ClaimedBackfill } from './backfill-claims.ts';
 import type { BackfillState } from './backfill-runs.ts';
 
@@ -72,21 +73,14 @@ export async function mayBackfill(
   db: Queryable,
   { id, monitorId }: Pick<ClaimedBackfill, 'id' | 'monitorId'>,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT FROM backfills b JOIN monitor_counters c ON c.monitor_id = b.monitor_id
-       JOIN monitors m ON m.id = c.monitor_id JOIN accounts a ON a.id = m.account_id
-     WHERE b.id = $1 AND b.cancelled_at IS NULL AND c.monitor_id = $2 AND m.status <> 'deleted' AND a.status = 'active'`,
-    [id, monitorId],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    SELECT FROM backfills b JOIN monitor_counters c ON c.monitor_id = b.monitor_id
+      JOIN monitors m ON m.id = c.monitor_id JOIN accounts a ON a.id = m.account_id
+    WHERE b.id = ${id} AND b.cancelled_at IS NULL AND c.monitor_id = ${monitorId} AND m.status <> 'deleted'
+      AND a.status = 'active'`;
 }
 
 /** Exact when the caller holds the monitor's lock. */
 export async function isBackfillCancelled(db: Queryable, { id }: Pick<ClaimedBackfill, 'id'>): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'backfill-is-cancelled',
-    text: 'SELECT FROM backfills WHERE id = $1 AND cancelled_at IS NOT NULL',
-    values: [id],
-  });
-  return rowCount === 1;
+  return isChanged(db, 'backfill-is-cancelled')`SELECT FROM backfills WHERE id = ${id} AND cancelled_at IS NOT NULL`;
 }

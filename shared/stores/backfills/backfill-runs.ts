@@ -1,5 +1,6 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { ChargedRequest } from '../ledger/ledger.ts';
 
 /**
@@ -130,14 +131,12 @@ export interface RecentBackfills {
 
 /** Exact when the caller holds the monitor's lock. */
 export async function countRecentBackfills(db: Queryable, monitorId: string): Promise<RecentBackfills> {
-  const { rows } = await db.query<RecentBackfills>(
-    `SELECT coalesce(bool_or(state = 'running'), false) AS "isRunning",
-       (count(*) FILTER (WHERE is_recent))::int AS begun,
-       coalesce(ceil(extract(epoch FROM min(created_at) FILTER (WHERE is_recent) + interval '24 hours'
-         - (SELECT service_now()))), 0)::int AS "secondsUntilFewer"
-     FROM (SELECT *, created_at > (SELECT service_now()) - interval '24 hours' AS is_recent
-             FROM backfills WHERE monitor_id = $1) AS runs`,
-    [monitorId],
-  );
+  const rows = await readRows<RecentBackfills>(db)`
+    SELECT coalesce(bool_or(state = 'running'), false) AS "isRunning",
+      (count(*) FILTER (WHERE is_recent))::int AS begun,
+      coalesce(ceil(extract(epoch FROM min(created_at) FILTER (WHERE is_recent) + interval '24 hours'
+        - (SELECT service_now()))), 0)::int AS "secondsUntilFewer"
+    FROM (SELECT *, created_at > (SELECT service_now()) - interval '24 hours' AS is_recent
+            FROM backfills WHERE monitor_id = ${monitorId}) AS runs`;
   return rows[0]!;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** What an account has running. */
 export interface AccountOverview {
@@ -12,20 +13,18 @@ export interface AccountOverview {
 
 /** Counts an account's monitors by state, and lists those whose webhook fails. */
 export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
-  const { rows } = await db.query<AccountOverview>(
-    `SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
-       count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
-       count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
-       coalesce(
-         (jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'failures', h.failures) ORDER BY m.name, m.id)
-           FILTER (WHERE h.webhook_failing)),
-         '[]'
-       ) AS failing
-     FROM monitors m
-     LEFT JOIN monitor_health h ON h.monitor_id = m.id
-     WHERE m.account_id = $1 AND m.status <> 'deleted'`,
-    [accountId],
-  );
+  const rows = await readRows<AccountOverview>(db)`
+    SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
+      count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
+      count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
+      coalesce(
+        (jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'failures', h.failures) ORDER BY m.name, m.id)
+          FILTER (WHERE h.webhook_failing)),
+        '[]'
+      ) AS failing
+    FROM monitors m
+    LEFT JOIN monitor_health h ON h.monitor_id = m.id
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted'`;
   const [overview] = rows;
   return { ...overview!, failing: overview!.failing.slice(0, 20) };
 }
@@ -35,18 +34,16 @@ export async function readAccountOverview(db: Queryable, accountId: string): Pro
  * notice of a low balance (`readCreditUses`).
  */
 export async function readReadingCredits(db: Queryable, accountId: string): Promise<number> {
-  const { rows } = await db.query<{ credits: number }>(
-    `WITH moment AS MATERIALIZED (
-       SELECT now::date AS today, extract(epoch FROM now - now::date)::float8 / 86400 AS elapsed
-       FROM (SELECT service_now() AT TIME ZONE 'UTC' AS now) AS utc
-     )
-     SELECT coalesce(round(sum(
-       CASE WHEN u.day = moment.today THEN u.credits ELSE u.credits * (1 - moment.elapsed) END)), 0)::float8 AS credits
-     FROM moment
-     JOIN usage_days u ON u.account_id = $1 AND u.day BETWEEN moment.today - 1 AND moment.today
-       AND u.route LIKE '% /v1/forum/%'`,
-    [accountId],
-  );
+  const rows = await readRows<{ credits: number }>(db)`
+    WITH moment AS MATERIALIZED (
+      SELECT now::date AS today, extract(epoch FROM now - now::date)::float8 / 86400 AS elapsed
+      FROM (SELECT service_now() AT TIME ZONE 'UTC' AS now) AS utc
+    )
+    SELECT coalesce(round(sum(
+      CASE WHEN u.day = moment.today THEN u.credits ELSE u.credits * (1 - moment.elapsed) END)), 0)::float8 AS credits
+    FROM moment
+    JOIN usage_days u ON u.account_id = ${accountId} AND u.day BETWEEN moment.today - 1 AND moment.today
+      AND u.route LIKE '% /v1/forum/%'`;
   return rows[0]!.credits;
 }
 
@@ -62,14 +59,11 @@ export async function readMatchesByDay(
   db: Queryable,
   { accountId, from }: { accountId: string; from: string },
 ): Promise<DayOfMatches[]> {
-  const { rows } = await db.query<DayOfMatches>(
-    `SELECT d.day::text AS day, sum(d.matches)::bigint AS matches, sum(d.suppressed)::bigint AS suppressed
-     FROM monitor_days d
-     JOIN monitors m ON m.id = d.monitor_id
-     WHERE m.account_id = $1 AND m.status <> 'deleted' AND d.day >= $2
-     GROUP BY d.day
-     ORDER BY d.day`,
-    [accountId, from],
-  );
-  return rows;
+  return readRows<DayOfMatches>(db)`
+    SELECT d.day::text AS day, sum(d.matches)::bigint AS matches, sum(d.suppressed)::bigint AS suppressed
+    FROM monitor_days d
+    JOIN monitors m ON m.id = d.monitor_id
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted' AND d.day >= ${from}
+    GROUP BY d.day
+    ORDER BY d.day`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged } from '../../postgres/sql.ts';
 import type { StoredAccount } from '../accounts/accounts.ts';
 import { takeUse } from '../accounts/sliding-log-limits.ts';
 
@@ -38,15 +39,13 @@ export async function insertDashboardSession(
   },
 ): Promise<boolean> {
   const { tokenHash, id, accountId, email, network, userAgent, validSeconds } = session;
-  const { rowCount } = await db.query(
-    `INSERT INTO dashboard_sessions (token_hash, id, account_id, network, user_agent, expires_at)
-     SELECT $1::bytea, $2, id, $5, $6, service_now() + make_interval(secs => $7)
-     FROM accounts
-     WHERE id = $3 AND email = $4 AND status = 'active'
-     FOR KEY SHARE`,
-    [tokenHash, id, accountId, email, network, userAgent, validSeconds],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO dashboard_sessions (token_hash, id, account_id, network, user_agent, expires_at)
+    SELECT ${tokenHash}::bytea, ${id}, id, ${network}, ${userAgent},
+      service_now() + make_interval(secs => ${validSeconds})
+    FROM accounts
+    WHERE id = ${accountId} AND email = ${email} AND status = 'active'
+    FOR KEY SHARE`;
 }
 
 /** A session with its account, and whether its limit admits the request. */
@@ -119,13 +118,10 @@ const ADMIT = `
 
 /** Whether a session is still valid, and its account active. */
 export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT FROM dashboard_sessions s
-     JOIN accounts a ON a.id = s.account_id
-     WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'`,
-    [id],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    SELECT FROM dashboard_sessions s
+    JOIN accounts a ON a.id = s.account_id
+    WHERE s.id = ${id} AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'`;
 }
 
 /** Lists the sessions of an account that are valid, the last used first. */
@@ -141,28 +137,20 @@ export async function listDashboardSessions(db: Queryable, accountId: string): P
 
 /** Whether the account had a session from this network while its rows are kept. */
 export async function isKnownNetwork(db: Queryable, accountId: string, network: string): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM dashboard_sessions WHERE account_id = $1 AND network = $2 LIMIT 1', [
-    accountId,
-    network,
-  ]);
-  return rowCount === 1;
+  return isChanged(db)`SELECT FROM dashboard_sessions WHERE account_id = ${accountId} AND network = ${network} LIMIT 1`;
 }
 
 /** Ends one session of an account. Returns false when the account has no such valid session. */
 export async function endDashboardSession(db: Queryable, accountId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE dashboard_sessions SET ended_at = service_now()
-     WHERE account_id = $1 AND id = $2 AND ended_at IS NULL`,
-    [accountId, id],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    UPDATE dashboard_sessions SET ended_at = service_now()
+    WHERE account_id = ${accountId} AND id = ${id} AND ended_at IS NULL`;
 }
 
 /** Ends the session of a cookie, if it is one. */
 export async function endDashboardSessionOfCookie(db: Queryable, tokenHash: Uint8Array): Promise<void> {
-  await db.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE token_hash = $1 AND ended_at IS NULL', [
-    tokenHash,
-  ]);
+  await execute(db)`
+    UPDATE dashboard_sessions SET ended_at = service_now() WHERE token_hash = ${tokenHash} AND ended_at IS NULL`;
 }
 
 /** Ends all sessions of an account but one; all of them when `keptId` is undefined. Returns how many. */
@@ -171,25 +159,19 @@ export async function endOtherDashboardSessions(
   accountId: string,
   keptId: string | undefined,
 ): Promise<number> {
-  const { rowCount } = await db.query(
-    `UPDATE dashboard_sessions SET ended_at = service_now()
-     WHERE account_id = $1 AND id IS DISTINCT FROM $2 AND ended_at IS NULL`,
-    [accountId, keptId ?? null],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    UPDATE dashboard_sessions SET ended_at = service_now()
+    WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keptId ?? null} AND ended_at IS NULL`;
 }
 
 /** Ends the sessions of an account beyond the `kept` that were used last. Returns how many. */
 export async function endLeastUsedDashboardSessions(db: Queryable, accountId: string, kept: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `UPDATE dashboard_sessions SET ended_at = service_now()
-     WHERE ended_at IS NULL AND id IN (
-       SELECT id FROM dashboard_sessions
-       WHERE account_id = $1 AND ended_at IS NULL AND expires_at > (SELECT service_now())
-       ORDER BY last_seen_at DESC, created_at DESC, id
-       OFFSET $2
-     )`,
-    [accountId, kept],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    UPDATE dashboard_sessions SET ended_at = service_now()
+    WHERE ended_at IS NULL AND id IN (
+      SELECT id FROM dashboard_sessions
+      WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > (SELECT service_now())
+      ORDER BY last_seen_at DESC, created_at DESC, id
+      OFFSET ${kept}
+    )`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** A match that waits for its delivery, or whose delivery has failed for good. */
 export interface ListedDelivery {
@@ -61,15 +62,14 @@ export async function findMonitorsWithFailed(
   afterId: string,
   { since, limit }: { since: Date; limit: number },
 ): Promise<{ monitorIds: string[]; lastId: string | undefined }> {
-  const { rows } = await db.query<{ id: string; hasFailed: boolean }>(
-    `SELECT id, EXISTS (SELECT FROM matches
-                         WHERE monitor_id = looked.id AND delivery_status = 'failed' AND created_at >= $2) AS "hasFailed"
-       FROM (SELECT id FROM monitors
-              WHERE id > $1 AND status <> 'deleted' AND webhook_url IS NOT NULL
-              ORDER BY id LIMIT $3) AS looked
-      ORDER BY id`,
-    [afterId, since, limit],
-  );
+  const rows = await readRows<{ id: string; hasFailed: boolean }>(db)`
+    SELECT id, EXISTS (SELECT FROM matches
+                       WHERE monitor_id = looked.id AND delivery_status = 'failed'
+                         AND created_at >= ${since}) AS "hasFailed"
+     FROM (SELECT id FROM monitors
+            WHERE id > ${afterId} AND status <> 'deleted' AND webhook_url IS NOT NULL
+            ORDER BY id LIMIT ${limit}) AS looked
+    ORDER BY id`;
   return { monitorIds: rows.filter(({ hasFailed }) => hasFailed).map(({ id }) => id), lastId: rows.at(-1)?.id };
 }
 
@@ -80,11 +80,8 @@ export async function findMonitorsWithFailed(
  * @returns how many
  */
 export async function hastenDeliveries(db: Queryable, monitorId: string): Promise<number> {
-  const { rowCount } = await db.query(
-    `UPDATE matches SET next_attempt_at = service_now()
-      WHERE monitor_id = $1 AND delivery_status = 'pending' AND next_attempt_at > service_now()
-        AND (lease_until IS NULL OR lease_until < service_now())`,
-    [monitorId],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    UPDATE matches SET next_attempt_at = service_now()
+    WHERE monitor_id = ${monitorId} AND delivery_status = 'pending' AND next_attempt_at > service_now()
+      AND (lease_until IS NULL OR lease_until < service_now())`;
 }

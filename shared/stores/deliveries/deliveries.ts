@@ -3,6 +3,7 @@ import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** A match that only this process may try to deliver until its lease ends. */
@@ -175,11 +176,9 @@ export async function releaseLeases(
   seqs: readonly number[],
   leaseToken: string,
 ): Promise<void> {
-  await db.query(
-    `UPDATE matches SET lease_token = NULL, lease_until = NULL
-     WHERE monitor_id = $1 AND seq = ANY ($2::bigint[]) AND lease_token = $3`,
-    [monitorId, seqs, leaseToken],
-  );
+  await execute(db)`
+    UPDATE matches SET lease_token = NULL, lease_until = NULL
+    WHERE monitor_id = ${monitorId} AND seq = ANY (${seqs}::bigint[]) AND lease_token = ${leaseToken}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import { eachInTransaction, inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** The monitor becomes webhook_failing after this many failed matches in a row. */
 export const FAILURES_UNTIL_FAILING = 50;
@@ -87,32 +88,21 @@ async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): 
   const delivered = deliveredMonitors(attempts);
   if (failing.length === 0 && delivered.length === 0) return new Map();
   if (failing.length > 0) {
-    await db.query({
-      name: 'deliveries-open-health',
-      text: `
-        INSERT INTO monitor_health (monitor_id)
-        SELECT DISTINCT m.monitor_id
-        FROM unnest($1::text[], $2::bigint[], $3::uuid[]) AS failed (monitor_id, seq, lease_token)
-        JOIN matches m USING (monitor_id, seq, lease_token)
-        ORDER BY m.monitor_id
-        ON CONFLICT DO NOTHING`,
-      values: [
-        failed.map(({ monitorId }) => monitorId),
-        failed.map(({ seq }) => seq),
-        failed.map(({ leaseToken }) => leaseToken),
-      ],
-    });
+    await execute(db, 'deliveries-open-health')`
+      INSERT INTO monitor_health (monitor_id)
+      SELECT DISTINCT m.monitor_id
+      FROM unnest(${failed.map(({ monitorId }) => monitorId)}::text[], ${failed.map(({ seq }) => seq)}::bigint[],
+        ${failed.map(({ leaseToken }) => leaseToken)}::uuid[]) AS failed (monitor_id, seq, lease_token)
+      JOIN matches m USING (monitor_id, seq, lease_token)
+      ORDER BY m.monitor_id
+      ON CONFLICT DO NOTHING`;
   }
-  const { rows } = await db.query<Health & { monitorId: string }>({
-    name: 'deliveries-lock-health',
-    text: `
-      SELECT monitor_id AS "monitorId", failures, webhook_failing AS "webhookFailing"
-      FROM monitor_health
-      WHERE monitor_id = ANY ($1::text[]) OR (monitor_id = ANY ($2::text[]) AND failures > 0)
-      ORDER BY monitor_id
-      FOR UPDATE`,
-    values: [failing, delivered],
-  });
+  const rows = await readRows<Health & { monitorId: string }>(db, 'deliveries-lock-health')`
+    SELECT monitor_id AS "monitorId", failures, webhook_failing AS "webhookFailing"
+    FROM monitor_health
+    WHERE monitor_id = ANY (${failing}::text[]) OR (monitor_id = ANY (${delivered}::text[]) AND failures > 0)
+    ORDER BY monitor_id
+    FOR UPDATE`;
   return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
@@ -134,18 +124,11 @@ async function storeHealth(
   }
   if (changed.size === 0) return;
   const states = [...changed.values()];
-  await db.query({
-    name: 'deliveries-store-health',
-    text: `
-      UPDATE monitor_health h SET failures = new.failures, webhook_failing = new.webhook_failing
-      FROM unnest($1::text[], $2::integer[], $3::boolean[]) AS new (monitor_id, failures, webhook_failing)
-      WHERE h.monitor_id = new.monitor_id`,
-    values: [
-      [...changed.keys()],
-      states.map(({ failures }) => failures),
-      states.map(({ webhookFailing }) => webhookFailing),
-    ],
-  });
+  await execute(db, 'deliveries-store-health')`
+    UPDATE monitor_health h SET failures = new.failures, webhook_failing = new.webhook_failing
+    FROM unnest(${[...changed.keys()]}::text[], ${states.map(({ failures }) => failures)}::integer[],
+      ${states.map(({ webhookFailing }) => webhookFailing)}::boolean[]) AS new (monitor_id, failures, webhook_failing)
+    WHERE h.monitor_id = new.monitor_id`;
 }
 
 /**
@@ -160,67 +143,55 @@ async function settleMatches(
   ifHealthy: readonly string[] = [],
 ): Promise<(SettledAttempt | undefined)[]> {
   const column = <Field extends keyof FinishedAttempt>(field: Field) => attempts.map((attempt) => attempt[field]);
-  const { rows } = await db.query<SettledAttempt & { ordinal: number }>({
-    name: 'deliveries-settle-matches',
-    text: `
-      WITH moment AS MATERIALIZED (SELECT service_now() AS at),
-      finished AS (
-        SELECT *
-        FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::uuid[]), (SELECT $4::text[]),
-          (SELECT $5::float8[]), (SELECT $6::integer[]), (SELECT $7::text[]), (SELECT $8::text[]),
-          (SELECT $9::integer[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::text[])) WITH ORDINALITY
-          AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
-            response_excerpt, webhook_url, ordinal)
-      ), leased AS (
-        SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status, f.error,
-          f.response_excerpt, f.ordinal, coalesce(w.webhook_url = f.webhook_url, false) AS is_present,
-          f.delivery_status = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped
-        FROM finished f
-        JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
-        LEFT JOIN monitors w ON w.id = m.monitor_id
-        WHERE NOT EXISTS (SELECT FROM monitor_health h WHERE h.monitor_id = ANY ($13::text[]) AND h.failures > 0)
-        ORDER BY m.monitor_id, m.seq
-        FOR UPDATE OF m
-      ), settled AS (
-        UPDATE matches m
-        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1,
-          delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE leased.delivery_status END,
-          next_attempt_at =
-            CASE WHEN NOT leased.is_skipped THEN moment.at + leased.delay_ms * interval '1 millisecond' END,
-          delivered_at = CASE WHEN leased.delivery_status = 'delivered' THEN moment.at END,
-          lease_token = NULL, lease_until = NULL
-        FROM leased, moment
-        WHERE m.monitor_id = leased.monitor_id AND m.seq = leased.seq
-        RETURNING m.monitor_id, m.seq, m.attempt, moment.at - leased.duration_ms * interval '1 millisecond' AS started_at,
-          leased.duration_ms, leased.webhook_kind, leased.host, leased.status, leased.error, leased.response_excerpt, leased.delivery_status,
-          m.next_attempt_at, leased.ordinal, leased.is_present
-      ), logged AS (
-        INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
-          response_excerpt, delivery_status, next_attempt_at)
-        SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, response_excerpt,
-          delivery_status, next_attempt_at
-        FROM settled
-        ORDER BY monitor_id, seq
-      )
-      SELECT ordinal, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt",
-        is_present AS "isOfPresentUrl"
-      FROM settled`,
-    values: [
-      column('monitorId'),
-      column('seq'),
-      column('leaseToken'),
-      column('deliveryStatus'),
-      column('delayMs'),
-      column('durationMs'),
-      column('webhookKind'),
-      column('host'),
-      column('httpStatus'),
-      column('error'),
-      column('responseExcerpt'),
-      column('webhookUrl'),
-      ifHealthy,
-    ],
-  });
+  const rows = await readRows<SettledAttempt & { ordinal: number }>(db, 'deliveries-settle-matches')`
+    WITH moment AS MATERIALIZED (SELECT service_now() AS at),
+    finished AS (
+      SELECT *
+      FROM unnest((SELECT ${column('monitorId')}::text[]), (SELECT ${column('seq')}::bigint[]),
+        (SELECT ${column('leaseToken')}::uuid[]), (SELECT ${column('deliveryStatus')}::text[]),
+        (SELECT ${column('delayMs')}::float8[]), (SELECT ${column('durationMs')}::integer[]),
+          (SELECT ${column('webhookKind')}::text[]), (SELECT ${column('host')}::text[]),
+        (SELECT ${column('httpStatus')}::integer[]), (SELECT ${column('error')}::text[]),
+          (SELECT ${column('responseExcerpt')}::text[]), (SELECT ${column('webhookUrl')}::text[])) WITH ORDINALITY
+        AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
+          response_excerpt, webhook_url, ordinal)
+    ), leased AS (
+      SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status,
+        f.error,
+        f.response_excerpt, f.ordinal, coalesce(w.webhook_url = f.webhook_url, false) AS is_present,
+        f.delivery_status = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped
+      FROM finished f
+      JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
+      LEFT JOIN monitors w ON w.id = m.monitor_id
+      WHERE NOT EXISTS (SELECT FROM monitor_health h WHERE h.monitor_id = ANY (${ifHealthy}::text[]) AND h.failures > 0)
+      ORDER BY m.monitor_id, m.seq
+      FOR UPDATE OF m
+    ), settled AS (
+      UPDATE matches m
+      SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1,
+        delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE leased.delivery_status END,
+        next_attempt_at =
+          CASE WHEN NOT leased.is_skipped THEN moment.at + leased.delay_ms * interval '1 millisecond' END,
+        delivered_at = CASE WHEN leased.delivery_status = 'delivered' THEN moment.at END,
+        lease_token = NULL, lease_until = NULL
+      FROM leased, moment
+      WHERE m.monitor_id = leased.monitor_id AND m.seq = leased.seq
+      RETURNING m.monitor_id, m.seq, m.attempt, moment.at - leased.duration_ms * interval '1 millisecond' AS started_at,
+        leased.duration_ms, leased.webhook_kind, leased.host, leased.status, leased.error, leased.response_excerpt,
+          leased.delivery_status,
+        m.next_attempt_at, leased.ordinal, leased.is_present
+    ), logged AS (
+      INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
+        error,
+        response_excerpt, delivery_status, next_attempt_at)
+      SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, response_excerpt,
+        delivery_status, next_attempt_at
+      FROM settled
+      ORDER BY monitor_id, seq
+    )
+    SELECT ordinal, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt",
+      is_present AS "isOfPresentUrl"
+    FROM settled`;
   const byOrdinal = new Map(rows.map(({ ordinal, ...recorded }) => [ordinal, recorded]));
   return attempts.map((_, index) => byOrdinal.get(index + 1));
 }

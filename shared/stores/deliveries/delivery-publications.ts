@@ -1,6 +1,7 @@
 import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
 import { matchId } from '../../domain/identifiers.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 type AttemptRow = Omit<DeliveryAttempt, 'v' | 'match_id' | 'started_at' | 'next_attempt_at'> & {
   started_at: Date;
@@ -64,18 +65,12 @@ export async function markAttemptsPublished(
   db: Queryable,
   attempts: readonly Pick<DeliveryAttempt, 'monitor_id' | 'seq' | 'attempt'>[],
 ): Promise<void> {
-  await db.query({
-    name: 'deliveries-mark-published',
-    text: `
-      WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-      UPDATE delivery_attempts a SET published_at = (SELECT service_now())
-      FROM async_commit, unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::integer[]))
-        AS published (monitor_id, seq, attempt)
-      WHERE a.monitor_id = published.monitor_id AND a.seq = published.seq AND a.attempt = published.attempt`,
-    values: [
-      attempts.map((attempt) => attempt.monitor_id),
-      attempts.map((attempt) => attempt.seq),
-      attempts.map((attempt) => attempt.attempt),
-    ],
-  });
+  await execute(db, 'deliveries-mark-published')`
+    WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+    UPDATE delivery_attempts a SET published_at = (SELECT service_now())
+    FROM async_commit, unnest((SELECT ${attempts.map((attempt) => attempt.monitor_id)}::text[]),
+      (SELECT ${attempts.map((attempt) => attempt.seq)}::bigint[]),
+      (SELECT ${attempts.map((attempt) => attempt.attempt)}::integer[]))
+      AS published (monitor_id, seq, attempt)
+    WHERE a.monitor_id = published.monitor_id AND a.seq = published.seq AND a.attempt = published.attempt`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** Where a monitor's matches are sent now. The URL is null when the monitor is deleted or has no webhook. */
@@ -70,18 +71,14 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
 
 /** Returns where the matches of monitors are sent now, in the order of the given ids. */
 export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
-  const { rows } = await db.query<DeliveryTarget>({
-    name: 'deliveries-read-targets',
-    text: `
-      SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
-        (
-          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
-          WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
-        ) AS "isAnswering"
-      FROM monitors m
-      WHERE m.id = ANY ($1::text[]) AND m.status <> 'deleted'`,
-    values: [monitorIds],
-  });
+  const rows = await readRows<DeliveryTarget>(db, 'deliveries-read-targets')`
+    SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
+      (
+        SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+        WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+      ) AS "isAnswering"
+    FROM monitors m
+    WHERE m.id = ANY (${monitorIds}::text[]) AND m.status <> 'deleted'`;
   const targets = new Map(rows.map((target) => [target.monitorId, target]));
   return monitorIds.map(
     (monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, accountId: null, isAnswering: null },

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** Which settled matches of a monitor to send again. Absent fields do not restrict the choice. */
@@ -96,14 +97,12 @@ export async function hasPending(
 
 /** Reads how many matches an account has resent today (UTC), and the seconds until the count starts again. */
 export async function readResends(db: Queryable, accountId: string): Promise<{ today: number; secondsLeft: number }> {
-  const { rows } = await db.query<{ today: number; seconds_left: number }>(
-    `WITH moment AS MATERIALIZED (SELECT service_now() AT TIME ZONE 'UTC' AS now)
-     SELECT CASE WHEN l.resend_day >= now::date THEN l.day_resends ELSE 0 END AS today,
-       greatest(1, ceil(extract(epoch FROM now::date + 1 - now)))::integer AS seconds_left
-     FROM account_limits l, moment
-     WHERE l.account_id = $1`,
-    [accountId],
-  );
+  const rows = await readRows<{ today: number; seconds_left: number }>(db)`
+    WITH moment AS MATERIALIZED (SELECT service_now() AT TIME ZONE 'UTC' AS now)
+    SELECT CASE WHEN l.resend_day >= now::date THEN l.day_resends ELSE 0 END AS today,
+      greatest(1, ceil(extract(epoch FROM now::date + 1 - now)))::integer AS seconds_left
+    FROM account_limits l, moment
+    WHERE l.account_id = ${accountId}`;
   return { today: rows[0]?.today ?? 0, secondsLeft: rows[0]?.seconds_left ?? 1 };
 }
 

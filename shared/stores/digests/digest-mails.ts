@@ -1,5 +1,6 @@
 import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged, readRows } from '../../postgres/sql.ts';
 import type { DigestRange } from './digest-matches.ts';
 
 /** What a mail says of one monitor. */
@@ -19,18 +20,14 @@ export async function insertDigestMail(
   accountId: string,
   sections: readonly DigestSection[],
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'INSERT INTO digest_mails (account_id, sections) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [accountId, JSON.stringify(sections)],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO digest_mails (account_id, sections) VALUES (${accountId},
+      ${JSON.stringify(sections)}) ON CONFLICT DO NOTHING`;
 }
 
 /** The names of monitors that are not deleted, by id. */
 export async function readMonitorNames(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ id: string; name: string }>(
-    `SELECT id, name FROM monitors WHERE id = ANY ($1::text[]) AND status <> 'deleted'`,
-    [ids],
-  );
+  const rows = await readRows<{ id: string; name: string }>(db)`
+    SELECT id, name FROM monitors WHERE id = ANY (${ids}::text[]) AND status <> 'deleted'`;
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -1,5 +1,6 @@
 import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** A range of a monitor's matches that belongs into a digest now. */
 export interface DueDigest {
@@ -73,22 +74,19 @@ export async function takeDueDigests(db: Queryable, accountId: string): Promise<
     values: [accountId],
   });
   // A separate statement: the snapshot of the first one may be older than a change that it waited for.
-  const { rows } = await db.query<DueDigest>({
-    name: 'digests-read',
-    text: `SELECT d.monitor_id AS "monitorId", d.period, d.after_seq AS after, reached.seq AS until,
-             m.webhook_url IS NOT NULL AS "hasWebhook",
-             (SELECT count(*) FROM matches x
-               WHERE x.monitor_id = d.monitor_id AND x.seq > d.after_seq AND x.seq <= reached.seq
-                 AND NOT x.suppressed AND NOT x.backfill) AS count
-           FROM unnest($1::text[], $2::bigint[]) AS locked (monitor_id, after_seq)
-           JOIN monitor_digests d USING (monitor_id, after_seq)
-           JOIN monitors m ON m.id = d.monitor_id
-           JOIN monitor_counters c ON c.monitor_id = d.monitor_id
-           CROSS JOIN LATERAL (SELECT coalesce(d.until_seq, c.last_seq) AS seq) AS reached
-           ORDER BY m.name, d.monitor_id, d.after_seq`,
-    values: [locked.map(({ monitorId }) => monitorId), locked.map(({ after }) => after)],
-  });
-  return rows;
+  return readRows<DueDigest>(db, 'digests-read')`
+    SELECT d.monitor_id AS "monitorId", d.period, d.after_seq AS after, reached.seq AS until,
+      m.webhook_url IS NOT NULL AS "hasWebhook",
+      (SELECT count(*) FROM matches x
+        WHERE x.monitor_id = d.monitor_id AND x.seq > d.after_seq AND x.seq <= reached.seq
+          AND NOT x.suppressed AND NOT x.backfill) AS count
+    FROM unnest(${locked.map(({ monitorId }) => monitorId)}::text[],
+      ${locked.map(({ after }) => after)}::bigint[]) AS locked (monitor_id, after_seq)
+    JOIN monitor_digests d USING (monitor_id, after_seq)
+    JOIN monitors m ON m.id = d.monitor_id
+    JOIN monitor_counters c ON c.monitor_id = d.monitor_id
+    CROSS JOIN LATERAL (SELECT coalesce(d.until_seq, c.last_seq) AS seq) AS reached
+    ORDER BY m.name, d.monitor_id, d.after_seq`;
 }
 
 /** Moves locked ranges on to their next full hour or midnight, and ends those of digests that were switched off. */

@@ -2,6 +2,7 @@ import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** What the body of a digest is built from. */
@@ -76,10 +77,8 @@ export async function readDueEventMonitors(
 
 /** Returns where a monitor's events are sent now. */
 export async function readEventTarget(db: Queryable, monitorId: string): Promise<EventTarget> {
-  const { rows } = await db.query<{ url: string | null; accountId: string }>(
-    `SELECT webhook_url AS url, account_id AS "accountId" FROM monitors WHERE id = $1 AND status <> 'deleted'`,
-    [monitorId],
-  );
+  const rows = await readRows<{ url: string | null; accountId: string }>(db)`
+    SELECT webhook_url AS url, account_id AS "accountId" FROM monitors WHERE id = ${monitorId} AND status <> 'deleted'`;
   return { monitorId, webhookUrl: rows[0]?.url ?? null, accountId: rows[0]?.accountId ?? null, isAnswering: null };
 }
 
@@ -128,12 +127,11 @@ export async function claimDueEvents(
 
 /** Releases claimed events that were not attempted. */
 export async function releaseEvents(db: Queryable, events: readonly ClaimedEvent[]): Promise<void> {
-  await db.query(
-    `UPDATE monitor_events e SET lease_token = NULL, lease_until = NULL
-     FROM unnest($1::bigint[], $2::uuid[]) AS given (seq, token)
-     WHERE e.seq = given.seq AND e.lease_token = given.token`,
-    [events.map(({ seq }) => seq), events.map(({ leaseToken }) => leaseToken)],
-  );
+  await execute(db)`
+    UPDATE monitor_events e SET lease_token = NULL, lease_until = NULL
+    FROM unnest(${events.map(({ seq }) => seq)}::bigint[],
+      ${events.map(({ leaseToken }) => leaseToken)}::uuid[]) AS given (seq, token)
+    WHERE e.seq = given.seq AND e.lease_token = given.token`;
 }
 
 /** Sets a monitor's pending events to skipped when the monitor is deleted or has no webhook, except leased ones. */

@@ -1,5 +1,6 @@
 import type { Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { StoredDigest } from './event-deliveries.ts';
 
 /** An event of a monitor, as its owner sees it. */
@@ -33,26 +34,19 @@ export async function readEventLog(
   const before = beforeId === undefined ? Number.MAX_SAFE_INTEGER : await readSeq(db, monitorId, beforeId);
   if (before === 'foreign') return undefined;
   if (before === undefined) return [];
-  const { rows } = await db.query<LoggedEvent>({
-    name: 'events-read-log',
-    text: `
-      SELECT id, kind, payload, created_at AS "createdAt", delivery_status AS "deliveryStatus", attempt AS attempts,
-        last_attempt_at AS "lastAttemptAt", last_status AS "lastStatus", last_error AS "lastError",
-        next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt"
-      FROM monitor_events
-      WHERE monitor_id = $1 AND seq < $2
-      ORDER BY seq DESC
-      LIMIT $3`,
-    values: [monitorId, before, limit],
-  });
-  return rows;
+  return readRows<LoggedEvent>(db, 'events-read-log')`
+    SELECT id, kind, payload, created_at AS "createdAt", delivery_status AS "deliveryStatus", attempt AS attempts,
+      last_attempt_at AS "lastAttemptAt", last_status AS "lastStatus", last_error AS "lastError",
+      next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt"
+    FROM monitor_events
+    WHERE monitor_id = ${monitorId} AND seq < ${before}
+    ORDER BY seq DESC
+    LIMIT ${limit}`;
 }
 
 async function readSeq(db: Queryable, monitorId: string, id: string): Promise<number | 'foreign' | undefined> {
-  const { rows } = await db.query<{ seq: number; monitorId: string }>(
-    'SELECT seq, monitor_id AS "monitorId" FROM monitor_events WHERE id = $1',
-    [id],
-  );
+  const rows = await readRows<{ seq: number; monitorId: string }>(db)`
+    SELECT seq, monitor_id AS "monitorId" FROM monitor_events WHERE id = ${id}`;
   const [event] = rows;
   return event === undefined || event.monitorId === monitorId ? event?.seq : 'foreign';
 }

@@ -1,6 +1,7 @@
 import { FAILURES_UNTIL_FAILING } from '../deliveries/delivery-outcomes.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 export interface FinishedEventAttempt {
   monitorId: string;
@@ -71,26 +72,23 @@ export async function recordEventOutcome(pool: Pool, attempt: FinishedEventAttem
 async function lockHealth(db: Queryable, { monitorId, seq, leaseToken, deliveryStatus }: FinishedEventAttempt) {
   if (deliveryStatus === 'pending') return;
   if (deliveryStatus === 'failed') {
-    await db.query(
-      `INSERT INTO monitor_health (monitor_id)
-       SELECT monitor_id FROM monitor_events WHERE seq = $1 AND lease_token = $2
-       ON CONFLICT DO NOTHING`,
-      [seq, leaseToken],
-    );
+    await execute(db)`
+      INSERT INTO monitor_health (monitor_id)
+      SELECT monitor_id FROM monitor_events WHERE seq = ${seq} AND lease_token = ${leaseToken}
+      ON CONFLICT DO NOTHING`;
   }
-  await db.query('SELECT FROM monitor_health WHERE monitor_id = $1 FOR UPDATE', [monitorId]);
+  await execute(db)`SELECT FROM monitor_health WHERE monitor_id = ${monitorId} FOR UPDATE`;
 }
 
 /** webhook_failing stays set until the owner acts. */
 async function storeHealth(db: Queryable, { monitorId, deliveryStatus }: FinishedEventAttempt): Promise<void> {
   if (deliveryStatus === 'delivered') {
-    await db.query('UPDATE monitor_health SET failures = 0 WHERE monitor_id = $1 AND failures > 0', [monitorId]);
+    await execute(db)`UPDATE monitor_health SET failures = 0 WHERE monitor_id = ${monitorId} AND failures > 0`;
   }
   if (deliveryStatus === 'failed') {
-    await db.query(
-      `UPDATE monitor_health SET failures = failures + 1, webhook_failing = webhook_failing OR failures + 1 >= $2
-       WHERE monitor_id = $1`,
-      [monitorId, FAILURES_UNTIL_FAILING],
-    );
+    await execute(db)`
+      UPDATE monitor_health SET failures = failures + 1,
+        webhook_failing = webhook_failing OR failures + 1 >= ${FAILURES_UNTIL_FAILING}
+      WHERE monitor_id = ${monitorId}`;
   }
 }

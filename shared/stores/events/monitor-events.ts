@@ -1,5 +1,6 @@
 import { newEventId } from '../../domain/identifiers.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged } from '../../postgres/sql.ts';
 
 export type MonitorEventKind = 'monitor.spike' | 'monitor.digest';
 
@@ -22,11 +23,9 @@ export async function insertMonitorEvent(
   db: Queryable,
   { monitorId, kind, key, payload }: NewMonitorEvent,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `INSERT INTO monitor_events (id, monitor_id, kind, key, payload, created_at, next_attempt_at)
-     SELECT $1, $2, $3, $4, $5, now, now FROM service_now() AS now
-     ON CONFLICT (monitor_id, kind, key) DO NOTHING`,
-    [newEventId(), monitorId, kind, key, JSON.stringify(payload)],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO monitor_events (id, monitor_id, kind, key, payload, created_at, next_attempt_at)
+    SELECT ${newEventId()}, ${monitorId}, ${kind}, ${key}, ${JSON.stringify(payload)}, now,
+      now FROM service_now() AS now
+    ON CONFLICT (monitor_id, kind, key) DO NOTHING`;
 }

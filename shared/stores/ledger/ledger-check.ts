@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import { sqlState } from '../../postgres/postgres-away.ts';
 
 /** An account compared with its ledger. */
@@ -108,17 +109,14 @@ async function compareLedgers(
 
 /** Seconds until the next UTC day begins, by service_now(). */
 export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ seconds: number }>(
-    `SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
-     FROM service_now() AS now`,
-  );
+  const rows = await readRows<{ seconds: number }>(db)`
+    SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
+    FROM service_now() AS now`;
   return rows[0]!.seconds;
 }
 
 /** Finds the next account id after `afterId`; undefined when there is none. */
 async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>('SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT 1', [
-    afterId,
-  ]);
+  const rows = await readRows<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
   return rows[0]?.id;
 }

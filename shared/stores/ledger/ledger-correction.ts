@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { agrees, compareLedger } from './ledger-check.ts';
 import type { ComparedLedger } from './ledger-check.ts';
@@ -47,14 +48,12 @@ export async function correctLedger(db: Queryable, correction: LedgerCorrection)
   if (balance < 0) return { outcome: 'negative', compared };
   const amount = balance - compared.sum;
   // One statement sets the balance and adds its ledger row.
-  await db.query(
-    `WITH corrected AS (
-       UPDATE accounts SET balance = $3 WHERE id = $1
-       RETURNING id, balance
-     )
-     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-     SELECT id, 'correction', $2::bigint, balance, $4 FROM corrected`,
-    [accountId, amount, balance, reference],
-  );
+  await execute(db)`
+    WITH corrected AS (
+      UPDATE accounts SET balance = ${balance} WHERE id = ${accountId}
+      RETURNING id, balance
+    )
+    INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+    SELECT id, 'correction', ${amount}::bigint, balance, ${reference} FROM corrected`;
   return { outcome: 'corrected', compared, amount, balance };
 }

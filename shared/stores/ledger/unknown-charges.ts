@@ -1,6 +1,7 @@
 import { commitLocally } from '../../postgres/synchronous-commits.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import { credit } from './ledger.ts';
 import type { ChargeKind, LedgerMove } from './ledger.ts';
 
@@ -9,17 +10,13 @@ export type UnknownCharge = Pick<LedgerMove<ChargeKind>, 'accountId' | 'kind' | 
 
 /** Notes charges for `reverseCharge`; repeating it is harmless. Like a charge, it waits for no standby. */
 export async function noteUnknownCharges(db: Queryable, charges: readonly UnknownCharge[]): Promise<void> {
-  await db.query(
-    `WITH local_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'local', true))
-     INSERT INTO unknown_charges (account_id, kind, reference)
-     SELECT asked.* FROM unnest($1::text[], $2::text[], $3::text[]) AS asked, local_commit
-     ON CONFLICT DO NOTHING`,
-    [
-      charges.map(({ accountId }) => accountId),
-      charges.map(({ kind }) => kind),
-      charges.map(({ reference }) => reference),
-    ],
-  );
+  await execute(db)`
+    WITH local_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'local', true))
+    INSERT INTO unknown_charges (account_id, kind, reference)
+    SELECT asked.* FROM unnest(${charges.map(({ accountId }) => accountId)}::text[],
+      ${charges.map(({ kind }) => kind)}::text[], ${charges.map(({ reference }) => reference)}::text[]) AS asked,
+      local_commit
+    ON CONFLICT DO NOTHING`;
 }
 
 /**
@@ -29,13 +26,11 @@ export async function noteUnknownCharges(db: Queryable, charges: readonly Unknow
  * @returns those that this call reversed
  */
 export async function reverseUnknownCharges(pool: Pool, limit: number): Promise<UnknownCharge[]> {
-  const { rows } = await pool.query<UnknownCharge>(
-    `SELECT account_id AS "accountId", kind, reference
-     FROM unknown_charges JOIN ledger_entries USING (account_id, kind, reference)
-     ORDER BY noted_at
-     LIMIT $1`,
-    [limit],
-  );
+  const rows = await readRows<UnknownCharge>(pool)`
+    SELECT account_id AS "accountId", kind, reference
+    FROM unknown_charges JOIN ledger_entries USING (account_id, kind, reference)
+    ORDER BY noted_at
+    LIMIT ${limit}`;
   const reversed: UnknownCharge[] = [];
   for (const charge of rows) {
     if (await inTransaction(pool, (client) => reverseCharge(client, charge))) reversed.push(charge);
@@ -86,12 +81,10 @@ async function takeNote(db: Queryable, { accountId, kind, reference }: UnknownCh
 
 /** Takes a charge out of the usage of its day. Requires the account's lock. */
 async function uncountUsage(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<void> {
-  await db.query(
-    `UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
-     FROM ledger_entries e
-     WHERE e.account_id = $1 AND e.kind = $2 AND e.reference = $3
-       AND counted.account_id = e.account_id AND counted.day = (e.created_at AT TIME ZONE 'UTC')::date
-       AND counted.route = coalesce(e.route, '') AND counted.key_id = coalesce(e.key_id, '')`,
-    [accountId, kind, reference],
-  );
+  await execute(db)`
+    UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
+    FROM ledger_entries e
+    WHERE e.account_id = ${accountId} AND e.kind = ${kind} AND e.reference = ${reference}
+      AND counted.account_id = e.account_id AND counted.day = (e.created_at AT TIME ZONE 'UTC')::date
+      AND counted.route = coalesce(e.route, '') AND counted.key_id = coalesce(e.key_id, '')`;
 }

@@ -1,5 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
@@ -93,9 +94,8 @@ function columnsOf(slots: readonly LiveTailSlot[]): [string[], number[], string[
 
 /** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */
 export async function readLastSeq(db: Queryable, monitorId: string): Promise<number | undefined> {
-  const { rows } = await db.query<{ last_seq: number }>('SELECT last_seq FROM monitor_counters WHERE monitor_id = $1', [
-    monitorId,
-  ]);
+  const rows = await readRows<{ last_seq: number }>(db)`
+    SELECT last_seq FROM monitor_counters WHERE monitor_id = ${monitorId}`;
   return rows[0]?.last_seq;
 }
 

@@ -1,5 +1,6 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /** Finds which of the given things have content that is kept long enough, and which the forum removed. */
 export async function findKnownThings(
@@ -32,30 +33,18 @@ export async function findKnownThings(
  * @param items sorted by thing_id, each once, so that two recorders lock the rows in the same order
  */
 export async function storeItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
-  await db.query({
-    name: 'recording-keep-items',
-    text: `
-      WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-      INSERT INTO matched_items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw,
-        created_utc, kept_until)
-      SELECT item.*, (SELECT service_now()) + interval '33 days'
-      FROM async_commit, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::text[], $9::text[], $10::boolean[], $11::timestamptz[]) AS item
-      ON CONFLICT (thing_id) DO UPDATE SET kept_until = greatest(matched_items.kept_until, excluded.kept_until)`,
-    values: [
-      items.map((item) => item.thing_id),
-      items.map((item) => item.kind),
-      items.map((item) => item.post_id),
-      items.map((item) => item.parent_id),
-      items.map((item) => item.subreddit),
-      items.map((item) => item.author),
-      items.map((item) => item.title),
-      items.map((item) => item.body),
-      items.map((item) => item.permalink),
-      items.map((item) => item.nsfw),
-      items.map((item) => item.created_utc),
-    ],
-  });
+  await execute(db, 'recording-keep-items')`
+    WITH async_commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+    INSERT INTO matched_items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw,
+      created_utc, kept_until)
+    SELECT item.*, (SELECT service_now()) + interval '33 days'
+    FROM async_commit, unnest(${items.map((item) => item.thing_id)}::text[], ${items.map((item) => item.kind)}::text[],
+      ${items.map((item) => item.post_id)}::text[], ${items.map((item) => item.parent_id)}::text[],
+      ${items.map((item) => item.subreddit)}::text[], ${items.map((item) => item.author)}::text[],
+      ${items.map((item) => item.title)}::text[],
+      ${items.map((item) => item.body)}::text[], ${items.map((item) => item.permalink)}::text[],
+        ${items.map((item) => item.nsfw)}::boolean[], ${items.map((item) => item.created_utc)}::timestamptz[]) AS item
+    ON CONFLICT (thing_id) DO UPDATE SET kept_until = greatest(matched_items.kept_until, excluded.kept_until)`;
 }
 
 type ItemRow = Omit<ItemContent, 'created_utc'> & { created_utc: Date; removed: boolean };
@@ -82,17 +71,10 @@ export async function readItems(
 
 /** Overwrites author, title and body of stored things. */
 export async function overwriteItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
-  await db.query({
-    name: 'recording-overwrite-items',
-    text: `
-      UPDATE matched_items i SET author = item.author, title = item.title, body = item.body
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS item (thing_id, author, title, body)
-      WHERE i.thing_id = item.thing_id`,
-    values: [
-      items.map((item) => item.thing_id),
-      items.map((item) => item.author),
-      items.map((item) => item.title),
-      items.map((item) => item.body),
-    ],
-  });
+  await execute(db, 'recording-overwrite-items')`
+    UPDATE matched_items i SET author = item.author, title = item.title, body = item.body
+    FROM unnest(${items.map((item) => item.thing_id)}::text[], ${items.map((item) => item.author)}::text[],
+      ${items.map((item) => item.title)}::text[], ${items.map((item) => item.body)}::text[]) AS item (thing_id, author,
+      title, body)
+    WHERE i.thing_id = item.thing_id`;
 }

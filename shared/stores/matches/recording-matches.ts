@@ -1,6 +1,7 @@
 import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /** A match as it was first stored. */
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
@@ -87,77 +88,55 @@ function toFirstStored({ enteredAt, firstSeenAt, createdAt, suppressedReason, ..
  * Adds new matches and candidates that were not stored to the day counts. @param advances sorted by monitor, each once
  */
 export async function addToMonitorDays(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
-  await db.query({
-    name: 'recording-add-to-monitor-days',
-    text: `
-      INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
-      SELECT * FROM unnest($1::text[], $2::date[], $3::integer[], $4::integer[], $5::bigint[])
-      ON CONFLICT (monitor_id, day) DO UPDATE
-        SET matches = monitor_days.matches + excluded.matches,
-          suppressed = monitor_days.suppressed + excluded.suppressed,
-          suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored`,
-    values: [
-      advances.map((advance) => advance.monitorId),
-      advances.map((advance) => advance.day),
-      advances.map((advance) => advance.matches),
-      advances.map((advance) => advance.suppressed),
-      advances.map((advance) => advance.notStored),
-    ],
-  });
+  await execute(db, 'recording-add-to-monitor-days')`
+    INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+    SELECT * FROM unnest(${advances.map((advance) => advance.monitorId)}::text[],
+      ${advances.map((advance) => advance.day)}::date[], ${advances.map((advance) => advance.matches)}::integer[],
+      ${advances.map((advance) => advance.suppressed)}::integer[],
+      ${advances.map((advance) => advance.notStored)}::bigint[])
+    ON CONFLICT (monitor_id, day) DO UPDATE
+      SET matches = monitor_days.matches + excluded.matches,
+        suppressed = monitor_days.suppressed + excluded.suppressed,
+        suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored`;
 }
 
 /** Advances the counters of locked monitors. */
 export async function advanceCounters(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
-  await db.query({
-    name: 'recording-advance-counters',
-    text: `
-      UPDATE monitor_counters c
-      SET last_seq = advance.last_seq, last_match_at = advance.last_match_at, last_day = advance.last_day,
-        not_stored_until = greatest(c.not_stored_until, advance.not_stored_until),
-        threads_not_stored_until = greatest(c.threads_not_stored_until, advance.threads_not_stored_until)
-      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[], $6::timestamptz[])
-        AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until, threads_not_stored_until)
-      WHERE c.monitor_id = advance.monitor_id`,
-    values: [
-      advances.map((advance) => advance.monitorId),
-      advances.map((advance) => advance.lastSeq),
-      advances.map((advance) => advance.lastMatchAt),
-      advances.map((advance) => advance.day),
-      advances.map((advance) => advance.notStoredUntil),
-      advances.map((advance) => advance.threadsNotStoredUntil),
-    ],
-  });
+  await execute(db, 'recording-advance-counters')`
+    UPDATE monitor_counters c
+    SET last_seq = advance.last_seq, last_match_at = advance.last_match_at, last_day = advance.last_day,
+      not_stored_until = greatest(c.not_stored_until, advance.not_stored_until),
+      threads_not_stored_until = greatest(c.threads_not_stored_until, advance.threads_not_stored_until)
+    FROM unnest(${advances.map((advance) => advance.monitorId)}::text[],
+      ${advances.map((advance) => advance.lastSeq)}::bigint[],
+      ${advances.map((advance) => advance.lastMatchAt)}::timestamptz[],
+      ${advances.map((advance) => advance.day)}::date[],
+      ${advances.map((advance) => advance.notStoredUntil)}::timestamptz[],
+      ${advances.map((advance) => advance.threadsNotStoredUntil)}::timestamptz[])
+      AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until, threads_not_stored_until)
+    WHERE c.monitor_id = advance.monitor_id`;
 }
 
 /** Stores new matches. @param matches sorted by monitor and seq */
 export async function insertMatches(db: Queryable, matches: readonly NumberedMatch[]): Promise<void> {
-  await db.query({
-    name: 'recording-insert-matches',
-    text: `
-      INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-        suppressed, suppressed_reason, first_delivery, delivery_status, next_attempt_at, backfill)
-      SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms::text[], suppressed,
-        suppressed_reason, first_delivery, first_delivery, next_attempt_at, backfill
-      FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::timestamptz[], $13::boolean[])
-        AS new_match (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
-          suppressed_reason, first_delivery, next_attempt_at, backfill)`,
-    values: [
-      matches.map((match) => match.monitorId),
-      matches.map((match) => match.seq),
-      matches.map((match) => match.thingId),
-      matches.map((match) => match.kind),
-      matches.map((match) => match.enteredAt),
-      matches.map((match) => match.firstSeenAt),
-      matches.map((match) => match.createdAt),
-      matches.map((match) => arrayLiteral(match.matchedTerms)),
-      matches.map((match) => match.suppressed),
-      matches.map((match) => match.suppressedReason ?? null),
-      matches.map((match) => match.firstDelivery),
-      matches.map((match) => match.nextAttemptAt),
-      matches.map((match) => match.backfill),
-    ],
-  });
+  await execute(db, 'recording-insert-matches')`
+    INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+      suppressed, suppressed_reason, first_delivery, delivery_status, next_attempt_at, backfill)
+    SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms::text[], suppressed,
+      suppressed_reason, first_delivery, first_delivery, next_attempt_at, backfill
+    FROM unnest(${matches.map((match) => match.monitorId)}::text[], ${matches.map((match) => match.seq)}::bigint[],
+      ${matches.map((match) => match.thingId)}::text[], ${matches.map((match) => match.kind)}::text[],
+      ${matches.map((match) => match.enteredAt)}::timestamptz[],
+      ${matches.map((match) => match.firstSeenAt)}::timestamptz[],
+      ${matches.map((match) => match.createdAt)}::timestamptz[],
+        ${matches.map((match) => arrayLiteral(match.matchedTerms))}::text[],
+        ${matches.map((match) => match.suppressed)}::boolean[],
+        ${matches.map((match) => match.suppressedReason ?? null)}::text[],
+        ${matches.map((match) => match.firstDelivery)}::text[],
+        ${matches.map((match) => match.nextAttemptAt)}::timestamptz[],
+        ${matches.map((match) => match.backfill)}::boolean[])
+      AS new_match (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+        suppressed_reason, first_delivery, next_attempt_at, backfill)`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** A monitor as lists of the whole installation show it. */
 export interface ListedMonitor {
@@ -50,10 +51,8 @@ export async function listAllMonitors(db: Queryable, filter: MonitorFilter): Pro
 
 /** The account that a monitor in any state belongs to; undefined when there is no such monitor. */
 export async function findMonitorOwner(db: Queryable, id: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ accountId: string }>(
-    'SELECT account_id AS "accountId" FROM monitors WHERE id = $1',
-    [id],
-  );
+  const rows = await readRows<{ accountId: string }>(db)`
+    SELECT account_id AS "accountId" FROM monitors WHERE id = ${id}`;
   return rows[0]?.accountId;
 }
 
@@ -67,11 +66,10 @@ export interface ResetDay {
 
 /** Monitors whose matches are counted on a day that has not begun, because a clock was ahead: by id. */
 export async function findMonitorsAhead(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `SELECT monitor_id AS id FROM monitor_counters
-      WHERE last_day > ((SELECT service_now()) AT TIME ZONE 'UTC')::date
-      ORDER BY monitor_id`,
-  );
+  const rows = await readRows<{ id: string }>(db)`
+    SELECT monitor_id AS id FROM monitor_counters
+    WHERE last_day > ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+    ORDER BY monitor_id`;
   return rows.map(({ id }) => id);
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** What analysts see of a monitor. */
 export interface CopiedMonitor {
@@ -21,14 +22,12 @@ export interface CopyPage {
 
 /** Reads a page of all monitors, deleted ones included. An index serves recent ones (monitors_updated). */
 export async function readMonitorsToCopy(db: Queryable, page: CopyPage): Promise<CopiedMonitor[]> {
-  const { rows } = await db.query<CopiedMonitor>(
-    `SELECT id AS "monitorId", CASE WHEN status = 'deleted' THEN '' ELSE name END AS name, account_id AS "accountId",
-            created_at AS "createdAt", status = 'deleted' AS "isDeleted"
-       FROM monitors
-      WHERE id > $1 AND (NOT $3 OR updated_at > (SELECT service_now()) - interval '3 minutes')
-      ORDER BY id
-      LIMIT $2`,
-    [page.after ?? '', page.limit, page.isRecent],
-  );
-  return rows;
+  return readRows<CopiedMonitor>(db)`
+    SELECT id AS "monitorId", CASE WHEN status = 'deleted' THEN '' ELSE name END AS name, account_id AS "accountId",
+          created_at AS "createdAt", status = 'deleted' AS "isDeleted"
+     FROM monitors
+    WHERE id > ${page.after ?? ''}
+      AND (NOT ${page.isRecent} OR updated_at > (SELECT service_now()) - interval '3 minutes')
+    ORDER BY id
+    LIMIT ${page.limit}`;
 }

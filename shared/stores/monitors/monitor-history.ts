@@ -2,6 +2,7 @@ import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** Times are real (wall_now). Ascending, as far as they are kept: 30 days, and at most 1,000 versions. */
 export interface MonitorHistory {
@@ -20,10 +21,8 @@ export async function readMonitorHistory(db: Queryable, monitorId: string): Prom
      ORDER BY version`,
     [monitorId, MAX_VERSIONS],
   );
-  const { rows: states } = await db.query<MonitorHistory['states'][number]>(
-    'SELECT at, status FROM monitor_states WHERE monitor_id = $1 ORDER BY at',
-    [monitorId],
-  );
+  const states = await readRows<MonitorHistory['states'][number]>(db)`
+    SELECT at, status FROM monitor_states WHERE monitor_id = ${monitorId} ORDER BY at`;
   return { versions, states };
 }
 
@@ -49,20 +48,14 @@ export interface ThingInMonitor {
 
 /** Reads what is stored about a thing, and its match of the monitor. */
 export async function readThingInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ThingInMonitor> {
-  const { rows: matches } = await db.query<NonNullable<ThingInMonitor['match']>>(
-    `SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
-            suppressed_reason AS "suppressedReason", backfill
-     FROM matches WHERE monitor_id = $1 AND thing_id = $2`,
-    [monitorId, thingId],
-  );
-  const { rows: contents } = await db.query<Omit<ItemContent, 'created_utc'> & { created_utc: Date }>(
-    `SELECT thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, created_utc
-     FROM matched_items WHERE thing_id = $1`,
-    [thingId],
-  );
-  const { rows: removals } = await db.query<{ at: Date }>('SELECT at FROM removed_things WHERE thing_id = $1', [
-    thingId,
-  ]);
+  const matches = await readRows<NonNullable<ThingInMonitor['match']>>(db)`
+    SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
+           suppressed_reason AS "suppressedReason", backfill
+    FROM matches WHERE monitor_id = ${monitorId} AND thing_id = ${thingId}`;
+  const contents = await readRows<Omit<ItemContent, 'created_utc'> & { created_utc: Date }>(db)`
+    SELECT thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, created_utc
+    FROM matched_items WHERE thing_id = ${thingId}`;
+  const removals = await readRows<{ at: Date }>(db)`SELECT at FROM removed_things WHERE thing_id = ${thingId}`;
   const [content] = contents;
   return {
     match: matches[0],
@@ -73,10 +66,8 @@ export async function readThingInMonitor(db: Queryable, monitorId: string, thing
 
 /** Whether matches of the UTC day of `at` were counted without being stored. */
 export async function hasUnstoredMatches(db: Queryable, monitorId: string, at: Date): Promise<boolean> {
-  const { rows } = await db.query<{ unstored: boolean }>(
-    `SELECT suppressed_not_stored > 0 AS unstored FROM monitor_days
-     WHERE monitor_id = $1 AND day = ($2::timestamptz AT TIME ZONE 'UTC')::date`,
-    [monitorId, at],
-  );
+  const rows = await readRows<{ unstored: boolean }>(db)`
+    SELECT suppressed_not_stored > 0 AS unstored FROM monitor_days
+    WHERE monitor_id = ${monitorId} AND day = (${at}::timestamptz AT TIME ZONE 'UTC')::date`;
   return rows[0]?.unstored === true;
 }

@@ -1,5 +1,6 @@
 import type { MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged, readRows } from '../../postgres/sql.ts';
 
 export interface StoredMute {
   id: string;
@@ -11,11 +12,9 @@ export interface StoredMute {
 
 /** A monitor's mutes, oldest first. Their number is limited. */
 export async function listMutes(db: Queryable, monitorId: string): Promise<StoredMute[]> {
-  const { rows } = await db.query<StoredMute>(
-    `SELECT id, kind, value, created_at AS "createdAt" FROM monitor_mutes WHERE monitor_id = $1 ORDER BY created_at, id`,
-    [monitorId],
-  );
-  return rows;
+  return readRows<StoredMute>(db)`
+    SELECT id, kind, value,
+      created_at AS "createdAt" FROM monitor_mutes WHERE monitor_id = ${monitorId} ORDER BY created_at, id`;
 }
 
 /** Requires the monitor's lock, and that there is no equal mute. */
@@ -24,16 +23,13 @@ export async function insertMute(
   monitorId: string,
   { id, kind, value }: Omit<StoredMute, 'createdAt'>,
 ): Promise<StoredMute> {
-  const { rows } = await db.query<StoredMute>(
-    `INSERT INTO monitor_mutes (id, monitor_id, kind, value) VALUES ($1, $2, $3, $4)
-     RETURNING id, kind, value, created_at AS "createdAt"`,
-    [id, monitorId, kind, value],
-  );
+  const rows = await readRows<StoredMute>(db)`
+    INSERT INTO monitor_mutes (id, monitor_id, kind, value) VALUES (${id}, ${monitorId}, ${kind}, ${value})
+    RETURNING id, kind, value, created_at AS "createdAt"`;
   return rows[0]!;
 }
 
 /** Returns false when the monitor has no such mute. Requires the monitor's lock. */
 export async function deleteMute(db: Queryable, monitorId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query('DELETE FROM monitor_mutes WHERE monitor_id = $1 AND id = $2', [monitorId, id]);
-  return rowCount === 1;
+  return isChanged(db)`DELETE FROM monitor_mutes WHERE monitor_id = ${monitorId} AND id = ${id}`;
 }

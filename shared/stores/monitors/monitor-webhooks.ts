@@ -1,5 +1,6 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRow } from '../../postgres/sql.ts';
 
 /** Where a monitor's matches are sent, and the secrets that sign them. */
 export interface MonitorWebhook {
@@ -19,24 +20,19 @@ export async function readMonitorWebhook(
   accountId: string,
   id: string,
 ): Promise<MonitorWebhook | undefined> {
-  const { rows } = await db.query<MonitorWebhook>(
-    `SELECT name, coalesce(keywords[1], refinements #>> '{terms,0,text}', '') AS "firstTerm",
-       webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
-       CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS "previousSecret"
-     FROM monitors
-     WHERE id = $2 AND account_id = $1 AND status <> 'deleted'`,
-    [accountId, id],
-  );
-  return rows[0];
+  return readRow<MonitorWebhook>(db)`
+    SELECT name, coalesce(keywords[1], refinements #>> '{terms,0,text}', '') AS "firstTerm",
+      webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
+      CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS "previousSecret"
+    FROM monitors
+    WHERE id = ${id} AND account_id = ${accountId} AND status <> 'deleted'`;
 }
 
 /** Replaces the secret. The previous one stays valid for 24 hours. Requires the monitor's lock. */
 export async function rotateWebhookSecret(db: Queryable, id: string, sealedSecret: Buffer): Promise<void> {
-  await db.query(
-    `UPDATE monitors
-     SET previous_webhook_secret = webhook_secret, previous_secret_until = service_now() + interval '24 hours',
-       webhook_secret = $2, updated_at = service_now()
-     WHERE id = $1`,
-    [id, sealedSecret],
-  );
+  await execute(db)`
+    UPDATE monitors
+    SET previous_webhook_secret = webhook_secret, previous_secret_until = service_now() + interval '24 hours',
+      webhook_secret = ${sealedSecret}, updated_at = service_now()
+    WHERE id = ${id}`;
 }

@@ -3,6 +3,7 @@ import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Rule, RuleRefinements } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** The settings of a monitor that its user chooses. */
 export interface MonitorSettings {
@@ -59,37 +60,20 @@ export async function insertMonitor(
   db: Queryable,
   monitor: MonitorSettings & { id: string; accountId: string; sealedSecret: Buffer },
 ): Promise<void> {
-  await db.query(
-    `WITH added AS (
-       INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw,
-                             refinements, thread_once, webhook_url, webhook_kind, webhook_secret, spike_webhook, digest, active_since,
-                             next_charge_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $17, wall_now(), service_now() + interval '24 hours')
-       RETURNING id, version, active_since
-     ), lock_row AS (
-       INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
-     )
-     INSERT INTO monitor_versions (monitor_id, version, since, rule) SELECT id, version, active_since, $15 FROM added`,
-    [
-      monitor.id,
-      monitor.accountId,
-      monitor.name,
-      monitor.keywords,
-      monitor.exclude,
-      monitor.subreddits,
-      monitor.posts,
-      monitor.comments,
-      monitor.nsfw,
-      monitor.refinements,
-      monitor.threadOnce,
-      monitor.webhookUrl,
-      monitor.webhookKind,
-      monitor.sealedSecret,
-      ruleOf(monitor),
-      monitor.spikeWebhook,
-      monitor.digest,
-    ],
-  );
+  await execute(db)`
+    WITH added AS (
+      INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw, refinements,
+        thread_once, webhook_url, webhook_kind, webhook_secret, spike_webhook, digest, active_since, next_charge_at)
+      VALUES (${monitor.id}, ${monitor.accountId}, ${monitor.name}, ${monitor.keywords}, ${monitor.exclude},
+        ${monitor.subreddits}, ${monitor.posts}, ${monitor.comments}, ${monitor.nsfw}, ${monitor.refinements},
+        ${monitor.threadOnce}, ${monitor.webhookUrl}, ${monitor.webhookKind}, ${monitor.sealedSecret},
+        ${monitor.spikeWebhook}, ${monitor.digest}, wall_now(), service_now() + interval '24 hours')
+      RETURNING id, version, active_since
+    ), lock_row AS (
+      INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
+    )
+    INSERT INTO monitor_versions (monitor_id, version, since, rule)
+    SELECT id, version, active_since, ${ruleOf(monitor)} FROM added`;
 }
 
 /**
@@ -132,15 +116,11 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
  * monitor or has deleted it. Half the cost of readMonitor.
  */
 export async function readLastSeqOf(db: Queryable, accountId: string, id: string): Promise<number | undefined> {
-  const { rows } = await db.query<{ lastSeq: number }>({
-    name: 'read-last-seq-of',
-    text: `
-      SELECT coalesce(c.last_seq, 0) AS "lastSeq"
-      FROM monitors m
-      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
-      WHERE m.id = $2 AND m.account_id = $1 AND m.status <> 'deleted'`,
-    values: [accountId, id],
-  });
+  const rows = await readRows<{ lastSeq: number }>(db, 'read-last-seq-of')`
+    SELECT coalesce(c.last_seq, 0) AS "lastSeq"
+    FROM monitors m
+    LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+    WHERE m.id = ${id} AND m.account_id = ${accountId} AND m.status <> 'deleted'`;
   return rows[0]?.lastSeq;
 }
 
@@ -157,10 +137,8 @@ export async function listMonitors(db: Queryable, accountId: string): Promise<St
 
 /** Counts an account's monitors that are not deleted. Exact when the caller holds the account's lock. */
 export async function countMonitors(db: Queryable, accountId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `SELECT count(*) AS count FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
-    [accountId],
-  );
+  const rows = await readRows<{ count: number }>(db)`
+    SELECT count(*) AS count FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted'`;
   return rows[0]!.count;
 }
 
@@ -170,30 +148,14 @@ export async function updateMonitorSettings(
   id: string,
   settings: MonitorSettings & { version: number },
 ): Promise<void> {
-  await db.query(
-    `UPDATE monitors
-     SET name = $2, keywords = $3, exclude = $4, subreddits = $5, posts = $6, comments = $7, nsfw = $8,
-         refinements = $9, thread_once = $10, webhook_url = $11, webhook_kind = $12, version = $13,
-         spike_webhook = $14, digest = $15, updated_at = service_now()
-     WHERE id = $1`,
-    [
-      id,
-      settings.name,
-      settings.keywords,
-      settings.exclude,
-      settings.subreddits,
-      settings.posts,
-      settings.comments,
-      settings.nsfw,
-      settings.refinements,
-      settings.threadOnce,
-      settings.webhookUrl,
-      settings.webhookKind,
-      settings.version,
-      settings.spikeWebhook,
-      settings.digest,
-    ],
-  );
+  await execute(db)`
+    UPDATE monitors
+    SET name = ${settings.name}, keywords = ${settings.keywords}, exclude = ${settings.exclude},
+      subreddits = ${settings.subreddits}, posts = ${settings.posts}, comments = ${settings.comments},
+      nsfw = ${settings.nsfw}, refinements = ${settings.refinements}, thread_once = ${settings.threadOnce},
+      webhook_url = ${settings.webhookUrl}, webhook_kind = ${settings.webhookKind}, version = ${settings.version},
+      spike_webhook = ${settings.spikeWebhook}, digest = ${settings.digest}, updated_at = service_now()
+    WHERE id = ${id}`;
 }
 
 /** The rules of earlier versions are forgotten, so that nobody fills the disk by changing rules. */
@@ -218,37 +180,34 @@ export const RULE_VERSIONS_PER_DAY = 1_000;
 
 /** Seconds until a monitor's rule may change again; 0: now. Requires the monitor's lock. @param version of its rule */
 export async function secondsUntilRuleChange(db: Queryable, id: string, version: number): Promise<number> {
-  const { rows } = await db.query<{ seconds: number }>(
-    `SELECT ceil(extract(epoch FROM since + interval '24 hours' - wall_now()))::integer AS seconds
-     FROM monitor_versions
-     WHERE monitor_id = $1 AND version = $2 AND since > wall_now() - interval '24 hours'`,
-    [id, version - RULE_VERSIONS_PER_DAY],
-  );
+  const rows = await readRows<{ seconds: number }>(db)`
+    SELECT ceil(extract(epoch FROM since + interval '24 hours' - wall_now()))::integer AS seconds
+    FROM monitor_versions
+    WHERE monitor_id = ${id} AND version = ${version - RULE_VERSIONS_PER_DAY}
+      AND since > wall_now() - interval '24 hours'`;
   return rows[0]?.seconds ?? 0;
 }
 
 /** Resets the failures of a webhook. Requires the monitor's lock. */
 export async function clearMonitorHealth(db: Queryable, id: string): Promise<void> {
-  await db.query('UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = $1', [id]);
+  await execute(db)`UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = ${id}`;
 }
 
 /** Pauses or deletes a monitor. Requires the monitor's lock. */
 export async function stopMonitor(db: Queryable, id: string, status: 'paused' | 'deleted'): Promise<void> {
-  await db.query('UPDATE monitors SET status = $2, updated_at = service_now() WHERE id = $1', [id, status]);
+  await execute(db)`UPDATE monitors SET status = ${status}, updated_at = service_now() WHERE id = ${id}`;
 }
 
 /** Starts a stopped monitor in a new period. Requires the monitor's lock; call it in the transaction that charges. */
 export async function startMonitorPeriod(db: Queryable, id: string, periodNo: number): Promise<void> {
-  await db.query(
-    `UPDATE monitors
-     SET status = 'active', period_no = $2, active_since = wall_now(),
-         next_charge_at = service_now() + interval '24 hours', updated_at = service_now()
-     WHERE id = $1`,
-    [id, periodNo],
-  );
+  await execute(db)`
+    UPDATE monitors
+    SET status = 'active', period_no = ${periodNo}, active_since = wall_now(),
+        next_charge_at = service_now() + interval '24 hours', updated_at = service_now()
+    WHERE id = ${id}`;
 }
 
 /** Notifies the matchers, at commit, that a monitor's state or rule changed. */
 export async function announceMonitorChange(db: Queryable, id: string): Promise<void> {
-  await db.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, id]);
+  await execute(db)`SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, ${id})`;
 }

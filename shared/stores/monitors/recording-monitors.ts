@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** A monitor and its counters, read under its lock. */
 export interface RecordingMonitor {
@@ -34,15 +35,11 @@ export interface RecordingMonitor {
 
 /** Takes the monitors' locks until the transaction ends, in the order of their ids, as every service does. */
 export async function lockRecordingMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
-  await db.query({
-    name: 'recording-lock-monitors',
-    text: `
-      SELECT FROM monitor_counters
-      WHERE monitor_id = ANY ($1::text[])
-      ORDER BY monitor_id
-      FOR UPDATE`,
-    values: [monitorIds],
-  });
+  await execute(db, 'recording-lock-monitors')`
+    SELECT FROM monitor_counters
+    WHERE monitor_id = ANY (${monitorIds}::text[])
+    ORDER BY monitor_id
+    FOR UPDATE`;
 }
 
 /**
@@ -87,15 +84,11 @@ export async function readVersionStarts(
   db: Queryable,
   versions: readonly RuleVersion[],
 ): Promise<(RuleVersion & { since: Date })[]> {
-  const { rows } = await db.query<RuleVersion & { since: Date }>({
-    name: 'recording-read-version-starts',
-    text: `
-      SELECT v.monitor_id AS "monitorId", v.version, v.since
-      FROM unnest($1::text[], $2::integer[]) AS asked (monitor_id, version)
-      JOIN monitor_versions v ON v.monitor_id = asked.monitor_id AND v.version = asked.version`,
-    values: [versions.map(({ monitorId }) => monitorId), versions.map(({ version }) => version)],
-  });
-  return rows;
+  return readRows<RuleVersion & { since: Date }>(db, 'recording-read-version-starts')`
+    SELECT v.monitor_id AS "monitorId", v.version, v.since
+    FROM unnest(${versions.map(({ monitorId }) => monitorId)}::text[],
+      ${versions.map(({ version }) => version)}::integer[]) AS asked (monitor_id, version)
+    JOIN monitor_versions v ON v.monitor_id = asked.monitor_id AND v.version = asked.version`;
 }
 
 /** A monitor that has reached the ceiling of suppressed matches today. */
@@ -119,17 +112,12 @@ export async function findSuppressedMonitors(
   monitorIds: readonly string[],
   suppressedPerDay: number,
 ): Promise<SuppressedMonitor[]> {
-  const { rows } = await db.query<SuppressedMonitor>({
-    name: 'recording-find-suppressed-monitors',
-    text: `
-      SELECT d.monitor_id AS "monitorId", d.day::text, d.matches AS "matchesOfDay", a.pack,
-        m.thread_once AS "threadOnce"
-      FROM monitor_days d
-      JOIN monitors m ON m.id = d.monitor_id
-      JOIN accounts a ON a.id = m.account_id
-      WHERE d.monitor_id = ANY ($1::text[]) AND d.day = ((SELECT service_now()) AT TIME ZONE 'UTC')::date
-        AND d.suppressed >= $2`,
-    values: [monitorIds, suppressedPerDay],
-  });
-  return rows;
+  return readRows<SuppressedMonitor>(db, 'recording-find-suppressed-monitors')`
+    SELECT d.monitor_id AS "monitorId", d.day::text, d.matches AS "matchesOfDay", a.pack,
+      m.thread_once AS "threadOnce"
+    FROM monitor_days d
+    JOIN monitors m ON m.id = d.monitor_id
+    JOIN accounts a ON a.id = m.account_id
+    WHERE d.monitor_id = ANY (${monitorIds}::text[]) AND d.day = ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+      AND d.suppressed >= ${suppressedPerDay}`;
 }

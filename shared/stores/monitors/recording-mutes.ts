@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** What a mute of a monitor would have to be. */
 export interface AskedMute {
@@ -14,17 +15,13 @@ export interface AskedMute {
  */
 export async function findMutes(db: Queryable, asked: readonly AskedMute[]): Promise<AskedMute[]> {
   // LIMIT keeps it at a probe of the primary key for each, however many mutes there are.
-  const { rows } = await db.query<AskedMute>({
-    name: 'recording-find-mutes',
-    text: `
-      SELECT asked.monitor_id AS "monitorId", asked.kind, asked.value
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (monitor_id, kind, value)
-      CROSS JOIN LATERAL (
-        SELECT FROM monitor_mutes u
-        WHERE u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value
-        LIMIT 1
-      ) AS mute`,
-    values: [asked.map(({ monitorId }) => monitorId), asked.map(({ kind }) => kind), asked.map(({ value }) => value)],
-  });
-  return rows;
+  return readRows<AskedMute>(db, 'recording-find-mutes')`
+    SELECT asked.monitor_id AS "monitorId", asked.kind, asked.value
+    FROM unnest(${asked.map(({ monitorId }) => monitorId)}::text[], ${asked.map(({ kind }) => kind)}::text[],
+      ${asked.map(({ value }) => value)}::text[]) AS asked (monitor_id, kind, value)
+    CROSS JOIN LATERAL (
+      SELECT FROM monitor_mutes u
+      WHERE u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value
+      LIMIT 1
+    ) AS mute`;
 }

@@ -1,6 +1,7 @@
 import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import type { StoredAccount } from '../accounts/accounts.ts';
 
 /** An active monitor whose paid period is over. */
@@ -48,16 +49,13 @@ export async function listDueMonitors(
  * skipped, because their holder is renewing, stopping or recording them.
  */
 export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ monitor_id: string }>({
-    name: 'renewals-lock-due',
-    text: `SELECT c.monitor_id
-           FROM monitor_counters c
-           JOIN monitors m ON m.id = c.monitor_id
-           WHERE c.monitor_id = ANY ($1) AND m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
-           ORDER BY c.monitor_id
-           FOR UPDATE OF c SKIP LOCKED`,
-    values: [ids],
-  });
+  const rows = await readRows<{ monitor_id: string }>(db, 'renewals-lock-due')`
+    SELECT c.monitor_id
+    FROM monitor_counters c
+    JOIN monitors m ON m.id = c.monitor_id
+    WHERE c.monitor_id = ANY (${ids}) AND m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
+    ORDER BY c.monitor_id
+    FOR UPDATE OF c SKIP LOCKED`;
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
@@ -69,16 +67,12 @@ export async function readDueMonitors(
   db: Queryable,
   lockedIds: readonly string[],
 ): Promise<(DueMonitor & { periodNo: number })[]> {
-  const { rows } = await db.query<DueMonitor & { periodNo: number }>({
-    name: 'renewals-read-due',
-    text: `SELECT id, account_id AS "accountId", period_no AS "periodNo"
-           FROM monitors
-           WHERE id = ANY ($1) AND status = 'active' AND next_charge_at <= (SELECT service_now())
-           ORDER BY id
-           FOR NO KEY UPDATE`,
-    values: [lockedIds],
-  });
-  return rows;
+  return readRows<DueMonitor & { periodNo: number }>(db, 'renewals-read-due')`
+    SELECT id, account_id AS "accountId", period_no AS "periodNo"
+    FROM monitors
+    WHERE id = ANY (${lockedIds}) AND status = 'active' AND next_charge_at <= (SELECT service_now())
+    ORDER BY id
+    FOR NO KEY UPDATE`;
 }
 
 /** The account that pays, read under its lock. */
@@ -86,12 +80,8 @@ export type PayingAccount = Pick<StoredAccount, 'id' | 'status' | 'balance'>;
 
 /** Locks accounts in the order of their ids until the transaction ends, and reads them in the same statement. */
 export async function lockPayingAccounts(db: Queryable, ids: readonly string[]): Promise<PayingAccount[]> {
-  const { rows } = await db.query<PayingAccount>({
-    name: 'renewals-lock-accounts',
-    text: 'SELECT id, status, balance FROM accounts WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-    values: [ids],
-  });
-  return rows;
+  return readRows<PayingAccount>(db, 'renewals-lock-accounts')`
+    SELECT id, status, balance FROM accounts WHERE id = ANY (${ids}) ORDER BY id FOR UPDATE`;
 }
 
 /**
@@ -99,17 +89,14 @@ export async function lockPayingAccounts(db: Queryable, ids: readonly string[]):
  * day as the last one, within 24 hours from now: days on which no biller ran are not charged.
  */
 export async function startNextPeriods(db: Queryable, ids: readonly string[]): Promise<void> {
-  await db.query({
-    name: 'renewals-start-next-periods',
-    text: `WITH moment AS MATERIALIZED (SELECT service_now() AS now)
-           UPDATE monitors m
-           SET period_no = m.period_no + 1,
-               next_charge_at = m.next_charge_at + make_interval(hours => 24 * (
-                 1 + greatest(0, floor(extract(epoch FROM moment.now - m.next_charge_at) / 86400)::integer)))
-           FROM moment
-           WHERE m.id = ANY ($1)`,
-    values: [ids],
-  });
+  await execute(db, 'renewals-start-next-periods')`
+    WITH moment AS MATERIALIZED (SELECT service_now() AS now)
+    UPDATE monitors m
+    SET period_no = m.period_no + 1,
+        next_charge_at = m.next_charge_at + make_interval(hours => 24 * (
+          1 + greatest(0, floor(extract(epoch FROM moment.now - m.next_charge_at) / 86400)::integer)))
+    FROM moment
+    WHERE m.id = ANY (${ids})`;
 }
 
 export interface StoppedMonitor {
@@ -119,14 +106,13 @@ export interface StoppedMonitor {
 
 /** Stops locked monitors that were not paid for, and notifies the matchers at commit. */
 export async function stopUnpaidMonitors(db: Queryable, stopped: readonly StoppedMonitor[]): Promise<void> {
-  await db.query(
-    `WITH stopped AS (
-       UPDATE monitors m SET status = asked.status, updated_at = service_now()
-       FROM unnest($1::text[], $2::text[]) AS asked (id, status)
-       WHERE m.id = asked.id
-       RETURNING m.id
-     )
-     SELECT pg_notify($3, id) FROM stopped`,
-    [stopped.map(({ id }) => id), stopped.map(({ status }) => status), MONITOR_CHANGED_CHANNEL],
-  );
+  await execute(db)`
+    WITH stopped AS (
+      UPDATE monitors m SET status = asked.status, updated_at = service_now()
+      FROM unnest(${stopped.map(({ id }) => id)}::text[], ${stopped.map(({ status }) => status)}::text[]) AS asked (id,
+        status)
+      WHERE m.id = asked.id
+      RETURNING m.id
+    )
+    SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
 }

@@ -1,5 +1,6 @@
 import type { NoticeKind } from '../../domain/notice-kinds.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Kinds whose causes triggers record. */
 export type CausedKind = Extract<NoticeKind, 'monitor_paused' | 'webhook_failing'>;
@@ -11,25 +12,19 @@ export interface CausedNotice {
 
 /** Lists which accounts have causes that are due, and of which kind. */
 export async function listCausedNotices(db: Queryable, limit: number): Promise<CausedNotice[]> {
-  const { rows } = await db.query<CausedNotice>({
-    name: 'notices-list-caused',
-    text: `SELECT DISTINCT account_id AS "accountId", kind
-           FROM notice_causes
-           WHERE due_at <= (SELECT service_now())
-           LIMIT $1`,
-    values: [limit],
-  });
-  return rows;
+  return readRows<CausedNotice>(db, 'notices-list-caused')`
+    SELECT DISTINCT account_id AS "accountId", kind
+    FROM notice_causes
+    WHERE due_at <= (SELECT service_now())
+    LIMIT ${limit}`;
 }
 
 /** Takes an account's due causes of a kind: deletes them and returns their monitors. */
 export async function takeCauses(db: Queryable, { accountId, kind }: CausedNotice): Promise<string[]> {
-  const { rows } = await db.query<{ monitor_id: string }>(
-    `DELETE FROM notice_causes
-     WHERE account_id = $1 AND kind = $2 AND due_at <= (SELECT service_now())
-     RETURNING monitor_id`,
-    [accountId, kind],
-  );
+  const rows = await readRows<{ monitor_id: string }>(db)`
+    DELETE FROM notice_causes
+    WHERE account_id = ${accountId} AND kind = ${kind} AND due_at <= (SELECT service_now())
+    RETURNING monitor_id`;
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
@@ -39,13 +34,11 @@ export async function postponeCauses(
   { accountId, kind }: CausedNotice,
   monitorIds: readonly string[],
 ): Promise<void> {
-  await db.query(
-    `INSERT INTO notice_causes (kind, monitor_id, account_id, due_at)
-     SELECT $2, id, $1, (service_now() AT TIME ZONE 'UTC')::date + 1
-     FROM unnest($3::text[]) AS id
-     ON CONFLICT DO NOTHING`,
-    [accountId, kind, monitorIds],
-  );
+  await execute(db)`
+    INSERT INTO notice_causes (kind, monitor_id, account_id, due_at)
+    SELECT ${kind}, id, ${accountId}, (service_now() AT TIME ZONE 'UTC')::date + 1
+    FROM unnest(${monitorIds}::text[]) AS id
+    ON CONFLICT DO NOTHING`;
 }
 
 /** A monitor as a mail names it. */
@@ -56,11 +49,8 @@ export interface NamedMonitor {
 
 /** Those of the monitors that are paused for lack of credits, by name. */
 export async function readPausedMonitors(db: Queryable, ids: readonly string[]): Promise<NamedMonitor[]> {
-  const { rows } = await db.query<NamedMonitor>(
-    `SELECT id, name FROM monitors WHERE id = ANY ($1) AND status = 'paused_balance' ORDER BY name, id`,
-    [ids],
-  );
-  return rows;
+  return readRows<NamedMonitor>(db)`
+    SELECT id, name FROM monitors WHERE id = ANY (${ids}) AND status = 'paused_balance' ORDER BY name, id`;
 }
 
 /** The balance of an account, and how many of its monitors run. */
@@ -96,20 +86,17 @@ export async function readFailingWebhooks(
   ids: readonly string[],
   leastFailures: number,
 ): Promise<FailingWebhook[]> {
-  const { rows } = await db.query<FailingWebhook>(
-    `SELECT m.id, m.name, h.failures, h.webhook_failing AS "isMarked", last.host, last.status, last.error
-     FROM monitors m
-     JOIN monitor_health h ON h.monitor_id = m.id
-     LEFT JOIN LATERAL (
-       SELECT host, status, error
-       FROM delivery_attempts
-       WHERE monitor_id = m.id AND delivery_status = 'failed'
-       ORDER BY started_at DESC
-       LIMIT 1
-     ) AS last ON true
-     WHERE m.id = ANY ($1) AND m.status <> 'deleted' AND m.webhook_url IS NOT NULL AND h.failures >= $2
-     ORDER BY m.name, m.id`,
-    [ids, leastFailures],
-  );
-  return rows;
+  return readRows<FailingWebhook>(db)`
+    SELECT m.id, m.name, h.failures, h.webhook_failing AS "isMarked", last.host, last.status, last.error
+    FROM monitors m
+    JOIN monitor_health h ON h.monitor_id = m.id
+    LEFT JOIN LATERAL (
+      SELECT host, status, error
+      FROM delivery_attempts
+      WHERE monitor_id = m.id AND delivery_status = 'failed'
+      ORDER BY started_at DESC
+      LIMIT 1
+    ) AS last ON true
+    WHERE m.id = ANY (${ids}) AND m.status <> 'deleted' AND m.webhook_url IS NOT NULL AND h.failures >= ${leastFailures}
+    ORDER BY m.name, m.id`;
 }

@@ -1,12 +1,11 @@
 import { NOTICE_KINDS } from '../../domain/notice-kinds.ts';
 import type { NoticeKind } from '../../domain/notice-kinds.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** The kinds of notices that an account has switched off, in the order of NOTICE_KINDS. */
 export async function readSwitchedOff(db: Queryable, accountId: string): Promise<NoticeKind[]> {
-  const { rows } = await db.query<{ kind: string }>('SELECT kind FROM notice_opt_outs WHERE account_id = $1', [
-    accountId,
-  ]);
+  const rows = await readRows<{ kind: string }>(db)`SELECT kind FROM notice_opt_outs WHERE account_id = ${accountId}`;
   const kinds = new Set(rows.map(({ kind }) => kind));
   return NOTICE_KINDS.filter((kind) => kinds.has(kind));
 }

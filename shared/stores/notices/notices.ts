@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged, readRows } from '../../postgres/sql.ts';
 import type { FailingWebhook, NamedMonitor } from './notice-causes.ts';
 import type { RecoveredWebhook } from './webhook-alarms.ts';
 
@@ -16,21 +17,16 @@ export type NoticeFacts =
  * @returns whether it was stored
  */
 export async function claimNotice(db: Queryable, accountId: string, facts: NoticeFacts): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `INSERT INTO notices (account_id, kind, day, facts)
-     VALUES ($1, $2, (service_now() AT TIME ZONE 'UTC')::date, $3)
-     ON CONFLICT DO NOTHING`,
-    [accountId, facts.kind, facts],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO notices (account_id, kind, day, facts)
+    VALUES (${accountId}, ${facts.kind}, (service_now() AT TIME ZONE 'UTC')::date, ${facts})
+    ON CONFLICT DO NOTHING`;
 }
 
 /** How many notices wait to be mailed, counted up to `most`. */
 export async function countWaitingNotices(db: Queryable, most: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM (SELECT FROM notices WHERE outcome IS NULL LIMIT $1) AS waiting',
-    [most],
-  );
+  const rows = await readRows<{ count: number }>(db)`
+    SELECT count(*)::int AS count FROM (SELECT FROM notices WHERE outcome IS NULL LIMIT ${most}) AS waiting`;
   return rows[0]!.count;
 }
 

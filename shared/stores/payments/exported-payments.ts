@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { StoredPayment } from './payments.ts';
 
 export type ExportedPayment = Omit<StoredPayment, 'accountId' | 'sessionId'> & { createdAt: Date; paidAt: Date | null };
@@ -9,13 +10,10 @@ export async function listExportedPayments(
   accountId: string,
   limit: number,
 ): Promise<ExportedPayment[]> {
-  const { rows } = await db.query<ExportedPayment>(
-    `SELECT id, pack, amount, currency, credits, mode, status, created_at AS "createdAt", paid_at AS "paidAt"
-     FROM payments
-     WHERE account_id = $1
-     ORDER BY created_at, id
-     LIMIT $2`,
-    [accountId, limit],
-  );
-  return rows;
+  return readRows<ExportedPayment>(db)`
+    SELECT id, pack, amount, currency, credits, mode, status, created_at AS "createdAt", paid_at AS "paidAt"
+    FROM payments
+    WHERE account_id = ${accountId}
+    ORDER BY created_at, id
+    LIMIT ${limit}`;
 }

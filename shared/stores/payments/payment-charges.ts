@@ -1,5 +1,6 @@
 import type { ReturnedMoney } from '../../domain/accounts/credits-to-take-back.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 
 export type DisputeOutcome = 'open' | 'won' | 'lost';
 
@@ -9,11 +10,9 @@ export type DisputeOutcome = 'open' | 'won' | 'lost';
  * later one sees the earlier.
  */
 export async function linkCharge(db: Queryable, paymentIntent: string, paymentId: string): Promise<void> {
-  await db.query(
-    `INSERT INTO payment_charges (payment_intent, payment_id) VALUES ($1, $2)
-     ON CONFLICT (payment_intent) DO UPDATE SET payment_id = excluded.payment_id`,
-    [paymentIntent, paymentId],
-  );
+  await execute(db)`
+    INSERT INTO payment_charges (payment_intent, payment_id) VALUES (${paymentIntent}, ${paymentId})
+    ON CONFLICT (payment_intent) DO UPDATE SET payment_id = excluded.payment_id`;
 }
 
 /**
@@ -26,24 +25,21 @@ export async function storeRefund(
   db: Queryable,
   refund: { paymentIntent: string; charged: number; refunded: number },
 ): Promise<string | null> {
-  const { rows } = await db.query<{ paymentId: string | null }>(
-    `INSERT INTO payment_charges (payment_intent, charged, refunded) VALUES ($1, $2, $3)
-     ON CONFLICT (payment_intent) DO UPDATE
-       SET charged = excluded.charged, refunded = greatest(payment_charges.refunded, excluded.refunded)
-     RETURNING payment_id AS "paymentId"`,
-    [refund.paymentIntent, refund.charged, refund.refunded],
-  );
+  const rows = await readRows<{ paymentId: string | null }>(db)`
+    INSERT INTO payment_charges (payment_intent, charged, refunded) VALUES (${refund.paymentIntent}, ${refund.charged},
+      ${refund.refunded})
+    ON CONFLICT (payment_intent) DO UPDATE
+      SET charged = excluded.charged, refunded = greatest(payment_charges.refunded, excluded.refunded)
+    RETURNING payment_id AS "paymentId"`;
   return rows[0]!.paymentId;
 }
 
 /** Locks a charge, which is added if it is not known. @returns the payment; null while it is not known */
 export async function lockCharge(db: Queryable, paymentIntent: string): Promise<string | null> {
-  const { rows } = await db.query<{ paymentId: string | null }>(
-    `INSERT INTO payment_charges (payment_intent) VALUES ($1)
-     ON CONFLICT (payment_intent) DO UPDATE SET payment_intent = excluded.payment_intent
-     RETURNING payment_id AS "paymentId"`,
-    [paymentIntent],
-  );
+  const rows = await readRows<{ paymentId: string | null }>(db)`
+    INSERT INTO payment_charges (payment_intent) VALUES (${paymentIntent})
+    ON CONFLICT (payment_intent) DO UPDATE SET payment_intent = excluded.payment_intent
+    RETURNING payment_id AS "paymentId"`;
   return rows[0]!.paymentId;
 }
 
@@ -52,23 +48,19 @@ export async function storeDispute(
   db: Queryable,
   dispute: { id: string; paymentIntent: string; outcome: DisputeOutcome },
 ): Promise<void> {
-  await db.query(
-    `INSERT INTO payment_disputes (id, payment_intent, outcome) VALUES ($1, $2, $3)
-     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome WHERE payment_disputes.outcome = 'open'`,
-    [dispute.id, dispute.paymentIntent, dispute.outcome],
-  );
+  await execute(db)`
+    INSERT INTO payment_disputes (id, payment_intent, outcome) VALUES (${dispute.id}, ${dispute.paymentIntent},
+      ${dispute.outcome})
+    ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome WHERE payment_disputes.outcome = 'open'`;
 }
 
 /** What is known of a payment's money; undefined when its payment intent is not known. Requires the charge's lock. */
 export async function readReturnedMoney(db: Queryable, paymentId: string): Promise<ReturnedMoney | undefined> {
-  const { rows } = await db.query<ReturnedMoney>(
-    `SELECT charged, refunded,
-       EXISTS (
-         SELECT FROM payment_disputes d WHERE d.payment_intent = c.payment_intent AND d.outcome <> 'won'
-       ) AS "isDisputed"
-     FROM payment_charges c
-     WHERE payment_id = $1`,
-    [paymentId],
-  );
-  return rows[0];
+  return readRow<ReturnedMoney>(db)`
+    SELECT charged, refunded,
+      EXISTS (
+        SELECT FROM payment_disputes d WHERE d.payment_intent = c.payment_intent AND d.outcome <> 'won'
+      ) AS "isDisputed"
+    FROM payment_charges c
+    WHERE payment_id = ${paymentId}`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
 export type PaymentMode = 'trial' | 'test' | 'live';
 export type PaymentStatus = 'started' | 'paid' | 'expired' | 'failed' | 'unclaimed' | 'voided';
@@ -23,34 +24,28 @@ export type NewPayment = Omit<StoredPayment, 'status' | 'sessionId'>;
 /** Adds a payment that has started. Commit it before its checkout session is created. */
 export async function insertPayment(db: Queryable, payment: NewPayment): Promise<void> {
   const { id, accountId, pack, amount, currency, credits, mode } = payment;
-  await db.query(
-    `INSERT INTO payments (id, account_id, pack, amount, currency, credits, mode) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [id, accountId, pack, amount, currency, credits, mode],
-  );
+  await execute(db)`
+    INSERT INTO payments (id, account_id, pack, amount, currency, credits, mode) VALUES (${id}, ${accountId}, ${pack},
+      ${amount}, ${currency}, ${credits}, ${mode})`;
 }
 
 export async function findPayment(db: Queryable, id: string): Promise<StoredPayment | undefined> {
-  const { rows } = await db.query<StoredPayment>(
-    `SELECT id, account_id AS "accountId", pack, amount, currency, credits, mode, status, session_id AS "sessionId"
-     FROM payments
-     WHERE id = $1`,
-    [id],
-  );
-  return rows[0];
+  return readRow<StoredPayment>(db)`
+    SELECT id, account_id AS "accountId", pack, amount, currency, credits, mode, status, session_id AS "sessionId"
+    FROM payments
+    WHERE id = ${id}`;
 }
 
 /** Of these sessions, those whose payment is known as paid. */
 export async function findPaidSessions(db: Queryable, sessionIds: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `SELECT session_id AS id FROM payments WHERE session_id = ANY ($1) AND paid_at IS NOT NULL`,
-    [sessionIds],
-  );
+  const rows = await readRows<{ id: string }>(db)`
+    SELECT session_id AS id FROM payments WHERE session_id = ANY (${sessionIds}) AND paid_at IS NOT NULL`;
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Stores the session of a payment that has none yet. @throws a unique violation when another payment has it */
 export async function storePaymentSession(db: Queryable, id: string, sessionId: string): Promise<void> {
-  await db.query('UPDATE payments SET session_id = $2 WHERE id = $1 AND session_id IS NULL', [id, sessionId]);
+  await execute(db)`UPDATE payments SET session_id = ${sessionId} WHERE id = ${id} AND session_id IS NULL`;
 }
 
 /**
@@ -63,15 +58,13 @@ export async function markPaid(
   id: string,
   paid: { status: 'paid' | 'unclaimed'; sessionId: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE payments SET status = $2, session_id = coalesce(session_id, $3), paid_at = service_now()
-     WHERE id = $1 AND status IN ('started', 'expired', 'failed')`,
-    [id, paid.status, paid.sessionId],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    UPDATE payments SET status = ${paid.status}, session_id = coalesce(session_id, ${paid.sessionId}),
+      paid_at = service_now()
+    WHERE id = ${id} AND status IN ('started', 'expired', 'failed')`;
 }
 
 /** Marks a payment that has not been paid as ended. */
 export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 'failed'): Promise<void> {
-  await db.query(`UPDATE payments SET status = $2 WHERE id = $1 AND status = 'started'`, [id, status]);
+  await execute(db)`UPDATE payments SET status = ${status} WHERE id = ${id} AND status = 'started'`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** What the failed statements of an account may take on a UTC day, in milliseconds. */
 export const FAILED_MS_PER_DAY = 60_000;
@@ -28,18 +29,15 @@ export async function takeSqlTurn(db: Queryable, accountId: string, token: strin
     [accountId, token, LEASE_SECONDS, FAILED_MS_PER_DAY],
   );
   if (rowCount === 1) return 'taken';
-  const { rows } = await db.query<{ running: boolean }>(
-    'SELECT coalesce(running_until >= service_now(), false) AS running FROM sql_statements WHERE account_id = $1',
-    [accountId],
-  );
+  const rows = await readRows<{ running: boolean }>(db)`
+    SELECT coalesce(running_until >= service_now(),
+      false) AS running FROM sql_statements WHERE account_id = ${accountId}`;
   return rows[0]?.running === true ? 'busy' : 'used_up';
 }
 
 /** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */
 export async function endSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
-  await db.query(
-    `UPDATE sql_statements SET running_token = NULL, running_until = NULL, failed_ms = failed_ms + $3
-     WHERE account_id = $1 AND running_token = $2`,
-    [accountId, token, Math.ceil(failedMs)],
-  );
+  await execute(db)`
+    UPDATE sql_statements SET running_token = NULL, running_until = NULL, failed_ms = failed_ms + ${Math.ceil(failedMs)}
+    WHERE account_id = ${accountId} AND running_token = ${token}`;
 }

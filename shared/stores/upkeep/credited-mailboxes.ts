@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** The mailboxes of the next `limit` accounts after an id; those of deleted accounts are not known. */
 export async function readMailboxes(
@@ -6,11 +7,8 @@ export async function readMailboxes(
   afterId: string,
   limit: number,
 ): Promise<{ id: string; mailbox: string }[]> {
-  const { rows } = await db.query<{ id: string; mailbox: string }>(
-    `SELECT id, mailbox FROM accounts WHERE id > $1 AND status <> 'deleted' ORDER BY id LIMIT $2`,
-    [afterId, limit],
-  );
-  return rows;
+  return readRows<{ id: string; mailbox: string }>(db)`
+    SELECT id, mailbox FROM accounts WHERE id > ${afterId} AND status <> 'deleted' ORDER BY id LIMIT ${limit}`;
 }
 
 /**

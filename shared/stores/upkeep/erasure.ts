@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type TopicOffsets = Record<string, Record<string, string>>;
@@ -12,23 +13,19 @@ export interface AccountErasure {
 
 /** Counts deleted accounts that still have data somewhere. */
 export async function countOpenErasures(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL',
-  );
+  const rows = await readRows<{ count: number }>(db)`
+    SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL`;
   return rows[0]!.count;
 }
 
 /** Lists deleted accounts with data in this database, oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
-  const { rows } = await db.query<AccountErasure>(
-    `SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
-     FROM account_erasures
-     WHERE finished_at IS NULL AND erased_here_at IS NULL
-     ORDER BY deleted_at
-     LIMIT $1`,
-    [limit],
-  );
-  return rows;
+  return readRows<AccountErasure>(db)`
+    SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
+    FROM account_erasures
+    WHERE finished_at IS NULL AND erased_here_at IS NULL
+    ORDER BY deleted_at
+    LIMIT ${limit}`;
 }
 
 /** Lists deleted accounts that have been erased here for at least `seconds`, but may have data in the archive. */
@@ -37,15 +34,12 @@ export async function listAccountsToEraseInArchive(
   seconds: number,
   limit: number,
 ): Promise<AccountErasure[]> {
-  const { rows } = await db.query<AccountErasure>(
-    `SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
-     FROM account_erasures
-     WHERE finished_at IS NULL AND erased_here_at <= (SELECT service_now()) - make_interval(secs => $1)
-     ORDER BY deleted_at
-     LIMIT $2`,
-    [seconds, limit],
-  );
-  return rows;
+  return readRows<AccountErasure>(db)`
+    SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
+    FROM account_erasures
+    WHERE finished_at IS NULL AND erased_here_at <= (SELECT service_now()) - make_interval(secs => ${seconds})
+    ORDER BY deleted_at
+    LIMIT ${limit}`;
 }
 
 /** The days that monitor_threads has, which its key begins with: three of them, or a few more before a sweep. */
@@ -99,7 +93,7 @@ export async function eraseMonitorRows(
 
 /** Deletes the monitors themselves, with their webhook URLs and secrets. */
 export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
-  await db.query(`DELETE FROM monitors WHERE id = ANY ($1) AND status = 'deleted'`, [monitorIds]);
+  await execute(db)`DELETE FROM monitors WHERE id = ANY (${monitorIds}) AND status = 'deleted'`;
 }
 
 /**
@@ -122,16 +116,13 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
 
 /** Stores the offsets that the archive must reach. The first call wins. */
 export async function storeArchiveOffsets(db: Queryable, accountId: string, offsets: TopicOffsets): Promise<void> {
-  await db.query('UPDATE account_erasures SET archive_offsets = $2 WHERE account_id = $1 AND archive_offsets IS NULL', [
-    accountId,
-    JSON.stringify(offsets),
-  ]);
+  await execute(db)`
+    UPDATE account_erasures SET archive_offsets = ${JSON.stringify(offsets)} WHERE account_id = ${accountId}
+      AND archive_offsets IS NULL`;
 }
 
 /** Records that no data of the account's monitors is left anywhere. */
 export async function finishErasure(db: Queryable, accountId: string): Promise<void> {
-  await db.query(
-    'UPDATE account_erasures SET finished_at = service_now() WHERE account_id = $1 AND finished_at IS NULL',
-    [accountId],
-  );
+  await execute(db)`
+    UPDATE account_erasures SET finished_at = service_now() WHERE account_id = ${accountId} AND finished_at IS NULL`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** What an operator watches of the whole installation. */
 export interface InstallationCounts {
@@ -42,18 +43,17 @@ export async function countInstallation(db: Queryable): Promise<InstallationCoun
  * without any. Sessions of other roles are hidden unless this one has pg_read_all_stats.
  */
 export async function readOldestSnapshot(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ seconds: number }>(
-    `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float8 AS seconds
-       FROM (
-         SELECT xact_start AS since FROM pg_stat_activity
-          WHERE datname = current_database() AND backend_type = 'client backend'
-            AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
-         UNION ALL
-         SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
-         UNION ALL
-         SELECT (to_jsonb(s) ->> 'inactive_since')::timestamptz FROM pg_replication_slots s WHERE s.xmin IS NOT NULL
-       ) AS snapshots`,
-  );
+  const rows = await readRows<{ seconds: number }>(db)`
+    SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float8 AS seconds
+    FROM (
+      SELECT xact_start AS since FROM pg_stat_activity
+       WHERE datname = current_database() AND backend_type = 'client backend'
+         AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+      UNION ALL
+      SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+      UNION ALL
+      SELECT (to_jsonb(s) ->> 'inactive_since')::timestamptz FROM pg_replication_slots s WHERE s.xmin IS NOT NULL
+    ) AS snapshots`;
   return rows[0]!.seconds;
 }
 
@@ -73,7 +73,7 @@ const MOST_ENTRIES = 100_000;
 
 /** The id of the ledger's last row; 0 for an empty ledger. */
 export async function lastLedgerEntry(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`);
+  const rows = await readRows<{ id: number }>(db)`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`;
   return rows[0]!.id;
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /** A lease that a process wants to take or to renew. */
 export interface WantedLease {
@@ -54,7 +55,7 @@ export async function takeLeases(db: Queryable, leases: readonly WantedLease[]):
 
 /** Releases a lease, so that another process can take it before it expires. */
 export async function releaseLease(db: Queryable, lease: { name: string; holder: string }): Promise<void> {
-  await db.query('DELETE FROM leases WHERE name = $1 AND holder = $2', [lease.name, lease.holder]);
+  await execute(db)`DELETE FROM leases WHERE name = ${lease.name} AND holder = ${lease.holder}`;
 }
 
 /**

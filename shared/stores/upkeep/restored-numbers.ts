@@ -1,5 +1,6 @@
 import type { Pool } from '../../postgres/pool.ts';
 import { inTransaction } from '../../postgres/pool.ts';
+import { execute } from '../../postgres/sql.ts';
 
 /**
  * More than a monitor can have numbered since any backup: 11,000 live matches a day, and 50,000 a backfill. There is
@@ -35,17 +36,15 @@ interface ListingPosition {
 export function prepareRestored(pool: Pool): Promise<number> {
   return inTransaction(pool, async (client) => {
     const { rowCount } = await client.query('UPDATE monitor_counters SET last_seq = last_seq + $1', [NUMBERS_SKIPPED]);
-    await client.query(
-      `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + $1)
-         FROM pg_sequences WHERE schemaname = current_schema()`,
-      [NUMBERS_SKIPPED],
-    );
+    await execute(client)`
+      SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + ${NUMBERS_SKIPPED})
+      FROM pg_sequences WHERE schemaname = current_schema()`;
     const cursors = await client.query<{ source: string; position: ListingPosition }>(
       `SELECT source, position FROM crawl_cursors
         WHERE starts_with(source, 'listings:') AND jsonb_typeof(position) = 'object' FOR UPDATE`,
     );
     for (const { source, position } of cursors.rows) {
-      await client.query('UPDATE crawl_cursors SET position = $2 WHERE source = $1', [source, setBack(position)]);
+      await execute(client)`UPDATE crawl_cursors SET position = ${setBack(position)} WHERE source = ${source}`;
     }
     return rowCount ?? 0;
   });

@@ -1,11 +1,10 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** Lists the next monitors to clean up after `afterId`, by id. */
 export async function listCounterIds(db: Queryable, afterId: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ monitor_id: string }>(
-    'SELECT monitor_id FROM monitor_counters WHERE monitor_id > $1 ORDER BY monitor_id LIMIT $2',
-    [afterId, limit],
-  );
+  const rows = await readRows<{ monitor_id: string }>(db)`
+    SELECT monitor_id FROM monitor_counters WHERE monitor_id > ${afterId} ORDER BY monitor_id LIMIT ${limit}`;
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
@@ -60,13 +59,10 @@ export async function readLastDeletedNumbers(
   db: Queryable,
   monitorIds: readonly string[],
 ): Promise<{ monitorId: string; seq: number }[]> {
-  const { rows } = await db.query<{ monitorId: string; seq: number }>(
-    `SELECT monitor_id AS "monitorId",
-       coalesce((SELECT min(seq) - 1 FROM matches m WHERE m.monitor_id = c.monitor_id), last_seq) AS seq
-       FROM monitor_counters c WHERE monitor_id = ANY ($1::text[])`,
-    [monitorIds],
-  );
-  return rows;
+  return readRows<{ monitorId: string; seq: number }>(db)`
+    SELECT monitor_id AS "monitorId",
+    coalesce((SELECT min(seq) - 1 FROM matches m WHERE m.monitor_id = c.monitor_id), last_seq) AS seq
+    FROM monitor_counters c WHERE monitor_id = ANY (${monitorIds}::text[])`;
 }
 
 /**
@@ -134,15 +130,13 @@ export async function deleteExpiredHistory(
 
 /** Returns those of the monitors that are deleted and have nothing left to expire. */
 export async function listForgettable(db: Queryable, monitorIds: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `SELECT id FROM monitors
-      WHERE id = ANY ($1::text[]) AND status = 'deleted'
-        AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = id)
-        AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = id)
-        AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = id)
-      ORDER BY id`,
-    [monitorIds],
-  );
+  const rows = await readRows<{ id: string }>(db)`
+    SELECT id FROM monitors
+    WHERE id = ANY (${monitorIds}::text[]) AND status = 'deleted'
+      AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = id)
+      AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = id)
+      AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = id)
+    ORDER BY id`;
   return rows.map(({ id }) => id);
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged, readRows } from '../../postgres/sql.ts';
 import { contextOfAnswer } from '../accounts/idempotency-keys.ts';
 import { contextOfRecord } from '../accounts/sealed-records.ts';
 
@@ -39,11 +40,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     name: 'oauth_records.payload',
     async page(db, after = Buffer.alloc(0), limit) {
-      const { rows } = await db.query<{ idHash: Buffer; model: string; sealed: Buffer }>(
-        `SELECT id_hash AS "idHash", model, payload AS sealed FROM oauth_records
-          WHERE id_hash > $1 ORDER BY id_hash LIMIT $2`,
-        [after, limit],
-      );
+      const rows = await readRows<{ idHash: Buffer; model: string; sealed: Buffer }>(db)`
+        SELECT id_hash AS "idHash", model, payload AS sealed FROM oauth_records
+        WHERE id_hash > ${after} ORDER BY id_hash LIMIT ${limit}`;
       const values = rows.map(({ idHash, model, sealed }) => ({
         context: contextOfRecord(model, idHash),
         sealed,
@@ -64,12 +63,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
         context: contextOfAnswer(id),
         sealed: answer,
         replace: async (on: Queryable, sealed: Buffer) => {
-          const { rowCount } = await on.query(
-            `UPDATE idempotency_keys SET answer = $5
-              WHERE account_id = $1 AND route = $2 AND key = $3 AND answer = $4`,
-            [id.accountId, id.route, id.key, answer, sealed],
-          );
-          return rowCount === 1;
+          return isChanged(on)`
+            UPDATE idempotency_keys SET answer = ${sealed}
+            WHERE account_id = ${id.accountId} AND route = ${id.route} AND key = ${id.key} AND answer = ${answer}`;
         },
       }));
       const last = rows.at(-1);

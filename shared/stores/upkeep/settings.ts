@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 const SECRET_KEY = 'secret_key';
 const LEDGER_MISMATCHES = 'ledger_mismatches';
@@ -11,10 +12,9 @@ const CLOCK_SKEW = 'clock_skew_ms';
  */
 export async function ensureSecretKey(db: Queryable): Promise<string> {
   // Waits for a concurrent first writer, whose value stays.
-  await db.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
-    SECRET_KEY,
-    randomBytes(32).toString('base64'),
-  ]);
+  await execute(db)`
+    INSERT INTO settings (name, value) VALUES (${SECRET_KEY},
+      ${randomBytes(32).toString('base64')}) ON CONFLICT (name) DO NOTHING`;
   const key = await readSetting(db, SECRET_KEY);
   if (key === undefined) throw new Error('the generated secret key was deleted from settings while it was read');
   return key;
@@ -27,10 +27,9 @@ export function findSecretKey(db: Queryable): Promise<string | undefined> {
 
 /** Stores how many accounts the last check of the ledger found wrong. */
 export async function storeLedgerMismatches(db: Queryable, count: number): Promise<void> {
-  await db.query(
-    'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    [LEDGER_MISMATCHES, String(count)],
-  );
+  await execute(db)`
+    INSERT INTO settings (name, value) VALUES (${LEDGER_MISMATCHES},
+      ${String(count)}) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 }
 
 /** How many accounts the last check of the ledger found wrong; undefined before the first one. */
@@ -41,23 +40,20 @@ export async function readLedgerMismatches(db: Queryable): Promise<number | unde
 
 /** Stores by how many milliseconds a broker's clock is ahead of Postgres's; negative: behind. */
 export async function storeClockSkew(db: Queryable, ms: number): Promise<void> {
-  await db.query(
-    `INSERT INTO settings (name, value) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at`,
-    [CLOCK_SKEW, String(ms)],
-  );
+  await execute(db)`
+    INSERT INTO settings (name, value) VALUES (${CLOCK_SKEW}, ${String(ms)})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at`;
 }
 
 /** What was stored in the last ten minutes; undefined when nothing was. */
 export async function readClockSkew(db: Queryable): Promise<number | undefined> {
-  const { rows } = await db.query<{ value: string }>(
-    `SELECT value FROM settings WHERE name = $1 AND created_at > (SELECT service_now()) - interval '10 minutes'`,
-    [CLOCK_SKEW],
-  );
+  const rows = await readRows<{ value: string }>(db)`
+    SELECT value FROM settings WHERE name = ${CLOCK_SKEW}
+      AND created_at > (SELECT service_now()) - interval '10 minutes'`;
   return rows[0] && Number(rows[0].value);
 }
 
 async function readSetting(db: Queryable, name: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name]);
+  const rows = await readRows<{ value: string }>(db)`SELECT value FROM settings WHERE name = ${name}`;
   return rows[0]?.value;
 }

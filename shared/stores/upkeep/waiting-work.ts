@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import { countReadyDigests } from '../digests/due-digests.ts';
 
 /** Work of the whole installation that waits, beside deliveries of matches. Ages in seconds; 0 without any. */
@@ -34,17 +35,15 @@ export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
 
 /** A monitor has at most one run that has not ended. */
 async function countBackfills(db: Queryable): Promise<WaitingWork['backfills']> {
-  const { rows } = await db.query<WaitingWork['backfills']>(
-    `WITH clock AS MATERIALIZED (SELECT service_now() AS now), open AS (
-       SELECT created_at, cancelled_at IS NOT NULL AS is_cancelled, coalesce(lease_until > now, false) AS is_leased
-       FROM backfills, clock WHERE state = 'running' LIMIT $1
-     )
-     SELECT count(*) FILTER (WHERE NOT is_cancelled AND NOT is_leased)::int AS waiting,
-            count(*) FILTER (WHERE NOT is_cancelled AND is_leased)::int AS working,
-            count(*) FILTER (WHERE is_cancelled)::int AS cancelling,
-            coalesce(extract(epoch FROM (SELECT now FROM clock) - min(created_at)), 0)::float8 AS "oldestSeconds"
-     FROM open`,
-    [MOST_COUNTED],
-  );
+  const rows = await readRows<WaitingWork['backfills']>(db)`
+    WITH clock AS MATERIALIZED (SELECT service_now() AS now), open AS (
+      SELECT created_at, cancelled_at IS NOT NULL AS is_cancelled, coalesce(lease_until > now, false) AS is_leased
+      FROM backfills, clock WHERE state = 'running' LIMIT ${MOST_COUNTED}
+    )
+    SELECT count(*) FILTER (WHERE NOT is_cancelled AND NOT is_leased)::int AS waiting,
+           count(*) FILTER (WHERE NOT is_cancelled AND is_leased)::int AS working,
+           count(*) FILTER (WHERE is_cancelled)::int AS cancelling,
+           coalesce(extract(epoch FROM (SELECT now FROM clock) - min(created_at)), 0)::float8 AS "oldestSeconds"
+    FROM open`;
   return rows[0]!;
 }
