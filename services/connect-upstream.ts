@@ -3,7 +3,7 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
 import { addForumCalls } from '../shared/stores/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
-import { startCallRecorder } from '../shared/upstream/budget/call-recorder.ts';
+import { startCallRecorder } from '../shared/upstream/budget/call-counts.ts';
 import { withSweepShares } from '../shared/upstream/budget/lanes.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';

@@ -6,7 +6,7 @@ import type { CommentData } from '../../shared/upstream/parsing/thing-schema.ts'
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
-import { whenBudgetAllows } from '../../shared/upstream/when-budget-allows.ts';
+import { whenBudgetAllows } from '../../shared/upstream/patient-upstream.ts';
 import type { RecentPosts } from './recent-posts.ts';
 
 const IDS_PER_CALL = 100;

@@ -1,4 +1,4 @@
-import type { TopicRecords, Publisher } from '../../shared/kafka/publisher.ts';
+import type { Publisher, TopicRecords } from '../../shared/kafka/publisher.ts';
 import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
 import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

@@ -4,7 +4,7 @@ import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import type { ConsumedRecord } from '../kafka/consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from '../kafka/dead-letters.ts';
 import type { OutgoingRecord } from '../kafka/publisher.ts';
-import type { ShapeFault } from './parsing/parse-page.ts';
+import type { ShapeFault } from './parsing/parse-things.ts';
 import { parseThing } from './parsing/parse-things.ts';
 import type { PostOfComment } from './parsing/thing-to-forum-item.ts';
 import { thingToForumItem } from './parsing/thing-to-forum-item.ts';

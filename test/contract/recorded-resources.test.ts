@@ -3,12 +3,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit } from '../../schemas/api/forum-resources.ts';
-import { parseAnswer, parsePage } from '../../shared/upstream/parsing/parse-page.ts';
-import { postSchema } from '../../shared/upstream/parsing/post-schema.ts';
-import { commentSchema, toCommentItem } from '../../shared/upstream/parsing/to-comment-item.ts';
-import { userSchema, toForumUser } from '../../shared/upstream/parsing/to-forum-user.ts';
-import { toPost } from '../../shared/upstream/parsing/to-post.ts';
-import { rulesSchema, subredditSchema, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
+import { parseAnswer, parsePage } from '../../shared/upstream/parsing/parse-things.ts';
+import { postSchema, toPost } from '../../shared/upstream/parsing/to-post.ts';
+import {
+  commentSchema,
+  rulesSchema,
+  subredditSchema,
+  toCommentItem,
+  toForumUser,
+  toSubreddit,
+  userSchema,
+} from '../../shared/upstream/parsing/forum-resources.ts';
 import { damaged } from '../support/samples/damaged-things.ts';
 import { listingOf, nodeOf } from '../support/samples/upstream-samples.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';

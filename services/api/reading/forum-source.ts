@@ -4,16 +4,20 @@ import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/for
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { flag, optional } from '../../../shared/upstream/parsing/field-schemas.ts';
-import { parseAnswer, parsePage } from '../../../shared/upstream/parsing/parse-page.ts';
-import { postSchema } from '../../../shared/upstream/parsing/post-schema.ts';
-import type { ParsedPage, ShapeFault } from '../../../shared/upstream/parsing/parse-page.ts';
-import type { UpstreamPost } from '../../../shared/upstream/parsing/post-schema.ts';
-import { commentSchema, toCommentItem } from '../../../shared/upstream/parsing/to-comment-item.ts';
-import { userSchema, toForumUser } from '../../../shared/upstream/parsing/to-forum-user.ts';
-import { toPost } from '../../../shared/upstream/parsing/to-post.ts';
-import type { MappingOptions } from '../../../shared/upstream/parsing/to-post.ts';
-import { rulesSchema, subredditSchema, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
+import { flag, optional } from '../../../shared/upstream/parsing/thing-schema.ts';
+import { parseAnswer, parsePage } from '../../../shared/upstream/parsing/parse-things.ts';
+import { postSchema, toPost } from '../../../shared/upstream/parsing/to-post.ts';
+import type { ParsedPage, ShapeFault } from '../../../shared/upstream/parsing/parse-things.ts';
+import type { MappingOptions, UpstreamPost } from '../../../shared/upstream/parsing/to-post.ts';
+import {
+  commentSchema,
+  rulesSchema,
+  subredditSchema,
+  toCommentItem,
+  toForumUser,
+  toSubreddit,
+  userSchema,
+} from '../../../shared/upstream/parsing/forum-resources.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ThreadCallDeps } from './comments/thread-calls.ts';

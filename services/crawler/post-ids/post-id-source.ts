@@ -8,11 +8,11 @@ import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
+import { readThings } from '../read-things.ts';
 import { firstHead, idToNumber } from './post-id.ts';
 import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
 import type { WalkEvents, WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
-import { readThings } from '../read-things.ts';
 
 /** After this time without a new post the listing is asked for the head: a hole in the ids may exceed one call. */
 const HEAD_CHECK_MS = 5_000;

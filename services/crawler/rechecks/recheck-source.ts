@@ -7,7 +7,7 @@ import { retry } from '../../../shared/runtime/retry.ts';
 import { findReadableMatches, findSeenAsRemoved, readMatchedThings } from '../../../shared/stores/crawl/rechecks.ts';
 import { findRemovedThings } from '../../../shared/stores/crawl/removals.ts';
 import { readThingsSeen } from '../../../shared/stores/crawl/thread-items.ts';
-import { findRemoved } from '../../../shared/upstream/parsing/find-removed.ts';
+import { findRemoved } from '../../../shared/upstream/parsing/parse-things.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { withoutThings } from '../archive-source.ts';

@@ -3,7 +3,6 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
-import { unescapeThing } from '../../../shared/upstream/parsing/unescape-transport.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Round } from '../serial-calls.ts';
 import { SerialCalls } from '../serial-calls.ts';
@@ -30,7 +29,7 @@ const savedPosition = z.object({
 });
 type Position = z.infer<typeof savedPosition>;
 
-export interface ReplaySourceDeps {
+interface ReplaySourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -192,4 +191,30 @@ export class ReplaySource implements CrawlSource {
 function describeFault(parsed: ReturnType<typeof parseDumpLine>['parsed']): object {
   if (parsed.outcome === 'fault') return parsed.fault;
   return { message: 'is neither a post nor a comment' };
+}
+
+const ESCAPED = /&(lt|gt|amp);/g;
+const PLAIN: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
+
+/** Unescapes the texts and URLs of a thing that were escaped in transport. */
+function unescapeThing(thing: Thing): Thing {
+  if (thing.kind === 't3') {
+    const { title, selftext, url } = thing.data;
+    const texts = { title: unescapeTransport(title), selftext: unescapeTransport(selftext), url: optional(url) };
+    return { kind: 't3', data: { ...thing.data, ...texts } };
+  }
+  const { body, link_title: title } = thing.data;
+  return { kind: 't1', data: { ...thing.data, body: unescapeTransport(body), link_title: optional(title) } };
+}
+
+/**
+ * Undoes the escaping that the forum applies to every text and URL without `raw_json=1`: `<`, `>` and `&` as entities,
+ * once. Entities that an author typed stay as typed.
+ */
+function unescapeTransport(text: string): string {
+  return text.includes('&') ? text.replace(ESCAPED, (entity) => PLAIN[entity] ?? entity) : text;
+}
+
+function optional(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : unescapeTransport(text);
 }

@@ -1,25 +1,39 @@
 import { z } from 'zod';
+import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
-import {
-  moreChildrenAnswer,
-  moreStub,
-  threadAnswer,
-  threadComment,
-  threadNode,
-  withReplies,
-} from './comment-tree-schema.ts';
-import type { ThreadComment } from './comment-tree-schema.ts';
-import { parseAnswer, shapeFault } from './parse-page.ts';
-import type { ShapeFault } from './parse-page.ts';
-import { postSchema } from './post-schema.ts';
-import type { UpstreamPost } from './post-schema.ts';
-import { isoTime } from './to-post.ts';
 import { UpstreamError } from '../upstream-error.ts';
+import { countKind, listing, node, parseAnswer, parseThing, shapeFault } from './parse-things.ts';
+import type { ChildFault, ShapeFault } from './parse-things.ts';
+import { commentFields, count, optional, readable } from './thing-schema.ts';
+import type { CommentData, PostData } from './thing-schema.ts';
+import { isoTime, postSchema } from './to-post.ts';
+import type { UpstreamPost } from './to-post.ts';
 
 const DELETED = '[deleted]';
 const REPLIES_PATH = '.data.replies.data.children.';
 /** The path in an error message shows this many levels at each end. */
 const NAMED_LEVELS = 4;
+
+/** A comment's `data` inside a thread, for the reading routes. Unknown fields are ignored. */
+const threadComment = commentFields
+  .pick({ id: true, author: true, created_utc: true, body: true, parent_id: true, score: true })
+  .extend({
+    controversiality: count,
+    /** Missing before 2017. */
+    is_submitter: optional(z.boolean()),
+  });
+
+/** The `data` of a stub, which stands for comments that the forum left out. */
+const moreStub = z.object({ children: readable(bareId), parent_id: fullname, count });
+
+/** Replies where they are not `""`. They are parsed level by level: a recursive schema could overflow the stack. */
+const withReplies = z.object({ replies: listing });
+
+/** /comments/ID: the post and its comments. */
+const threadAnswer = z.tuple([listing, listing]);
+
+/** /api/morechildren: comments and stubs, flat and in page order. */
+const moreChildrenAnswer = z.object({ json: z.object({ data: z.object({ things: z.array(z.unknown()) }) }) });
 
 /** A stub: comments that the forum left out of a response. */
 export interface MoreStub {
@@ -46,30 +60,68 @@ export interface ParsedThread extends ParsedComments {
   post: UpstreamPost;
 }
 
+/** Comments that the forum left out of a thread; `count` is how many it counts, with the replies below them. */
+export type LeftOut = MoreStub & { count: number };
+
+export interface ThreadThings {
+  post: PostData;
+  comments: CommentData[];
+  leftOut: LeftOut[];
+  /** Comments of unknown shape; what is below them is parsed all the same. */
+  faults: ChildFault[];
+  unknownKinds: Map<string, number>;
+}
+
 /**
- * Parses a response of /comments/ID, at any depth of nesting.
+ * Parses a response of /comments/ID for the reading routes, at any depth of nesting.
  *
  * @throws UpstreamError broken when the post cannot be read; the message names the path and contains nothing of the
  * content
  * @throws UpstreamError not_found when the Listing of the post is empty
  */
 export function parseThread(answer: unknown): ParsedThread {
-  const [posts, comments] = parseAnswer(threadAnswer, answer);
-  const first = posts.data.children[0];
-  if (first === undefined) throw new UpstreamError('not_found', "the forum's thread has no post");
-  const node = parseAnswer(z.object({ kind: z.literal('t3'), data: postSchema }), first, '0.data.children.0');
-  return { post: node.data, ...parseNodes(comments.data.children, '1.data.children.', node.data.author) };
+  const { first, comments } = openThread(answer);
+  const { data } = parseAnswer(z.object({ kind: z.literal('t3'), data: postSchema }), first, '0.data.children.0');
+  return { post: data, ...parseComments(comments, '1.data.children.', data.author) };
 }
 
 /**
- * Parses a response of /api/morechildren.
+ * Parses a response of /api/morechildren for the reading routes.
  *
  * @param postAuthor decides `is_submitter` where the forum does not send it
  * @throws UpstreamError broken when it is no such response
  */
 export function parseMoreChildren(answer: unknown, postAuthor: string): ParsedComments {
-  const { json } = parseAnswer(moreChildrenAnswer, answer);
-  return parseNodes(json.data.things, 'json.data.things.', postAuthor);
+  return parseComments(parseAnswer(moreChildrenAnswer, answer).json.data.things, 'json.data.things.', postAuthor);
+}
+
+/**
+ * Parses a response of /comments/ID for the crawler: each comment as in a listing, with the title and the NSFW flag of
+ * its post. A comment of unknown shape does not hide the others.
+ *
+ * @throws UpstreamError broken when the response or its post has an unknown shape, not_found when it has no post
+ */
+export function parseThreadThings(answer: unknown): ThreadThings {
+  const { first, comments } = openThread(answer);
+  const parsed = parseThing(first, '0.data.children.0');
+  if (parsed.outcome === 'thing' && parsed.thing.kind === 't3') return parseThings(comments, parsed.thing.data);
+  throw new UpstreamError('broken', 'the post of a thread has an unknown shape', { reason: 'shape' });
+}
+
+/**
+ * Parses a response of /api/morechildren in the same way.
+ *
+ * @throws UpstreamError broken when the response has an unknown shape
+ */
+export function parseMoreThings(answer: unknown, post: PostData): ThreadThings {
+  return parseThings(parseAnswer(moreChildrenAnswer, answer).json.data.things, post);
+}
+
+function openThread(answer: unknown): { first: unknown; comments: readonly unknown[] } {
+  const [posts, comments] = parseAnswer(threadAnswer, answer);
+  const first = posts.data.children[0];
+  if (first === undefined) throw new UpstreamError('not_found', "the forum's thread has no post");
+  return { first, comments: comments.data.children };
 }
 
 /** The children of one Listing, and the level that contains it. */
@@ -80,65 +132,53 @@ interface Level {
   above: Level | undefined;
 }
 
-function parseNodes(children: readonly unknown[], root: string, postAuthor: string): ParsedComments {
-  const result: ParsedComments = { comments: [], stubs: [], unknownKinds: new Map(), faults: [] };
+/** Calls `visit` with each child in page order, a comment before its replies. */
+function walk(
+  children: readonly unknown[],
+  visit: (child: unknown, parsed: z.ZodSafeParseResult<z.output<typeof node>>, level: Level) => void,
+): void {
   let level: Level | undefined = { children, next: 0, above: undefined };
   while (level !== undefined) {
     if (level.next === level.children.length) {
       level = level.above;
       continue;
     }
-    const replies = parseNode(level.children[level.next], { root, level }, result, postAuthor);
+    const child = level.children[level.next];
+    const parsed = node.safeParse(child);
+    visit(child, parsed, level);
     level.next++;
-    if (replies !== undefined) level = { children: replies, next: 0, above: level };
+    // Without replies there is an empty text.
+    const replies = parsed.data?.kind === 't1' ? withReplies.safeParse(parsed.data.data).data : undefined;
+    if (replies !== undefined) level = { children: replies.replies.data.children, next: 0, above: level };
   }
+}
+
+function parseComments(children: readonly unknown[], root: string, postAuthor: string): ParsedComments {
+  const result: ParsedComments = { comments: [], stubs: [], unknownKinds: new Map(), faults: [] };
+  walk(children, (_child, parsed, level) => {
+    const fail = (error: z.ZodError, suffix: string): void => {
+      result.faults.push(shapeFault(error, pathOf(root, level) + suffix));
+    };
+    if (!parsed.success) {
+      fail(parsed.error, '');
+      return;
+    }
+    const { kind, data } = parsed.data;
+    if (kind === 't1') {
+      const comment = threadComment.safeParse(data);
+      if (comment.success) result.comments.push(toComment(comment.data, postAuthor));
+      else fail(comment.error, '.data');
+    } else if (kind === 'more') {
+      const stub = moreStub.safeParse(data);
+      if (stub.success) result.stubs.push({ parentId: stub.data.parent_id, childIds: stub.data.children });
+      else fail(stub.error, '.data');
+    } else countKind(result.unknownKinds, kind);
+  });
   return result;
 }
 
-/** Where a child was found. The path is built only for what cannot be read. */
-interface NodePosition {
-  root: string;
-  level: Level;
-}
-
-/**
- * Adds one child to the result.
- *
- * @returns the children of the Listing of its replies, if it has one
- */
-function parseNode(
-  value: unknown,
-  position: NodePosition,
-  result: ParsedComments,
-  postAuthor: string,
-): readonly unknown[] | undefined {
-  const fail = (error: z.ZodError, suffix: string): void => {
-    result.faults.push(shapeFault(error, pathOf(position) + suffix));
-  };
-  const node = threadNode.safeParse(value);
-  if (!node.success) {
-    fail(node.error, '');
-    return undefined;
-  }
-  const { kind, data } = node.data;
-  if (kind === 't1') {
-    const comment = threadComment.safeParse(data);
-    if (comment.success) result.comments.push(toComment(comment.data, postAuthor));
-    else fail(comment.error, '.data');
-    // Without replies there is an empty text.
-    return withReplies.safeParse(data).data?.replies.data.children;
-  }
-  if (kind === 'more') {
-    const stub = moreStub.safeParse(data);
-    if (stub.success) result.stubs.push({ parentId: stub.data.parent_id, childIds: stub.data.children });
-    else fail(stub.error, '.data');
-  } else {
-    result.unknownKinds.set(kind, (result.unknownKinds.get(kind) ?? 0) + 1);
-  }
-  return undefined;
-}
-
-function pathOf({ root, level }: NodePosition): string {
+/** Built only for what cannot be read. */
+function pathOf(root: string, level: Level): string {
   const steps: number[] = [];
   for (let current: Level | undefined = level; current !== undefined; current = current.above) {
     // The levels above have already advanced to their next child.
@@ -151,7 +191,7 @@ function pathOf({ root, level }: NodePosition): string {
   return `${root}${head.join(REPLIES_PATH)} … ${left} levels … ${tail.join(REPLIES_PATH)}`;
 }
 
-function toComment(data: ThreadComment, postAuthor: string): Comment {
+function toComment(data: z.infer<typeof threadComment>, postAuthor: string): Comment {
   return {
     id: data.id,
     parent_id: data.parent_id,
@@ -164,4 +204,25 @@ function toComment(data: ThreadComment, postAuthor: string): Comment {
     controversy: data.controversiality,
     replies: [],
   };
+}
+
+function parseThings(children: readonly unknown[], post: PostData): ThreadThings {
+  const result: ThreadThings = { post, comments: [], leftOut: [], faults: [], unknownKinds: new Map() };
+  walk(children, (child, { data: found }) => {
+    const stub = found?.kind === 'more' ? moreStub.safeParse(found.data).data : undefined;
+    if (stub !== undefined) {
+      const { parent_id: parentId, children: childIds, count } = stub;
+      result.leftOut.push({ parentId, childIds, count: Math.max(count, childIds.length) });
+      return;
+    }
+    const parsed = parseThing(child, 'thread');
+    if (parsed.outcome === 'fault') result.faults.push({ ...parsed.fault, raw: child });
+    else if (parsed.outcome === 'unknown_kind') countKind(result.unknownKinds, parsed.kind);
+    else if (parsed.thing.kind === 't1') {
+      const { data } = parsed.thing;
+      const { link_title: title = post.title, over_18: nsfw = post.over_18 } = data;
+      result.comments.push({ ...data, link_title: title, over_18: nsfw });
+    }
+  });
+  return result;
 }

@@ -1,31 +1,45 @@
 import { z } from 'zod';
-import { parseAnswer, shapeFault } from './parse-page.ts';
-import type { ShapeFault } from './parse-page.ts';
+import { bareId } from '../../../schemas/messages/forum-item.ts';
+import { isGoneText } from '../../matching/text/item-texts.ts';
+import { UpstreamError } from '../upstream-error.ts';
 import type { Thing } from './thing-schema.ts';
-import { commentData, postData } from './thing-schema.ts';
+import { commentData, postData, text } from './thing-schema.ts';
+
+export const listing = z.object({
+  kind: z.literal('Listing'),
+  data: z.object({ after: z.string().nullish(), children: z.array(z.unknown()) }),
+});
+/** Any child of a Listing. */
+export const node = z.object({ kind: z.string(), data: z.unknown() });
+
+/** A thing that cannot be read: where it is in the answer, and why, without its content. */
+export interface ShapeFault {
+  /** Such as `data.children.3.data.created_utc`. */
+  path: string;
+  message: string;
+}
 
 /** A child of a listing that could not be parsed, as it was received. */
 export interface ChildFault extends ShapeFault {
   raw: unknown;
 }
 
-export type ParsedThing =
-  | { outcome: 'thing'; thing: Thing }
-  | { outcome: 'unknown_kind'; kind: string }
-  | { outcome: 'fault'; fault: ShapeFault };
-
-export interface ParsedListing {
-  things: Thing[];
-  /**
-   * Children that could not be parsed. They are never silently dropped: the caller counts, logs and keeps them or
-   * refuses the page.
-   */
+/** One page of a listing, with one or more kinds of things. */
+export interface ParsedPage<T> {
+  children: T[];
+  /** Cursor of the next page; null at the end. */
+  after: string | null;
+  /** Children that cannot be read. They are never silently dropped: the caller counts, logs and keeps them. */
   faults: ChildFault[];
-  /** Kinds other than t1 and t3, with their counts. */
+  /** Children of other kinds, with their counts. */
   unknownKinds: Map<string, number>;
-  /** Cursor of the next page; undefined at the end. */
-  after: string | undefined;
 }
+
+type Schemas = Record<string, z.ZodType>;
+type ChildOf<S extends Schemas> = { [Kind in keyof S]: { kind: Kind; data: z.output<S[Kind]> } }[keyof S];
+type ParsedNode<T> =
+  { outcome: 'thing'; thing: T } | { outcome: 'unknown_kind'; kind: string } | { outcome: 'fault'; fault: ShapeFault };
+export type ParsedThing = ParsedNode<Thing>;
 
 /**
  * All texts of a thing together. The forum's own limits are far below. JSON takes at most 6 bytes for a character, so
@@ -33,11 +47,26 @@ export interface ParsedListing {
  */
 const MAX_CHARACTERS = 400_000;
 
-const node = z.object({ kind: z.string(), data: z.unknown() });
-const listing = z.object({
-  kind: z.literal('Listing'),
-  data: z.object({ after: z.string().nullish(), children: z.array(z.unknown()) }),
-});
+/**
+ * Parses a page of a listing. One child of unknown shape does not hide the others.
+ *
+ * @param schemas by kind (t1, t2, t3, t5), for each child's `data`
+ * @throws UpstreamError broken when the answer is no Listing; the message names the path
+ */
+export function parsePage<S extends Schemas>(value: unknown, schemas: S): ParsedPage<ChildOf<S>> {
+  return parseChildren(value, (child, path) => parseNode(child, schemas, path));
+}
+
+export type ParsedListing = Omit<ParsedPage<Thing>, 'children' | 'after'> & {
+  things: Thing[];
+  after: string | undefined;
+};
+
+/** Parses a Listing of posts and comments in the same way. */
+export function parseListing(value: unknown): ParsedListing {
+  const { children: things, after, ...page } = parseChildren(value, parseThing);
+  return { things, after: after ?? undefined, ...page };
+}
 
 /**
  * Parses one `{kind, data}` node.
@@ -45,55 +74,95 @@ const listing = z.object({
  * @param path where it was found
  */
 export function parseThing(value: unknown, path: string): ParsedThing {
+  const parsed: ParsedThing = parseNode(value, { t3: postData, t1: commentData }, path);
+  if (parsed.outcome !== 'thing') return parsed;
+  let characters = 0;
+  for (const field of Object.values(parsed.thing.data)) if (typeof field === 'string') characters += field.length;
+  if (characters <= MAX_CHARACTERS) return parsed;
+  const message = `has ${characters} characters; at most ${MAX_CHARACTERS} are taken`;
+  return { outcome: 'fault', fault: { path: joined(path, 'data'), message } };
+}
+
+function parseChildren<T>(value: unknown, parse: (child: unknown, path: string) => ParsedNode<T>): ParsedPage<T> {
+  const { data } = parseAnswer(listing, value);
+  const page: ParsedPage<T> = { children: [], after: data.after || null, faults: [], unknownKinds: new Map() };
+  for (const [index, child] of data.children.entries()) {
+    const parsed = parse(child, `data.children.${index}`);
+    if (parsed.outcome === 'thing') page.children.push(parsed.thing);
+    else if (parsed.outcome === 'fault') page.faults.push({ ...parsed.fault, raw: child });
+    else countKind(page.unknownKinds, parsed.kind);
+  }
+  return page;
+}
+
+function parseNode<S extends Schemas>(value: unknown, schemas: S, path: string): ParsedNode<ChildOf<S>> {
   const shell = node.safeParse(value);
-  if (!shell.success) return faultOf(shell.error, path);
+  if (!shell.success) return { outcome: 'fault', fault: shapeFault(shell.error, path) };
   const { kind, data } = shell.data;
-  if (kind === 't3') {
-    const post = postData.safeParse(data);
-    return post.success ? sized({ kind, data: post.data }, path) : faultOf(post.error, joinPath(path, 'data'));
-  }
-  if (kind === 't1') {
-    const comment = commentData.safeParse(data);
-    return comment.success ? sized({ kind, data: comment.data }, path) : faultOf(comment.error, joinPath(path, 'data'));
-  }
-  return { outcome: 'unknown_kind', kind };
+  if (!Object.hasOwn(schemas, kind)) return { outcome: 'unknown_kind', kind };
+  const parsed = schemas[kind]!.safeParse(data);
+  if (!parsed.success) return { outcome: 'fault', fault: shapeFault(parsed.error, joined(path, 'data')) };
+  return { outcome: 'thing', thing: { kind, data: parsed.data } as ChildOf<S> };
+}
+
+export function countKind(kinds: Map<string, number>, kind: string): void {
+  kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
 }
 
 /**
- * Parses a Listing of posts and comments. Unknown fields are ignored. One child of unknown shape does not hide the
- * others.
+ * Parses a response, or a part of one.
  *
- * @throws UpstreamError broken when the Listing itself has an unknown shape; the message names the path
+ * @param path where the part was found
+ * @throws UpstreamError broken when the shape is unknown; the message names the path and contains nothing of the
+ * content
  */
-export function parseListing(value: unknown): ParsedListing {
-  const { data } = parseAnswer(listing, value);
-  const result: ParsedListing = {
-    things: [],
-    faults: [],
-    unknownKinds: new Map(),
-    after: data.after ?? undefined,
-  };
-  for (const [index, child] of data.children.entries()) {
-    const entry = parseThing(child, `data.children.${index}`);
-    if (entry.outcome === 'thing') result.things.push(entry.thing);
-    else if (entry.outcome === 'fault') result.faults.push({ ...entry.fault, raw: child });
-    else result.unknownKinds.set(entry.kind, (result.unknownKinds.get(entry.kind) ?? 0) + 1);
+export function parseAnswer<S extends z.ZodType>(schema: S, value: unknown, path = ''): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const fault = shapeFault(parsed.error, path);
+  const message = `the forum's response has an unknown shape at "${fault.path}": ${fault.message}`;
+  throw new UpstreamError('broken', message, { reason: 'shape' });
+}
+
+/** The first problem of a part that was found at this path. */
+export function shapeFault(error: z.ZodError, path: string): ShapeFault {
+  const [issue] = error.issues;
+  return { path: joined(path, ...(issue?.path ?? []).map(String)), message: issue?.message ?? 'unknown shape' };
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('.');
+}
+
+/** What the forum says now about things that were asked for by name. */
+interface ThingStates {
+  /** Fullnames of the things in the answer. */
+  present: Set<string>;
+  /** Of these, the ones whose author deleted them, or that the forum or a moderator removed. */
+  removed: Set<string>;
+}
+
+const state = z.object({
+  kind: z.enum(['t1', 't3']),
+  data: z.object({ id: bareId, body: text, selftext: text, removed_by_category: text }),
+});
+
+/**
+ * Reads which things are gone. Nothing but the fields that say so is parsed, so a new shape of the rest does not hide
+ * a removal. A deleted account alone is none: its comments stay.
+ *
+ * @throws UpstreamError broken when the answer is no Listing
+ */
+export function findRemoved(body: unknown): ThingStates {
+  const states: ThingStates = { present: new Set(), removed: new Set() };
+  for (const child of parseAnswer(listing, body).data.children) {
+    const parsed = state.safeParse(child);
+    if (!parsed.success) continue;
+    const { kind, data } = parsed.data;
+    const name = `${kind}_${data.id}`;
+    states.present.add(name);
+    const content = kind === 't1' ? data.body : data.selftext;
+    if (isGoneText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
   }
-  return result;
-}
-
-function sized(thing: Thing, path: string): ParsedThing {
-  let characters = 0;
-  for (const value of Object.values(thing.data)) if (typeof value === 'string') characters += value.length;
-  if (characters <= MAX_CHARACTERS) return { outcome: 'thing', thing };
-  const message = `has ${characters} characters; at most ${MAX_CHARACTERS} are taken`;
-  return { outcome: 'fault', fault: { path: joinPath(path, 'data'), message } };
-}
-
-function faultOf(error: z.ZodError, path: string): ParsedThing {
-  return { outcome: 'fault', fault: shapeFault(error, path) };
-}
-
-function joinPath(outer: string, inner: string): string {
-  return outer === '' ? inner : `${outer}.${inner}`;
+  return states;
 }

@@ -1,6 +1,6 @@
 import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { ShapeFault } from '../../../../shared/upstream/parsing/parse-page.ts';
-import type { UpstreamPost } from '../../../../shared/upstream/parsing/post-schema.ts';
+import type { ShapeFault } from '../../../../shared/upstream/parsing/parse-things.ts';
+import type { UpstreamPost } from '../../../../shared/upstream/parsing/to-post.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import type { LoadedComments } from './comment-tree.ts';
 import { ThreadAccumulator } from './thread-accumulator.ts';

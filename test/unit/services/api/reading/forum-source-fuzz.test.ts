@@ -1,3 +1,4 @@
+import * as samples from '../../../../support/samples/upstream-samples.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { post } from '../../../../../schemas/messages/forum-post.ts';
@@ -5,12 +6,10 @@ import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/fo
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
-import { parseThread } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import { parseThreadThings } from '../../../../../shared/upstream/parsing/parse-thread-things.ts';
+import { parseThread, parseThreadThings } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { parseListing } from '../../../../../shared/upstream/parsing/parse-things.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 import { damaged } from '../../../../support/samples/damaged-things.ts';
-import * as samples from '../../../../support/samples/upstream-samples.ts';
 
 const { listingOf, nodeOf } = samples;
 const posts = [samples.POST, samples.GALLERY, samples.POLL, samples.VIDEO, samples.CROSSPOST, samples.IMAGE];

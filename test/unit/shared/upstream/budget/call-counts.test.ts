@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { CallCounts } from '../../../../../shared/upstream/budget/call-counts.ts';
+import { CallCounts, startCallRecorder } from '../../../../../shared/upstream/budget/call-counts.ts';
 import type { CountedCalls } from '../../../../../shared/upstream/budget/call-counts.ts';
-import { startCallRecorder } from '../../../../../shared/upstream/budget/call-recorder.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 const takenIn = (calls: readonly CountedCalls[]) => calls.reduce((sum, { taken }) => sum + taken, 0);

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { parseAnswer } from '../../../../../shared/upstream/parsing/parse-page.ts';
-import { commentSchema, toCommentItem } from '../../../../../shared/upstream/parsing/to-comment-item.ts';
 import * as samples from '../../../../support/samples/upstream-samples.ts';
+import { expect, test } from 'vitest';
+import { commentSchema, toCommentItem } from '../../../../../shared/upstream/parsing/forum-resources.ts';
+import { parseAnswer } from '../../../../../shared/upstream/parsing/parse-things.ts';
 
 const OPTIONS = { siteUrl: 'https://www.reddit.com', now: 1_790_000_500_000 };
 

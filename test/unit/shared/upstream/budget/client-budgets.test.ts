@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientHealth } from '../../../../../shared/upstream/budget/client-health.ts';
+import { ClientHealth } from '../../../../../shared/upstream/budget/client-budgets.ts';
 
 const NOW = 1_000_000;
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allocateLanes, laneLimits } from '../../../../../shared/upstream/budget/allocate-budget.ts';
-import { DEFAULT_SHARES, mapLanes, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
+import { allocateLanes, DEFAULT_SHARES, laneLimits, LANES, mapLanes } from '../../../../../shared/upstream/budget/lanes.ts';
 import type { BudgetShares, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
 
 const TOLERANCE = 1e-9;
