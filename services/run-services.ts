@@ -31,7 +31,7 @@ import { startBiller } from './biller/start-biller.ts';
 import { createEngineClients, prepareEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectUpstream } from './connect-upstream.ts';
-import { listenForThings } from './crawler/seen-elsewhere.ts';
+import { listenForThings } from './crawler/seen-things.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startClockComparison } from './crawler/clock-comparison.ts';
 import { startCrawler } from './crawler/start-crawler.ts';

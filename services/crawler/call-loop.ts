@@ -3,7 +3,6 @@ import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay, PlannedTime } from '../../shared/runtime/clock.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
-import { backOffMs } from './back-off.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
 
@@ -18,7 +17,7 @@ const PAUSED_MS = 1_000;
 /** So a patient source with a scarce budget is refused about once in so many calls, and not with all at once. */
 const SLOTS_PER_SUCCESS = 0.25;
 
-export interface CallLoopDeps {
+interface CallLoopDeps {
   /** Resolves when the broker has every thing. */
   publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
   /** Called after each acknowledgement. */
@@ -201,4 +200,25 @@ export class CallLoop {
 /** The forum or an engine does not answer; any other error ends the process. */
 export function isExpectedFailure(error: unknown): boolean {
   return error instanceof UpstreamError || isPostgresAway(error) || isClickhouseAway(error);
+}
+
+const MIN_MS = 250;
+const MAX_MS = 30_000;
+const MAX_JITTERED_MS = 8_000;
+/** While the forum refuses us, frequent retries cannot succeed and may prolong the block. */
+const REFUSED_MIN_MS = 5_000;
+
+/**
+ * Returns the milliseconds to wait after a failure: a quarter of the time that the outage has lasted, at most 30 s. So
+ * recovery is noticed after at most 1.25 times the length of the outage. The forum's Retry-After is a lower bound.
+ * Jitter of up to a quarter, at most 2 s, is added and never subtracted. `random` is in [0, 1).
+ */
+export function backOffMs(error: unknown, failingForMs: number, random: number): number {
+  const isRefused = error instanceof UpstreamError && error.failure === 'refused';
+  const minimum = Math.max(
+    isRefused ? REFUSED_MIN_MS : MIN_MS,
+    error instanceof UpstreamError ? (error.retryAfterMs ?? 0) : 0,
+  );
+  const wait = Math.max(minimum, Math.min(MAX_MS, failingForMs / 4));
+  return wait + (random * Math.min(MAX_JITTERED_MS, wait)) / 4;
 }

@@ -1,6 +1,6 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
+import { DEAD_LETTER_SUFFIX, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
+import type { OutgoingRecord, Publisher, TopicRecords } from '../../shared/kafka/publisher.ts';
 import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
 import { withLanguage } from '../../shared/language/item-language.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
@@ -14,14 +14,15 @@ import type { CommentData, Thing } from '../../shared/upstream/parsing/thing-sch
 import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { hasPostDetails, thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
-import type { CrawlSource, Fetched } from './crawl-source.ts';
+import { parseThing } from '../../shared/upstream/parsing/parse-things.ts';
+import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
+import { postIdOfUnreadable, toThingLetter } from '../../shared/upstream/thing-letter.ts';
+import type { CrawlSource, Fetched, SourceLabel } from './crawl-source.ts';
 import type { CommunityCounts } from './groups/community-counts.ts';
 import type { PostLookup } from './post-lookup.ts';
-import type { RecentPosts } from './recent-posts.ts';
-import type { SeenThings } from './seen-things.ts';
-import { UnreadableThings } from './unreadable-things.ts';
+import type { RecentPosts, SeenThings } from './seen-things.ts';
 
-export interface ItemPublisherDeps {
+interface ItemPublisherDeps {
   publisher: Pick<Publisher, 'publishAll'>;
   lookup: PostLookup;
   seen: SeenThings;
@@ -210,4 +211,102 @@ async function thingsLeftBy(others: ReadonlyMap<Publishing, Thing[]>): Promise<T
 
 function toRecord(item: ForumItem, span: TraceSpan | undefined): OutgoingRecord {
   return { key: item.thing_id, value: JSON.stringify(item), ...traceHeaders(span) };
+}
+
+/** About a megabyte of names. */
+const REMEMBERED = 10_000;
+/**
+ * Letters a minute, at about 4 KB each. If the forum changes the shape of everything, they take at most 6 GB of the
+ * broker's disk a day.
+ */
+const LETTERS_A_MINUTE = 1_000;
+const MINUTE_MS = 60_000;
+const SOURCES: readonly SourceLabel[] = ['post-ids', 'comment-ids', 'listings', 'threads', 'audit', 'replay'];
+
+interface UnreadableThingsDeps {
+  publisher: Pick<Publisher, 'publishAll'>;
+  posts: Pick<RecentPosts, 'get'>;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+}
+
+/**
+ * Keeps things of unknown shape as dead letters of their topic, each name once while it is remembered. A thing without
+ * a name is kept each time that it is received.
+ */
+export class UnreadableThings {
+  private readonly deps: UnreadableThingsDeps;
+  /** Names whose letters are published or being published, oldest first. */
+  private readonly kept = new Set<string>();
+  private minute = 0;
+  private letters = 0;
+
+  constructor(deps: UnreadableThingsDeps) {
+    this.deps = deps;
+    // A counter that begins at 1 has not increased: without these zeros the first letter would raise no alert.
+    for (const source of SOURCES) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
+  }
+
+  /** Resolves when the broker has every letter. Waits while the broker is away. */
+  async keep(things: readonly UnreadableThing[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
+    const chosen = things.filter((thing) => this.choose(thing, source));
+    if (chosen.length === 0) return;
+    const letters = chosen.map((thing) => {
+      const parsed = parseThing(thing.raw, '');
+      const fault = parsed.outcome === 'fault' ? parsed.fault : { path: '', message: 'has an unknown shape' };
+      const postId = postIdOfUnreadable(thing);
+      const post = postId === undefined ? undefined : this.deps.posts.get(postId);
+      return toThingLetter(thing, fault, { source, firstSeenAt: seenAt, post });
+    });
+    const byTopic = Map.groupBy(letters, ({ topic }) => topic + DEAD_LETTER_SUFFIX);
+    const topics = [...byTopic].map(([topic, group]) => ({ topic, records: group.map(({ record }) => record) }));
+    try {
+      await this.publish(topics, signal);
+    } catch (error) {
+      for (const { name } of chosen) if (name !== undefined) this.kept.delete(name);
+      throw error;
+    }
+    this.deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, chosen.length);
+  }
+
+  private async publish(topics: readonly TopicRecords[], signal: AbortSignal): Promise<void> {
+    await retry(() => this.deps.publisher.publishAll(topics), {
+      what: 'publishing things of unknown shape as dead letters',
+      logger: this.deps.logger,
+      signal,
+      isRetryable: (error) => !(error instanceof PublishRefused),
+    });
+  }
+
+  private choose({ name }: UnreadableThing, source: string): boolean {
+    const outcome = this.outcomeOf(name);
+    if (outcome !== 'kept') {
+      this.deps.metrics.crawlerUnreadable.inc({ source, outcome });
+      return false;
+    }
+    this.letters += 1;
+    if (name !== undefined) this.remember(name);
+    return true;
+  }
+
+  private outcomeOf(name: string | undefined): 'kept' | 'known' | 'beyond_limit' {
+    if (name !== undefined && this.kept.has(name)) return 'known';
+    const minute = Math.floor(this.deps.clock() / MINUTE_MS);
+    if (minute !== this.minute) {
+      this.minute = minute;
+      this.letters = 0;
+    }
+    if (this.letters < LETTERS_A_MINUTE) return 'kept';
+    if (this.letters === LETTERS_A_MINUTE) {
+      this.letters += 1;
+      this.deps.logger.error({ limit: LETTERS_A_MINUTE }, 'too many things have an unknown shape to keep them all');
+    }
+    return 'beyond_limit';
+  }
+
+  private remember(name: string): void {
+    if (this.kept.size >= REMEMBERED) this.kept.delete(this.kept.values().next().value!);
+    this.kept.add(name);
+  }
 }

@@ -7,7 +7,7 @@ import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { whenBudgetAllows } from '../../shared/upstream/patient-upstream.ts';
-import type { RecentPosts } from './recent-posts.ts';
+import type { RecentPosts } from './seen-things.ts';
 
 const IDS_PER_CALL = 100;
 /** The pause before the second attempt: the forum's own caches may not know a new post yet. */

@@ -1,3 +1,12 @@
+import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
+import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
+import { randomText } from '../../shared/domain/identifiers.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import { startTopicKeyListener } from '../../shared/kafka/topic-key-listener.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+
 /**
  * A bounded set of the latest fullnames. When it is full the older half is dropped, so it holds from `capacity` / 2 to
  * `capacity` names. Names are added only after the broker's acknowledgement. So a dropped name can cause a duplicate,
@@ -28,4 +37,55 @@ export class SeenThings {
   get size(): number {
     return this.older.size + this.recent.size;
   }
+}
+
+/** Title and NSFW flag of the latest posts, bounded in the same way as SeenThings. */
+export class RecentPosts {
+  private readonly half: number;
+  private recent = new Map<string, PostOfComment>();
+  private older = new Map<string, PostOfComment>();
+
+  constructor(capacity: number) {
+    this.half = Math.max(1, Math.floor(capacity / 2));
+  }
+
+  /** By bare id. */
+  get(postId: string): PostOfComment | undefined {
+    return this.recent.get(postId) ?? this.older.get(postId);
+  }
+
+  remember(thing: Thing): void {
+    if (thing.kind !== 't3') return;
+    if (this.recent.size >= this.half) {
+      this.older = this.recent;
+      this.recent = new Map();
+    }
+    this.recent.set(thing.data.id, { title: thing.data.title, nsfw: thing.data.over_18 });
+  }
+}
+
+/** Each process has its own consumer group and deletes it on stop. */
+const GROUP = 'crawler-seen-';
+
+interface SeenElsewhereDeps {
+  kafka: KafkaConnection;
+  prefix: string;
+  /** Called with the fullname of each thing that any crawler process publishes. */
+  onThing: (name: string) => void;
+  fatal: (error: Error) => void;
+  logger: Logger;
+}
+
+/**
+ * Reports what other crawler processes publish, so that this process does not publish it again. It only saves work: a
+ * thing that is reported late, or never, is published twice, which is harmless.
+ */
+export function listenForThings({ onThing, ...deps }: SeenElsewhereDeps): Running {
+  return startTopicKeyListener({
+    ...deps,
+    group: GROUP + randomText(12),
+    topics: [FORUM_POSTS.name, FORUM_COMMENTS.name],
+    onKey: onThing,
+    onGap: () => undefined,
+  });
 }

@@ -32,15 +32,15 @@ import type { SourcePlan } from './plan-sources.ts';
 import { planSources } from './plan-sources.ts';
 import { PostIdSource } from './post-ids/post-id-source.ts';
 import { PostLookup } from './post-lookup.ts';
-import { RecentPosts } from './recent-posts.ts';
-import { ReplaySource } from './replay/replay-source.ts';
-import { ReplayThrottle } from './replay/replay-throttle.ts';
+import { RecentPosts, SeenThings } from './seen-things.ts';
+import { ReplaySource, ReplayThrottle } from './replay/replay-source.ts';
 import type { RunnerDeps } from './source-runner.ts';
 import { SourceRunner } from './source-runner.ts';
 import { SourceShares } from './leases/source-shares.ts';
-import { SeenThings } from './seen-things.ts';
-import { createSweep, isSweep } from './sweeps.ts';
-import type { Archive, SweepTimes } from './sweeps.ts';
+import { AuditSource } from './audit/audit-source.ts';
+import { RecheckSource } from './rechecks/recheck-source.ts';
+import { ThreadSource } from './threads/thread-source.ts';
+import type { ThreadSourceDeps } from './threads/thread-source.ts';
 
 /**
  * 100 MB at most, and at least 39 minutes of the whole site at its peaks: the slowest groups of communities are read
@@ -227,4 +227,45 @@ function createThrottle({
 }: Pick<CrawlerDeps, 'replayLag' | 'logger' | 'clock'>): ReplayThrottle | undefined {
   if (replayLag === undefined) return undefined;
   return new ReplayThrottle({ lag: replayLag.read, maxLag: replayLag.max, logger, clock });
+}
+
+interface Archive {
+  clickhouse: ClickHouseClient;
+  /** Whether its schema is up to date. */
+  isReady: boolean;
+}
+
+/** In milliseconds. Without them the defaults of the classes hold. */
+interface SweepTimes {
+  /** The least time between two looks at the comment count of a post. */
+  checkEveryMs?: number;
+  /** The ages at which things are looked at again. */
+  recheckAgesMs?: readonly number[];
+  /** The lengths of the audit's windows. */
+  auditStepsMs?: readonly number[];
+}
+
+type SweepName = Extract<SourcePlan, { kind: 'sweep' }>['sweep'];
+
+type SweepDeps = Omit<ThreadSourceDeps, 'clickhouse' | 'isArchiveReady' | 'checkEveryMs'> & {
+  archive: Archive;
+  publisher: Pick<Publisher, 'publishAll'>;
+  sweepTimes?: SweepTimes | undefined;
+};
+
+/** Creates a source that compares the forum with the archive. It waits while ClickHouse is away. */
+function createSweep(name: SweepName, deps: SweepDeps): CrawlSource {
+  const { archive, sweepTimes = {} } = deps;
+  const withArchive = { ...deps, clickhouse: archive.clickhouse, isArchiveReady: () => archive.isReady };
+  const sweeps = {
+    threads: () => new ThreadSource({ ...withArchive, checkEveryMs: sweepTimes.checkEveryMs }),
+    rechecks: () => new RecheckSource({ ...withArchive, agesMs: sweepTimes.recheckAgesMs }),
+    audit: () => new AuditSource({ ...withArchive, stepsMs: sweepTimes.auditStepsMs }),
+  };
+  return sweeps[name]();
+}
+
+/** Whether the service is ready without this source. */
+function isSweep(source: CrawlSource): boolean {
+  return source instanceof ThreadSource || source instanceof RecheckSource || source instanceof AuditSource;
 }

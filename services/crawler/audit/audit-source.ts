@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
-import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import type { ArchiveSourceDeps } from '../archive-source.ts';
+import type { ArchiveSourceDeps, EngineWork } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
-import { isGone, readThread } from '../threads/read-thread.ts';
-import { RefusalDoubt } from '../threads/refusal-doubt.ts';
-import type { Candidate } from './audit-readings.ts';
-import { AUDITED_AGE_MS } from './audited-posts.ts';
-import { countUnreadable, countWindow } from './count-window.ts';
-import { PostGaps } from './post-gaps.ts';
-import { ThreadAudit } from './thread-audit.ts';
-import type { AuditedWindow } from './thread-audit.ts';
+import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
+import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
+import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { boundsOfGap, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { AuditCount, AuditedWindow, AuditWindow, Candidate } from './thread-audit.ts';
+import { AUDITED_AGE_MS, ThreadAudit } from './thread-audit.ts';
 
 /** Any number; it decides which posts are chosen. */
 const SEED = 20_260_101;
@@ -27,7 +26,7 @@ const MOST_CALLS_PER_SECOND = 3;
 
 const savedPosition = z.object({ auditedTo: z.number() });
 
-export interface AuditSourceDeps extends ArchiveSourceDeps {
+interface AuditSourceDeps extends ArchiveSourceDeps {
   /** Lengths of a window, in milliseconds; see ThreadAudit. */
   stepsMs?: readonly number[] | undefined;
 }
@@ -210,6 +209,90 @@ export class AuditSource implements CrawlSource {
       seenAt: thread.readAt,
       acknowledged: () => {
         this.audit.learnReading(postId, count);
+      },
+    };
+  }
+}
+
+/** A thread that was read for a window. */
+interface WindowReading {
+  window: AuditWindow;
+  /** What was seen later counts as not seen: the same moment for all threads of the window. */
+  seenBy: number;
+  /** Comments of any time that the thread showed and the archive did not have. */
+  found: readonly Pick<CommentData, 'created_utc'>[];
+  /** Comments of any time that the archive had. */
+  archived: ReadonlyMap<string, ArchivedComment>;
+  /** Comments of unknown time that the archive did not have and that could not be read, also for their shape. */
+  unread: number;
+}
+
+/**
+ * Counts the comments of the window: those that the thread showed, those that the archive has, and of those that could
+ * not be read the part that the window has of the others. Left out, they would make the thread look better seen.
+ */
+export function countWindow({ window, seenBy, found, archived, unread }: WindowReading): AuditCount {
+  const isIn = (createdAt: number): boolean => createdAt >= window.start && createdAt < window.end;
+  let [seen, total] = [0, 0];
+  for (const { createdAt, seenAt, source } of archived.values()) {
+    if (!isIn(createdAt)) continue;
+    total += 1;
+    // What another audit found first had not been seen.
+    if (source !== 'audit' && seenAt <= seenBy) seen += 1;
+  }
+  for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
+  const read = archived.size + found.length;
+  return { seen, total: total + (read === 0 ? unread : Math.ceil((unread * total) / read)) };
+}
+
+/** Counts the comments of unknown shape, except those that are archived because their dead letters were replayed. */
+export function countUnreadable(
+  unreadable: readonly UnreadableThing[],
+  archived: Pick<WindowReading['archived'], 'has'>,
+): number {
+  // Several answers of a reading may show the same comment.
+  const lost = new Set<unknown>();
+  for (const { kind, name, raw } of unreadable) {
+    if (kind === 't1' && !(name !== undefined && archived.has(name))) lost.add(name ?? raw);
+  }
+  return lost.size;
+}
+
+const EVERY_MS = 10_000;
+const LIMIT = 500;
+
+/** A time whose posts are not all known; milliseconds since 1970, both included. */
+export interface UnknownPosts {
+  afterAt: number;
+  beforeAt: number;
+}
+
+/** Reads the times whose posts the walk over post ids has still to catch up with. */
+export class PostGaps {
+  private readonly db: Queryable;
+  private readonly learn: (gaps: readonly UnknownPosts[]) => void;
+  private isRunning = false;
+  private dueAt = Number.NEGATIVE_INFINITY;
+
+  /** @param learn is told the gaps that are open */
+  constructor(db: Queryable, learn: (gaps: readonly UnknownPosts[]) => void) {
+    this.db = db;
+    this.learn = learn;
+  }
+
+  /** The look at the gaps that is due. */
+  next(now: number): EngineWork | undefined {
+    if (this.isRunning || now < this.dueAt) return undefined;
+    this.isRunning = true;
+    return {
+      run: async () => {
+        const gaps = await readOpenGaps(this.db, { limit: LIMIT, sourcePrefix: 'post-ids' });
+        this.learn(gaps.map(boundsOfGap));
+        this.dueAt = now + EVERY_MS;
+        this.isRunning = false;
+      },
+      failed: () => {
+        this.isRunning = false;
       },
     };
   }

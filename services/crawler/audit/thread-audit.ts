@@ -1,8 +1,4 @@
-import { AuditedPosts, sizeOf } from './audited-posts.ts';
-import { AuditReadings } from './audit-readings.ts';
-import type { AuditCount, Candidate, WeightedCount } from './audit-readings.ts';
-import type { UnknownPosts } from './post-gaps.ts';
-import { samplingHash } from './sampling-hash.ts';
+import type { UnknownPosts } from './audit-source.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lengths of a window, all of which divide an hour. The shortest that the budget allows is used. */
@@ -27,7 +23,7 @@ export interface AuditedWindow extends AuditWindow {
   samples: WeightedCount[];
 }
 
-export interface AuditOptions {
+interface AuditOptions {
   seed: number;
   /** In ascending order; default: 5 min, 15 min, 1 h. Half a window passes between its end and its readings. */
   stepsMs?: readonly number[];
@@ -250,4 +246,212 @@ export class ThreadAudit {
   private mostReadings(callsPerSecond: number): number {
     return Math.max(20, Math.floor((callsPerSecond * this.stepMs) / 2_000 / CALLS_PER_READING));
   }
+}
+
+/** A post that was chosen at its birth. */
+interface AuditedPost {
+  postId: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** The post was chosen because this is less than `chance`, the probability of its choice. */
+  hash: number;
+  chance: number;
+  /** num_comments at the check of the window before; undefined when the post was not checked then. */
+  before: number | undefined;
+  /** Growth of num_comments up to that check, since the one before it. */
+  grownBefore: number;
+  /** num_comments at the check of this window. */
+  counted: number | undefined;
+}
+
+/** The part of the earlier growth that counts: what came between the end of that window and its check. */
+const EARLIER_GROWTH = 0.2;
+
+/**
+ * The size of a post in a window, in proportion to which its thread is chosen. It is above 0 for every post with
+ * comments in the window: a check comes some time after the end of its window, so it has counted some of the next one.
+ */
+function sizeOf({ before, counted, grownBefore }: AuditedPost): number {
+  return Math.max(0, (counted ?? 0) - (before ?? 0)) + EARLIER_GROWTH * grownBefore;
+}
+
+/** Comments on older posts are few. */
+export const AUDITED_AGE_MS = 48 * 3_600_000;
+const LEAST_CHANCE = 0.0005;
+/** Part of the calls between the end of a window and its readings that checks may use. */
+const CHECK_MARGIN = 0.7;
+/** Of older posts fewer were chosen, so the probability rises slowly. */
+const MOST_RISE = 1.1;
+
+/** The first phase of the audit: a share of all posts, chosen at birth by a hash of their ids. */
+class AuditedPosts {
+  private readonly seed: number;
+  private readonly capacity: number;
+  private readonly posts = new Map<string, AuditedPost>();
+  private chance = 1;
+
+  constructor(seed: number, capacity: number) {
+    this.seed = seed;
+    this.capacity = capacity;
+  }
+
+  get size(): number {
+    return this.posts.size;
+  }
+
+  get(postId: string): AuditedPost | undefined {
+    return this.posts.get(postId);
+  }
+
+  /** Those created before `end`, in the order of their hashes. */
+  createdBefore(end: number): AuditedPost[] {
+    const posts = [...this.posts.values()].filter(({ createdAt }) => createdAt < end);
+    return posts.sort((a, b) => a.hash - b.hash);
+  }
+
+  /** Every post of the forum is offered, as soon as it is known. `isNew`: created since the last window ended. */
+  offer(postId: string, createdAt: number, isNew: boolean): void {
+    if (this.posts.has(postId)) return;
+    const hash = samplingHash(this.seed, postId);
+    if (hash >= this.chance) return;
+    const before = isNew ? 0 : undefined;
+    this.posts.set(postId, {
+      postId,
+      createdAt,
+      hash,
+      chance: this.chance,
+      before,
+      grownBefore: 0,
+      counted: undefined,
+    });
+    if (this.posts.size > this.capacity) this.thin(this.chance * 0.7);
+  }
+
+  /** Keeps of all posts those that would have been chosen with this probability. */
+  thin(chance: number): void {
+    this.chance = Math.min(this.chance, chance);
+    for (const post of this.posts.values()) {
+      if (post.hash >= this.chance) this.posts.delete(post.postId);
+      else post.chance = Math.min(post.chance, this.chance);
+    }
+  }
+
+  /**
+   * Ends a window: drops old posts, and adapts the probability so that the checks of a window fit into the budget.
+   *
+   * @param checkSeconds for all checks of the longest window
+   */
+  endWindow(end: number, callsPerSecond: number, checkSeconds: number): void {
+    for (const post of this.posts.values()) {
+      if (post.createdAt < end - AUDITED_AGE_MS) this.posts.delete(post.postId);
+      if (post.counted === undefined) continue;
+      post.grownBefore = Math.max(0, post.counted - (post.before ?? post.counted));
+      post.before = post.counted;
+      post.counted = undefined;
+    }
+    if (this.posts.size === 0) return;
+    const followed = this.posts.size / this.chance;
+    const affordable = Math.min(this.capacity, CHECK_MARGIN * callsPerSecond * checkSeconds * 100);
+    const chance = Math.min(1, Math.max(LEAST_CHANCE, affordable / followed));
+    // A short time without budget must not empty the sample.
+    if (chance < 0.8 * this.chance) this.thin(Math.max(chance, this.chance / 2));
+    else if (chance > this.chance) this.chance = Math.min(chance, this.chance * MOST_RISE);
+  }
+}
+
+/** A thread that may be read for a window. */
+export interface Candidate {
+  postId: string;
+  /** Growth of num_comments in the window: the size to which the probability of the choice is proportional. */
+  size: number;
+  /** Probability of the first phase. */
+  chance: number;
+  /** A number in [0, 1) for the choice. */
+  hash: number;
+}
+
+export interface AuditCount {
+  /** Comments of the window that were archived before the reading, from another source than the audit. */
+  seen: number;
+  /** All comments of the window that the thread shows. */
+  total: number;
+}
+
+interface WeightedCount extends AuditCount {
+  postId: string;
+  weight: number;
+}
+
+/**
+ * The second phase: threads in the order of hash ⁄ size, as many as the budget allows (priority sampling: Duffield,
+ * Lund and Thorup, Journal of the ACM 54, 2007). With t the value of the first thread that was not read, a thread was
+ * chosen with the probability min(1, t · size), so its weight is known once the readings have ended.
+ */
+class AuditReadings {
+  private readonly candidates: readonly Candidate[];
+  private readonly counts = new Map<string, AuditCount>();
+  private readonly again: Candidate[] = [];
+  private next = 0;
+  /** Every second one is a failed one again, so that one that always fails keeps no other from being read. */
+  private turn = 0;
+  private inFlight = 0;
+
+  constructor(candidates: readonly Candidate[]) {
+    this.candidates = [...candidates].sort((a, b) => a.hash / a.size - b.hash / b.size);
+  }
+
+  get read(): number {
+    return this.counts.size;
+  }
+
+  get isIdle(): boolean {
+    return this.inFlight === 0;
+  }
+
+  get isComplete(): boolean {
+    return this.counts.size === this.candidates.length;
+  }
+
+  take(): Candidate | undefined {
+    this.turn += 1;
+    const isAgain = this.turn % 2 === 0 || this.next >= this.candidates.length;
+    const candidate = (isAgain ? this.again.shift() : undefined) ?? this.candidates[this.next++] ?? this.again.shift();
+    if (candidate !== undefined) this.inFlight += 1;
+    return candidate;
+  }
+
+  learn(postId: string, count: AuditCount): void {
+    this.inFlight -= 1;
+    this.counts.set(postId, count);
+  }
+
+  failed(candidate: Candidate): void {
+    this.inFlight -= 1;
+    this.again.push(candidate);
+  }
+
+  /** The samples of what was read so far. */
+  samples(): WeightedCount[] {
+    const firstUnread = this.candidates.find(({ postId }) => !this.counts.has(postId));
+    const bound = firstUnread === undefined ? Infinity : firstUnread.hash / firstUnread.size;
+    return this.candidates.flatMap(({ postId, size, chance, hash }): WeightedCount[] => {
+      const count = this.counts.get(postId);
+      if (count === undefined || hash / size >= bound) return [];
+      return [{ postId, weight: 1 / (chance * Math.min(1, bound * size)), ...count }];
+    });
+  }
+}
+
+/**
+ * A number in [0, 1) that depends on the seed and the text only, and in no visible way: FNV-1a, then the finalizer of
+ * MurmurHash3. So a sample can be drawn again after a restart, and is independent of everything that was seen.
+ */
+export function samplingHash(seed: number, text: string): number {
+  let hash = (0x811c9dc5 ^ seed) >>> 0;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }

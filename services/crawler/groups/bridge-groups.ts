@@ -1,4 +1,4 @@
-import { freshOfPages } from '../listings/page-room.ts';
+import { freshOfPages } from '../listings/listing-segment.ts';
 import { sumOf } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
 import { MAX_NAMES } from './form-groups.ts';

@@ -1,7 +1,7 @@
-import type { Listed } from '../listed.ts';
-import { ListingRate } from '../listings/listing-rate.ts';
+import type { Listed } from '../read-things.ts';
+import { ListingRate } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
-import type { MissedStretch } from '../listings/segment-list.ts';
+import type { MissedStretch } from '../listings/listing-segment.ts';
 import type { Candidate } from './choose-communities.ts';
 import { sumOf } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';

@@ -1,5 +1,5 @@
 import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
-import { freshOfPages } from '../listings/page-room.ts';
+import { freshOfPages } from '../listings/listing-segment.ts';
 import type { Candidate, Choice } from './choose-communities.ts';
 import { chooseCommunities, sumOf } from './choose-communities.ts';
 import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts';

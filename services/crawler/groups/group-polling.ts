@@ -1,7 +1,7 @@
 import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
-import { CallAllowance } from '../listings/call-allowance.ts';
+import { CallAllowance } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
-import type { MissedStretch } from '../listings/segment-list.ts';
+import type { MissedStretch } from '../listings/listing-segment.ts';
 import { bridgeGroups } from './bridge-groups.ts';
 import { CommunityGroup } from './community-group.ts';
 import { ActivityMeter } from './activity-meter.ts';

@@ -1,4 +1,4 @@
-import { freshOfPages, pagesOf } from '../listings/page-room.ts';
+import { freshOfPages, pagesOf } from '../listings/listing-segment.ts';
 
 export const MIN_INTERVAL_MS = 2_000;
 /** One reading of fifteen needs a page more than planned. */

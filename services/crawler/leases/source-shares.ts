@@ -6,7 +6,6 @@ import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { countHolders, releaseLease } from '../../../shared/stores/upkeep/leases.ts';
 import type { WantedLease } from '../../../shared/stores/upkeep/leases.ts';
-import { untilNextRenewal } from './until-next-renewal.ts';
 
 const RENEW_MS = 1_000;
 /** A process that did not renew for this long has ended. */
@@ -17,12 +16,12 @@ const RELEASE_AFTER_MS = 3_000;
 const LISTEN_ALONE_MS = 10_000;
 
 /** A source that this process holds. */
-export interface HeldSource {
+interface HeldSource {
   /** Stops crawling the source and releases its lease, so that another process can take it. */
   release: () => void;
 }
 
-export interface SourceSharesDeps {
+interface SourceSharesDeps {
   db: Queryable;
   /** Names this process in leases. */
   holder: string;
@@ -131,4 +130,19 @@ export class SourceShares {
   private get prefix(): string {
     return `crawler:${[...this.deps.sources].sort().join(',')}:`;
   }
+}
+
+/** A timer may end a little before the moment that it was set to. */
+const EARLY_MS = 50;
+
+/**
+ * The milliseconds to wait after a renewal that began at `begun` and ended at `now`, so that renewals begin `everyMs`
+ * apart, and all renewals of a process in the same moment: they share a statement then. A slow answer takes from the
+ * wait, so that the next renewal does not come too late. Times are milliseconds since 1970; a clock that was set back
+ * or forward costs one full wait at most.
+ */
+export function untilNextRenewal(everyMs: number, begun: number, now: number): number {
+  const since = Math.min(begun, now);
+  const next = (Math.floor((since + EARLY_MS) / everyMs) + 1) * everyMs;
+  return Math.min(everyMs, Math.max(0, next - now));
 }

@@ -1,6 +1,5 @@
-import { ListingRate } from './listing-rate.ts';
 import type { PageLesson } from './listing-timeline.ts';
-import { freshOfPages, PAGE_SIZE } from './page-room.ts';
+import { freshOfPages, PAGE_SIZE } from './listing-segment.ts';
 
 /** Pages of one reading, from the newest down to what is known. More would save little. */
 const MOST_PAGES = 5;
@@ -104,5 +103,85 @@ export class HeadInterval {
     this.pages = 1;
     if (this.calm < CAUTIOUS_READINGS) return;
     while (this.pages < MOST_PAGES && this.fillMs < this.maxMs && depthOf(this.pages + 1) <= DEEPEST) this.pages += 1;
+  }
+}
+
+/** What remains of a measurement after the next one: about seven count, so that chance overflows fewer readings. */
+const DECAY = 0.85;
+/** A reading that does not end says that the rate is higher than measured, but not how much. */
+const EXCESS_FACTOR = 1.5;
+/** An expected rate counts as a measurement of so many items. */
+const EXPECTED_ITEMS = 160;
+
+/** Measures how many new items a listing gets. */
+export class ListingRate {
+  /** Sums with decaying weights; their ratio is the rate. */
+  private items = 0;
+  private elapsedMs = 0;
+
+  /** @param perSecond the expected rate in items a second; undefined: unknown */
+  constructor(perSecond?: number) {
+    if (perSecond === undefined) return;
+    this.items = EXPECTED_ITEMS;
+    this.elapsedMs = (1000 * EXPECTED_ITEMS) / Math.max(1e-9, perSecond);
+  }
+
+  /** Notes that so many items were new in so many milliseconds. */
+  learn(items: number, elapsedMs: number): void {
+    if (elapsedMs <= 0) return;
+    this.items = DECAY * this.items + items;
+    this.elapsedMs = DECAY * this.elapsedMs + elapsedMs;
+  }
+
+  /** Notes that more than so many items were new in so many milliseconds. */
+  learnExcess(items: number, elapsedMs: number): void {
+    if (elapsedMs <= 0) return;
+    this.items = Math.max(items, (this.perSecond * elapsedMs) / 1000) * EXCESS_FACTOR;
+    this.elapsedMs = elapsedMs;
+  }
+
+  /** Items a second; 0 while nothing is known. */
+  get perSecond(): number {
+    return (1000 * this.items) / Math.max(1, this.elapsedMs);
+  }
+
+  /** How long so many new items take. */
+  msFor(items: number): number {
+    return (1000 * items) / Math.max(1e-6, this.perSecond);
+  }
+}
+
+/**
+ * The calls that a source may make now, when it may make some number a second. Unused calls of `burstSeconds` can be
+ * made up for. Times are milliseconds since 1970.
+ */
+export class CallAllowance {
+  private readonly burstSeconds: number;
+  private calls = 1;
+  private perSecond = Infinity;
+  private refilledAt: number | undefined;
+
+  constructor(burstSeconds: number) {
+    this.burstSeconds = burstSeconds;
+  }
+
+  /** Adds what was earned since the last time. `perSecond`: Infinity while no limit is known. */
+  refill(now: number, perSecond: number): void {
+    const elapsedMs = Math.max(0, now - (this.refilledAt ?? now));
+    this.refilledAt = now;
+    this.perSecond = perSecond;
+    const most = Math.max(1, this.burstSeconds * perSecond);
+    // Infinity times zero is not a number.
+    const earned = elapsedMs === 0 ? 0 : (perSecond * elapsedMs) / 1000;
+    this.calls = perSecond === Infinity ? most : Math.min(most, this.calls + earned);
+  }
+
+  take(): void {
+    this.calls -= 1;
+  }
+
+  /** Milliseconds until the next call; 0 if one may be made now, Infinity if none may ever be. */
+  get waitMs(): number {
+    return this.calls >= 1 ? 0 : ((1 - this.calls) * 1000) / this.perSecond;
   }
 }

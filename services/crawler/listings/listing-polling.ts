@@ -1,8 +1,7 @@
-import { CallAllowance } from './call-allowance.ts';
-import { HeadInterval } from './head-interval.ts';
+import { CallAllowance, HeadInterval } from './head-interval.ts';
 import type { ListingPage, ListingPosition, PageLesson, PageRequest } from './listing-timeline.ts';
 import { ListingTimeline } from './listing-timeline.ts';
-import type { MissedStretch } from './segment-list.ts';
+import type { MissedStretch } from './listing-segment.ts';
 
 /** Calls that overlap. Half of them may read into holes, so that these never delay the newest page. */
 export const MAX_IN_FLIGHT = 16;

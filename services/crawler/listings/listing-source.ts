@@ -6,9 +6,8 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
-import { listedOf } from '../listed.ts';
+import { listedOf, readThings } from '../read-things.ts';
 import type { Pace } from '../pace.ts';
-import { readThings } from '../read-things.ts';
 import type { PollRequest } from './listing-polling.ts';
 import { ListingPolling, MAX_IN_FLIGHT } from './listing-polling.ts';
 

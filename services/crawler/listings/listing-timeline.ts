@@ -1,9 +1,6 @@
-import type { Listed } from '../listed.ts';
-import type { Hole, Segment } from './listing-segment.ts';
-import { DATE_SLACK_MS, isNewer, isOutdated, NO_PAGE, orderOf } from './page-order.ts';
-import { OVERLAP } from './page-room.ts';
-import type { MissedStretch } from './segment-list.ts';
-import { SegmentList } from './segment-list.ts';
+import type { Listed } from '../read-things.ts';
+import type { Hole, MissedStretch, Segment } from './listing-segment.ts';
+import { DATE_SLACK_MS, isNewer, isOutdated, NO_PAGE, orderOf, OVERLAP, SegmentList } from './listing-segment.ts';
 
 /** If a page does not show what it should, an item this many places above is tried, and then one twice as far. */
 const RETREAT = 20;

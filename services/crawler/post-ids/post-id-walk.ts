@@ -1,9 +1,6 @@
-import type { IdStretch } from './id-stretches.ts';
-import { IdStretches } from './id-stretches.ts';
-import { idToNumber, numberToId, supportedHead } from './post-id.ts';
-import type { SavedMissing } from './missing-ids.ts';
-import { MissingIds } from './missing-ids.ts';
 import { SeenThings } from '../seen-things.ts';
+import type { IdStretch, SavedMissing } from './walked-ids.ts';
+import { IdStretches, idToNumber, MissingIds, numberToId, supportedHead } from './walked-ids.ts';
 
 const IDS_PER_CALL = 100;
 /** The share of a call for ids that were missing earlier, so that every call also asks for new ids. */
@@ -60,7 +57,7 @@ export interface WalkPosition {
 
 /**
  * Decides which post ids to request next. The forum assigns ids in sequence, but some never appear and some appear
- * late. So the walk passes a missing id as soon as a later one exists, and requests it again later (missing-ids.ts). An
+ * late. So the walk passes a missing id as soon as a later one exists, and requests it again later (walked-ids.ts). An
  * id above the newest known one never counts as missing, because it may not be assigned yet. Calls may overlap while
  * the walk is behind the head. The walk has no clock and makes no calls: `now` is in milliseconds since 1970.
  */

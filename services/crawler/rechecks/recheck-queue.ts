@@ -1,4 +1,30 @@
-import { RecheckShare } from './recheck-share.ts';
+/** The smallest share, one of a thousand. */
+const LEAST = 0.001;
+/** Behind by more than this, the share is lowered; by less than the second, it is raised. */
+const BEHIND_MS = 10 * 60_000;
+const CAUGHT_UP_MS = 60_000;
+const ADAPT_EVERY_MS = 60_000;
+/** What is behind by more is skipped: a look that comes so late is worth less than those that are due. */
+const LOST_MS = 6 * 3_600_000;
+
+/** Which share of all things gets a look at an age, so that the budget suffices. */
+class RecheckShare {
+  private adaptedAt = Number.NEGATIVE_INFINITY;
+  share = 1;
+
+  /** @param behindMs how long the next thing has been due */
+  adapt(now: number, behindMs: number): void {
+    if (now - this.adaptedAt < ADAPT_EVERY_MS) return;
+    this.adaptedAt = now;
+    if (behindMs > BEHIND_MS) this.share = Math.max(LEAST, this.share * 0.7);
+    else if (behindMs < CAUGHT_UP_MS) this.share = Math.min(1, this.share * 1.1);
+  }
+
+  /** Where to go on with what is due until `due`. */
+  static resume(position: number, due: number): number {
+    return Math.max(position, due - LOST_MS);
+  }
+}
 
 const NAMES_PER_CALL = 100;
 /** A batch that is not full leaves when its first thing has been due for this long. */
@@ -15,7 +41,7 @@ export interface DueThing {
   at: number;
 }
 
-export type SavedCursor = [at: number, name: string];
+type SavedCursor = [at: number, name: string];
 
 export interface Batch {
   names: string[];
@@ -94,5 +120,35 @@ export class RecheckQueue {
 
   failed(): void {
     this.isBusy = false;
+  }
+}
+
+/** Answers with fewer things say nothing about the forum as a whole. */
+const LEAST_THINGS = 20;
+/** When most of the things of an answer are gone, a later answer has to confirm it. */
+const CONFIRM_AFTER_MS = 600_000;
+/** So long a confirmation holds: the removal of a whole community fills many answers. */
+const CONFIRMED_MS = 3_600_000;
+
+/**
+ * A removal cannot be taken back, and one wrong answer of the forum must not blank everything. So an answer in which
+ * more than half of the things are newly gone is believed only if the forum still says so ten minutes later.
+ */
+export class RemovalDoubt {
+  private doubtedSince: number | undefined;
+  private confirmedUntil = Number.NEGATIVE_INFINITY;
+
+  /** Whether an answer in which `gone` of `asked` things are newly gone is believed. `now`: milliseconds since 1970. */
+  isBelievable(gone: number, asked: number, now: number): boolean {
+    if (gone < LEAST_THINGS || gone * 2 <= asked) {
+      this.doubtedSince = undefined;
+      return true;
+    }
+    if (now < this.confirmedUntil) return true;
+    this.doubtedSince ??= now;
+    if (now - this.doubtedSince < CONFIRM_AFTER_MS) return false;
+    this.doubtedSince = undefined;
+    this.confirmedUntil = now + CONFIRMED_MS;
+    return true;
   }
 }

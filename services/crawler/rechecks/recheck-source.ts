@@ -12,9 +12,8 @@ import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
-import { RecheckQueue } from './recheck-queue.ts';
+import { RecheckQueue, RemovalDoubt } from './recheck-queue.ts';
 import type { Batch, DueThing } from './recheck-queue.ts';
-import { RemovalDoubt } from './removal-doubt.ts';
 
 const HOUR_MS = 3_600_000;
 const AGES_MS = [HOUR_MS, 24 * HOUR_MS];

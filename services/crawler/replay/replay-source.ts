@@ -1,16 +1,70 @@
 import { z } from 'zod';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { delay, PlannedTime } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
-import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
-import type { Round } from '../serial-calls.ts';
-import { SerialCalls } from '../serial-calls.ts';
+import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import type { DumpLine } from './dump-lines.ts';
-import { readDumpLines } from './dump-lines.ts';
-import { parseDumpLine } from './parse-dump-line.ts';
+import { parseDumpLine, readDumpLines } from './dump-lines.ts';
 import type { ReplayPlan } from './replay-plan.ts';
-import type { ReplayThrottle } from './replay-throttle.ts';
+
+/** How often the lag is read. At full speed a replay publishes about 10,000 things in between. */
+const CHECK_INTERVAL_MS = 1_000;
+
+interface ReplayThrottleDeps {
+  /** Reads how many records the matcher is behind on the item topics. */
+  lag: () => Promise<number>;
+  /** A replay pauses above this lag and resumes at half of it. */
+  maxLag: number;
+  logger: Logger;
+  clock: Clock;
+}
+
+/**
+ * Pauses replays while the matcher is behind. Live items share its partitions and must not wait long behind a dump. If
+ * the lag cannot be read, a replay pauses too, because the broker would probably not accept its items either.
+ */
+export class ReplayThrottle {
+  private readonly options: ReplayThrottleDeps;
+  private checkedAt = Number.NEGATIVE_INFINITY;
+  private isBehind = false;
+
+  constructor(options: ReplayThrottleDeps) {
+    this.options = options;
+  }
+
+  /** Resolves when a replay may publish its next things, or when the signal aborts. */
+  async waitUntilCaughtUp(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.checkLag();
+      if (!this.isBehind) return;
+      await delay(CHECK_INTERVAL_MS, signal);
+    }
+  }
+
+  private async checkLag(): Promise<void> {
+    const { clock, logger, maxLag } = this.options;
+    const now = clock();
+    if (now - this.checkedAt < CHECK_INTERVAL_MS && now >= this.checkedAt) return;
+    this.checkedAt = now;
+    const lag = await this.lagOrUnknown();
+    const wasBehind = this.isBehind;
+    this.isBehind = lag === undefined || lag > (wasBehind ? maxLag / 2 : maxLag);
+    if (this.isBehind === wasBehind) return;
+    if (this.isBehind) logger.info({ lag, maxLag }, 'the replay pauses until the matcher catches up');
+    else logger.info({ lag }, 'the matcher has caught up; the replay resumes');
+  }
+
+  private async lagOrUnknown(): Promise<number | undefined> {
+    try {
+      return await this.options.lag();
+    } catch (error) {
+      this.options.logger.debug({ err: error }, "the matcher's lag could not be read");
+      return undefined;
+    }
+  }
+}
 
 const THINGS_PER_ROUND = 500;
 /** If a rate is set, a round holds the things of this time, so that the flow is even. */
@@ -217,4 +271,50 @@ function unescapeTransport(text: string): string {
 
 function optional(text: string | undefined): string | undefined {
   return text === undefined ? undefined : unescapeTransport(text);
+}
+
+/** What one call brought, and the milliseconds that the source wants to leave before the next one. */
+interface Round extends Fetched {
+  pauseMs: number;
+}
+
+/** For sources whose calls must not overlap: one call at a time, each after the pause that the last one asked for. */
+class SerialCalls {
+  private readonly clock: Clock;
+  private isInFlight = false;
+  private readonly resume = new PlannedTime();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Forgets the pause, for `begin`. */
+  reset(): void {
+    this.isInFlight = false;
+    this.resume.clear();
+  }
+
+  /** The next call, which `round` makes. */
+  next(now: number, round: (signal: AbortSignal) => Promise<Round>): Call | Wait {
+    if (this.isInFlight) return { waitMs: Number.POSITIVE_INFINITY };
+    const waitMs = this.resume.waitMs(now);
+    if (waitMs > 0) return { waitMs };
+    this.isInFlight = true;
+    return {
+      fetch: async (signal) => {
+        const { pauseMs, ...fetched } = await round(signal);
+        return {
+          ...fetched,
+          acknowledged: () => {
+            this.isInFlight = false;
+            this.resume.set(this.clock(), pauseMs);
+            fetched.acknowledged();
+          },
+        };
+      },
+      failed: () => {
+        this.isInFlight = false;
+      },
+    };
+  }
 }

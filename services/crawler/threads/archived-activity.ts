@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { readArchivedPosts, readCommentActivity } from '../../../shared/stores/crawl/thread-items.ts';
 import type { ArchivedPost } from '../../../shared/stores/crawl/thread-items.ts';
-import type { CommentActivity } from './sweep-findings.ts';
+import type { CommentActivity } from './thread-sweep.ts';
 
 const HOUR_MS = 3_600_000;
 const EVERY_MS = 10_000;

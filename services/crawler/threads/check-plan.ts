@@ -1,6 +1,3 @@
-import { expectedRate, meanComments } from './expected-comments.ts';
-import { coveredSince, mayConcern } from './missed-times.ts';
-import type { WorkedOnTime } from './missed-times.ts';
 import type { TrackedPosts } from './tracked-posts.ts';
 
 /** The default for the interval between two checks of a post while the budget allows it for every post. */
@@ -26,7 +23,7 @@ const PRIOR_COMMENTS = 50;
 const FIRST_MISSED_SHARE = 0.05;
 const LEAST_MISSED_SHARE = 0.005;
 
-export interface Plan {
+interface Plan {
   /** Slots to check now, the most urgent first. */
   due: number[];
   /** Slots to check because of a gap, those with most comments first. */
@@ -295,4 +292,77 @@ export class CheckPlan {
     for (let slot = 0; slot < end; slot++) if (urgencies[slot]! >= bound) slots.push(slot);
     return slots.sort((a, b) => urgencies[b]! - urgencies[a]!);
   }
+}
+
+/**
+ * How many comments a thread will get. All threads together get comments at a rate that falls with their age; one
+ * thread gets a multiple of it, which its comments so far tell (a gamma prior with the observations of a Poisson
+ * process). So a new post is looked at soon, a quiet one ever less often, and one that others write in often.
+ */
+
+/** Comments that a mean thread gets while its age, counted from ten minutes before its birth, grows by a factor e. */
+const COMMENTS_PER_FACTOR = 1.5;
+const HEAD_START_S = 600;
+/** What nothing is known of differs widely: most threads stay empty, a few get thousands of comments. */
+const SHAPE = 0.3;
+
+/** The comments that a mean thread gets between two ages, in milliseconds. */
+export function meanComments(fromAgeMs: number, toAgeMs: number): number {
+  const from = Math.max(0, fromAgeMs) / 1000 + HEAD_START_S;
+  const to = Math.max(0, toAgeMs) / 1000 + HEAD_START_S;
+  return to <= from ? 0 : COMMENTS_PER_FACTOR * Math.log(to / from);
+}
+
+/**
+ * Comments a second that a thread can be expected to get now.
+ *
+ * @param comments that it got while a mean thread would have got `mean`
+ */
+function expectedRate(ageMs: number, comments: number, mean: number): number {
+  const meanRate = COMMENTS_PER_FACTOR / (Math.max(0, ageMs) / 1000 + HEAD_START_S);
+  return ((SHAPE + comments) / (SHAPE + mean)) * meanRate;
+}
+
+/** How much of older observations is left after a time in which a mean thread gets `mean` comments. */
+export function remembered(mean: number): number {
+  return Math.exp(-mean / 2);
+}
+
+/** A post that is older by more than this than a missed time is not expected to have had comments in it. */
+const OLDER_MS = 2 * 24 * 3_600_000;
+
+/** A time in which a source may have missed comments; all in milliseconds since 1970. */
+export interface MissedTime {
+  afterAt: number;
+  beforeAt: number;
+  /** Posts that were checked later than this, and than the end, have been checked for it. */
+  openedAt: number;
+  /** The communities it concerns, as `communityKey`; default: all. */
+  communities?: ReadonlySet<number> | undefined;
+}
+
+/** A missed time that is worked on. */
+export interface WorkedOnTime extends MissedTime {
+  /**
+   * By slot, 1 for a post that some plan found unchecked since, or the first plan checked before it knew of the time.
+   * What was checked before it could be expected to have had comments in that time does not wait for a reading: posts
+   * that become busy later would keep a gap open.
+   */
+  waited: Uint8Array;
+  /** No plan has considered it yet. */
+  isNew: boolean;
+}
+
+/** After this a check covers the time: its end is later than its opening when its source has extended it. */
+function coveredSince({ openedAt, beforeAt }: MissedTime): number {
+  return Math.max(openedAt, beforeAt);
+}
+
+/** Whether the post may have had comments in the time that no complete reading has found since. */
+function mayConcern(posts: TrackedPosts, slot: number, time: MissedTime): boolean {
+  const createdAt = posts.createdAt[slot]!;
+  if (createdAt > time.beforeAt || createdAt < time.afterAt - OLDER_MS) return false;
+  if (posts.completeAt[slot]! > coveredSince(time)) return false;
+  const community = posts.community[slot]!;
+  return time.communities === undefined || community === 0 || time.communities.has(community);
 }

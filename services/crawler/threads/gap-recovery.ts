@@ -11,7 +11,7 @@ import {
 } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
-import { communityKey } from './community-key.ts';
+import { communityKey } from './tracked-posts.ts';
 import type { ThreadSweep } from './thread-sweep.ts';
 
 const EVERY_MS = 10_000;

@@ -1,9 +1,6 @@
-import { ArchiveKnowledge } from './archive-knowledge.ts';
 import { CheckPlan } from './check-plan.ts';
-import { CheckTurns } from './check-turns.ts';
-import type { MissedTime, WorkedOnTime } from './missed-times.ts';
+import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs } from './reading-queue.ts';
-import type { CheckedPost, CommentActivity, ReadingFailure, ReadThread } from './sweep-findings.ts';
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
 
@@ -296,5 +293,131 @@ export class ThreadSweep {
     posts.deficit[slot] = deficit;
     this.waitingPosts += (deficit > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
     this.readings.add(slot, before === 0);
+  }
+}
+
+/** What the forum and the archive say about a post. */
+interface CheckedPost {
+  postId: string;
+  /** num_comments; undefined when the forum did not return the post. */
+  comments: number | undefined;
+  /** Archived comments that were created until the check; undefined: as many as `archivedOf` said. */
+  archived: number | undefined;
+}
+
+/** Why a thread was not read: the forum does not have it any more, our own budget refused the call, or it failed. */
+type ReadingFailure = 'gone' | 'own_budget' | 'failed';
+
+/** Comments of a post that other sources saw. */
+export interface CommentActivity {
+  postId: string;
+  comments: number;
+  oldestAt: number;
+  subreddit?: string | undefined;
+  /** It was before the start: posts that are not followed are passed over. */
+  isPast?: boolean;
+}
+
+/** What a reading of a thread showed. */
+interface ReadThread {
+  readAt: number;
+  /** num_comments in the thread's answer. */
+  comments: number;
+  /** Comments that are archived or were found now. */
+  known: number;
+  /** Of these, those that were not archived before. */
+  found: number;
+  /** Comments that the thread names, but that could not be read in this reading. */
+  unread: number;
+  /** The reading failed after its first call, so it says nothing about what is unread. */
+  isBrokenOff?: boolean;
+}
+
+/**
+ * An answer of the archive counts for so long. Of a comment that reaches the archive minutes after it was seen, nobody
+ * tells.
+ */
+const KNOWN_MS = 15 * 60_000;
+const UNKNOWN = Number.NEGATIVE_INFINITY;
+
+/**
+ * Knows of which posts the archive holds what it held at their last check, so that it is asked only about the others:
+ * most checks find neither a new comment of the forum nor one of the archive.
+ */
+class ArchiveKnowledge {
+  private readonly posts: TrackedPosts;
+  private distrustedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(posts: TrackedPosts) {
+    this.posts = posts;
+  }
+
+  /** The archive did not answer: it is behind, and what it gets late is not noticed. */
+  noteOutage(now: number): void {
+    this.distrustedUntil = now + KNOWN_MS;
+  }
+
+  /** The archive has more comments of the post: a check that begins after this must ask. */
+  noteGrowth(slot: number): void {
+    this.posts.hasGrown[slot] = 1;
+  }
+
+  /** A check begins. What the archive gets from now on counts for the next one. */
+  beginCheck(slot: number): void {
+    if (this.posts.hasGrown[slot] === 1) this.forget(slot);
+    this.posts.hasGrown[slot] = 0;
+  }
+
+  /**
+   * The archived comments of a post that has `comments` at a check; undefined: the archive must be asked. Of a post
+   * that has none, none counts as archived.
+   */
+  archivedOf(slot: number, comments: number, checkedAt: number): number | undefined {
+    if (comments === 0) return 0;
+    const { askedAt, counted, difference, deficit } = this.posts;
+    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[slot]! < KNOWN_MS;
+    const isKnown = isTrusted && comments === counted[slot] && deficit[slot] === 0;
+    return isKnown ? counted[slot]! - difference[slot]! : undefined;
+  }
+
+  /** `counted` and `difference` of the post are those of this check, for which the archive was asked. */
+  noteAnswer(slot: number, checkedAt: number): void {
+    this.posts.askedAt[slot] = checkedAt;
+  }
+
+  /** `counted` and `difference` of the post are not those of one check. */
+  forget(slot: number): void {
+    this.posts.askedAt[slot] = UNKNOWN;
+  }
+}
+
+/** So many calls of one kind may be made up for, after a time in which there was nothing of it to do. */
+const MOST_CALLS = 4;
+
+/**
+ * Keeps checks to their share of the calls while threads wait to be read: a plan holds more posts than its checks can
+ * ask for, and those that gaps wait for come on top.
+ */
+class CheckTurns {
+  /** The share of the calls that checks may take, from 0 to 1. */
+  share = 1;
+  /** Checks beyond their share, in calls. */
+  private ahead = 0;
+
+  get mayCheck(): boolean {
+    return this.ahead <= 0;
+  }
+
+  /** `calls`: -1 takes back a check that failed. */
+  noteCheck(calls: 1 | -1): void {
+    this.move(calls * (1 - this.share));
+  }
+
+  noteReading(calls: 1 | -1): void {
+    this.move(-calls * this.share);
+  }
+
+  private move(calls: number): void {
+    this.ahead = Math.max(-MOST_CALLS, Math.min(MOST_CALLS, this.ahead + calls));
   }
 }

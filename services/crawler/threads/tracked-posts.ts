@@ -1,5 +1,5 @@
-import { communityKey } from './community-key.ts';
-import { meanComments, remembered } from './expected-comments.ts';
+import { samplingHash } from '../audit/thread-audit.ts';
+import { meanComments, remembered } from './check-plan.ts';
 
 const FIRST_ROOM = 1_024;
 /** Instead of the creation time of a post. */
@@ -30,7 +30,7 @@ export class TrackedPosts {
   checkedAt = new Float64Array(FIRST_ROOM);
   /** When nothing was missing that its thread shows: at a complete reading, or a check that found no deficit. */
   completeAt = new Float64Array(FIRST_ROOM);
-  /** Comments that the post got lately, and those that a mean post would have got; both fade (expected-comments.ts). */
+  /** Comments that the post got lately, and those that a mean post would have got; both fade (check-plan.ts). */
   grown = new Float32Array(FIRST_ROOM);
   exposed = new Float32Array(FIRST_ROOM);
   /** Comments lately found only in its thread, fading in the same way. */
@@ -181,4 +181,9 @@ export class TrackedPosts {
     this.askedAt = copy(this.askedAt);
     this.hasGrown = copy(this.hasGrown);
   }
+}
+
+/** A community by a number from 1 to 2³²; 0 stands for an unknown one. Two communities may share one. */
+export function communityKey(name: string | undefined): number {
+  return name === undefined || name === '' ? 0 : Math.floor(samplingHash(0, name.toLowerCase()) * 2 ** 32) || 1;
 }

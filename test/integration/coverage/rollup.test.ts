@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, describe } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';

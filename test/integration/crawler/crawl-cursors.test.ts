@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, afterEach, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ListingPolling } from '../../../services/crawler/listings/listing-polling.ts';
 import type { ListingPosition } from '../../../services/crawler/listings/listing-timeline.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';

@@ -1,4 +1,4 @@
-import { backOffMs } from '../../../services/crawler/back-off.ts';
+import { backOffMs } from '../../../services/crawler/call-loop.ts';
 import type { Claim, Taken } from '../../../shared/upstream/budget/call-budget.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ForumAnswer } from '../forum-model/forum-reader.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../../services/crawler/audit/audit-readings.ts';
+import type { Candidate } from '../../../../services/crawler/audit/thread-audit.ts';
 import { ThreadAudit } from '../../../../services/crawler/audit/thread-audit.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';

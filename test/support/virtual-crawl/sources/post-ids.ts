@@ -1,5 +1,5 @@
-import { INTERVAL_MS, postIdIntervalMs } from '../../../../services/crawler/post-ids/post-id-interval.ts';
-import { firstHead } from '../../../../services/crawler/post-ids/post-id.ts';
+import { INTERVAL_MS, postIdIntervalMs } from '../../../../services/crawler/post-ids/post-id-source.ts';
+import { firstHead } from '../../../../services/crawler/post-ids/walked-ids.ts';
 import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { postId } from '../../forum-model/names.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backOffMs } from '../../../../services/crawler/back-off.ts';
+import { backOffMs } from '../../../../services/crawler/call-loop.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 
 const broken = new UpstreamError('broken', 'x');

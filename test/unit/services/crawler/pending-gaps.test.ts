@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingGaps } from '../../../../services/crawler/pending-gaps.ts';
+import { PendingGaps } from '../../../../services/crawler/source-persistence.ts';
 import type { CrawlGap } from '../../../../shared/stores/crawl/crawl-gaps.ts';
 
 function gap(n: number): CrawlGap {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
-import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
+import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
 import type { CommentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
 import { commentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';

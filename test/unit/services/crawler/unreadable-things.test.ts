@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
-import { UnreadableThings } from '../../../../services/crawler/unreadable-things.ts';
+import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
+import { UnreadableThings } from '../../../../services/crawler/item-publisher.ts';
 import { PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 import { identifyThing } from '../../../../shared/upstream/thing-letter.ts';

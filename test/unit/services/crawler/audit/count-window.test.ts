@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countUnreadable, countWindow } from '../../../../../services/crawler/audit/count-window.ts';
+import { countUnreadable, countWindow } from '../../../../../services/crawler/audit/audit-source.ts';
 
 const window = { start: 100_000, end: 200_000 };
 const comment = (createdAt: number, seenAt: number, source = 'threads') => ({ createdAt, seenAt, source });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Listed } from '../../../../../services/crawler/listed.ts';
+import type { Listed } from '../../../../../services/crawler/read-things.ts';
 import type { PageRequest } from '../../../../../services/crawler/listings/listing-timeline.ts';
 import { ListingTimeline } from '../../../../../services/crawler/listings/listing-timeline.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../../../../services/crawler/pace.ts';
-import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/walked-ids.ts';
 import { POST_IDS, PostIdSource } from '../../../../../services/crawler/post-ids/post-id-source.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../../../../shared/stores/crawl/crawl-gaps.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { firstHead, idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { firstHead, idToNumber, numberToId } from '../../../../../services/crawler/post-ids/walked-ids.ts';
 import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
 
 const FAR_OFF = 'zzzzzzzzz';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RemovalDoubt } from '../../../../../services/crawler/rechecks/removal-doubt.ts';
+import { RemovalDoubt } from '../../../../../services/crawler/rechecks/recheck-queue.ts';
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ReplayThrottle } from '../../../../../services/crawler/replay/replay-throttle.ts';
+import { ReplayThrottle } from '../../../../../services/crawler/replay/replay-source.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 /** A replay that waits before each round, a matcher whose lag the test sets, and a clock that advances at each read. */
