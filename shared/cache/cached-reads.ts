@@ -1,8 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import type { DiskCache } from './disk-cache.ts';
-import { estimateBytes } from './estimate-bytes.ts';
 import { SingleFlight } from './single-flight.ts';
-import { TinyLfuCache } from './tiny-lfu-cache.ts';
 
 /** Where a value came from, as in the header X-Cache-Tier. */
 export type CacheTier = 'L1_TINYLFU' | 'L2_BADGER' | 'MISS';
@@ -34,8 +33,7 @@ export interface CachedReadsDeps<V> {
   negativeForMs: (error: unknown) => number;
   /** A second level that outlives the process; without it values are in memory only. */
   disk?: DiskLevel<V>;
-  /** For TinyLfuCache. */
-  random?: () => number;
+  /** Called with the sum of the entries' bytes when one was stored in memory. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
@@ -52,12 +50,6 @@ interface StoredValue<V> {
   freshForMs: number;
 }
 
-/** A value in memory. */
-interface KeptValue<V> extends StoredValue<V> {
-  /** When memory stored it; later than `fetchedAtMs` when it came from the disk. */
-  keptAtMs: number;
-}
-
 interface StoredFailure {
   error: unknown;
   failedAtMs: number;
@@ -72,15 +64,11 @@ interface Copy<V> {
 const HOUR_MS = 3_600_000;
 /** Overhead of an entry besides its value and key: a slot of the map and the entry's fields. */
 const ENTRY_BYTES = 300;
-/** Looked at with each value that is stored in memory, so that useless ones do not fill it. */
-const PRUNED_AT_ONCE = 4;
-/** While the disk holds the values too, memory keeps a stale one for this long after storing it. */
-const STALE_IN_MEMORY_MS = 600_000;
 /** Size of an error with its stack. */
 const ERROR_BYTES = 2_000;
 
 /**
- * Reads through two caches: memory (W-TinyLFU), then disk (SQLite), then `fetch`.
+ * Reads through two caches: memory (least recently used first out), then disk (SQLite), then `fetch`.
  *
  * - A fresh copy is returned at once. A copy from disk is also stored in memory.
  * - Otherwise callers with the same key share one fetch, and its value is stored on both levels.
@@ -89,25 +77,22 @@ const ERROR_BYTES = 2_000;
  * - A failure with `negativeForMs` above 0 is thrown again until that time has passed, and the copies are dropped.
  *
  * An entry from the future (the clock was set back) counts as expired. Both levels may evict anything at any time.
- * Memory also drops what no read would use any more. While the disk holds the values too, it drops those that are no
- * longer fresh ten minutes after it stored them.
  */
 export class CachedReads<V> {
   private readonly options: CachedReadsDeps<V>;
   private readonly staleForMs: number;
-  private readonly memory: TinyLfuCache<KeptValue<V> | StoredFailure>;
+  private readonly memory: LRUCache<string, StoredValue<V> | StoredFailure>;
   private readonly fetches = new SingleFlight<CachedRead<V>>();
 
   constructor(options: CachedReadsDeps<V>) {
     this.options = options;
     this.staleForMs = options.staleForMs ?? HOUR_MS;
-    const { memoryBytes, random = Math.random, onBytes } = options;
-    this.memory = new TinyLfuCache({ maxBytes: memoryBytes, random, onBytes });
+    this.memory = new LRUCache({ maxSize: options.memoryBytes });
   }
 
   /** Bytes and entries in memory. */
   get memoryUse(): { bytes: number; entries: number } {
-    return { bytes: this.memory.bytes, entries: this.memory.size };
+    return { bytes: this.memory.calculatedSize, entries: this.memory.size };
   }
 
   /**
@@ -204,24 +189,17 @@ export class CachedReads<V> {
   }
 
   private storeInMemory(key: string, stored: StoredValue<V>): void {
-    const now = this.options.clock();
-    const bytes = (this.options.bytesOf ?? estimateBytes)(stored.value);
-    this.memory.set(key, { ...stored, keptAtMs: now }, bytes + 2 * key.length + ENTRY_BYTES);
-    this.memory.prune((value) => this.isUseless(value, now), PRUNED_AT_ONCE);
-  }
-
-  private isUseless(stored: KeptValue<V> | StoredFailure, now: number): boolean {
-    if ('error' in stored) return !isWithin(now, stored.failedAtMs, stored.negativeForMs);
-    if (isWithin(now, stored.fetchedAtMs, stored.freshForMs)) return false;
-    if (!isWithin(now, stored.fetchedAtMs, this.staleForMs)) return true;
-    // From the time of storing: in a long outage a copy from the disk is old when it is stored, and reading a popular
-    // one from the disk for each request would block the thread.
-    return this.options.disk?.cache.holdsValues === true && !isWithin(now, stored.keptAtMs, STALE_IN_MEMORY_MS);
+    this.remember(key, stored, (this.options.bytesOf ?? estimateBytes)(stored.value));
   }
 
   private storeFailure(key: string, failure: StoredFailure): void {
-    this.memory.set(key, failure, ERROR_BYTES + 2 * key.length + ENTRY_BYTES);
+    this.remember(key, failure, ERROR_BYTES);
     this.options.disk?.cache.delete(key);
+  }
+
+  private remember(key: string, entry: StoredValue<V> | StoredFailure, bytes: number): void {
+    this.memory.set(key, entry, { size: Math.ceil(bytes) + 2 * key.length + ENTRY_BYTES });
+    this.options.onBytes?.(this.memory.calculatedSize);
   }
 }
 
@@ -240,4 +218,45 @@ function undefinedIfThrows<T>(make: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+const OBJECT = 24;
+const ARRAY = 32;
+const SLOT = 8;
+const STRING = 16;
+const NUMBER = 16;
+
+/**
+ * Estimates the memory of a value made of plain objects, arrays and primitives in V8 (64 bits, no pointer compression):
+ * headers, a slot per property or element, strings with one or two bytes a character. Objects of one shape share
+ * property names, so names count nothing. A string that occurs several times is counted each time, so the result errs
+ * on the high side.
+ *
+ * Visits every property and scans every text. The value must have no cycles. Other objects (maps, dates, buffers) count
+ * as empty.
+ */
+export function estimateBytes(value: unknown): number {
+  let bytes = 0;
+  // An explicit stack instead of recursion, because comments may nest without limit.
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next === 'string') bytes += stringBytes(next);
+    else if (typeof next === 'number') bytes += Number.isSafeInteger(next) && Math.abs(next) < 2 ** 31 ? 0 : NUMBER;
+    else if (Array.isArray(next)) {
+      bytes += ARRAY + SLOT * next.length;
+      for (const element of next) pending.push(element);
+    } else if (typeof next === 'object' && next !== null) {
+      const properties = Object.values(next) as unknown[];
+      bytes += OBJECT + SLOT * properties.length;
+      for (const property of properties) pending.push(property);
+    }
+  }
+  return bytes;
+}
+
+/** One character above U+00FF makes the whole string two bytes wide. */
+function stringBytes(text: string): number {
+  const wide = /[\u0100-\uffff]/.test(text);
+  return STRING + Math.ceil((text.length * (wide ? 2 : 1)) / 8) * 8;
 }

@@ -74,14 +74,6 @@ export class DiskCache {
     }
   }
 
-  /**
-   * Whether what was set can be expected on the disk: the folder is usable, the cache is open, and the last read and
-   * the last write did not fail. Otherwise callers need copies of their own.
-   */
-  get holdsValues(): boolean {
-    return this.store !== undefined && !this.failing.read && !this.failing.written;
-  }
-
   /** The value; undefined when there is none, it has expired, or it cannot be read. */
   get(key: string): { value: Buffer; storedAtMs: number } | undefined {
     const id = idOf(key);

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
-import { TinyLfuCache } from '../../../shared/cache/tiny-lfu-cache.ts';
 import { buildCommentTree } from './comments/comment-tree.ts';
 import type { CommentTree, LoadedComments } from './comments/comment-tree.ts';
 import { buildDiscussionGraph } from './comments/discussion-graph.ts';
@@ -81,23 +81,22 @@ interface Entry {
   comments: WeakRef<LoadedComments>;
 }
 
-/** Looked at with each answer that is stored. */
-const PRUNED_AT_ONCE = 4;
-
 /** Overhead of an entry in bytes, besides its bytes and its key. */
 const ENTRY_BYTES = 1_000;
 /** With the compressed forms, which are kept as long as the bytes that they are of. */
 const COMPRESSED_TOO = 1.6;
 
 /**
- * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. The post cache decides
- * how long comments stay in memory; answers that show comments which have left it are dropped.
+ * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`, least recently used
+ * first out.
  */
 export class RenderedPosts {
-  private readonly entries: TinyLfuCache<Entry>;
+  private readonly entries: LRUCache<string, Entry>;
+  private readonly onBytes: ((bytes: number) => void) | undefined;
 
   constructor({ memoryBytes, onBytes }: { memoryBytes: number; onBytes?: (bytes: number) => void }) {
-    this.entries = new TinyLfuCache({ maxBytes: memoryBytes, onBytes });
+    this.entries = new LRUCache({ maxSize: memoryBytes });
+    this.onBytes = onBytes;
   }
 
   render(loaded: LoadedPost, rendering: Rendering): RenderedPost {
@@ -107,8 +106,9 @@ export class RenderedPosts {
     if (known?.comments.deref() === loaded.loaded) return known.rendered;
     const rendered = renderPost(loaded, rendering);
     const entry = { rendered, comments: new WeakRef(loaded.loaded) };
-    this.entries.set(key, entry, Math.ceil(COMPRESSED_TOO * rendered.length) + 2 * key.length + ENTRY_BYTES);
-    this.entries.prune(({ comments }) => comments.deref() === undefined, PRUNED_AT_ONCE);
+    const size = Math.ceil(COMPRESSED_TOO * rendered.length) + 2 * key.length + ENTRY_BYTES;
+    this.entries.set(key, entry, { size });
+    this.onBytes?.(this.entries.calculatedSize);
     return rendered;
   }
 }

@@ -31,27 +31,6 @@ describe('memory', () => {
   });
 });
 
-describe('what no read would use any more', () => {
-  test('leaves memory as others come: values after an hour, failures after their time', async () => {
-    const posts = fixture.reads();
-    const missing = fixture.source();
-    missing.failure = new Failure(404);
-    for (let number = 0; number < 10; number++) {
-      await posts.read(`old ${number}`, fixture.source().fetch);
-      await posts.read(`missing ${number}`, missing.fetch).catch(() => undefined);
-    }
-    fixture.wait(HOUR - 1);
-    for (let number = 0; number < 10; number++) await posts.read(`new ${number}`, fixture.source().fetch);
-    expect(posts.memoryUse.entries).toBe(20);
-    const down = fixture.source();
-    down.failure = new Failure(503);
-    expect(await posts.read('old 3', down.fetch)).toMatchObject({ degraded: true, tier: 'L1_TINYLFU' });
-    fixture.wait(1);
-    for (let number = 10; number < 20; number++) await posts.read(`new ${number}`, fixture.source().fetch);
-    expect(posts.memoryUse.entries).toBe(20);
-  });
-});
-
 describe('disk', () => {
   test('returns a value that memory evicted and stores it in memory again', async () => {
     const level = fixture.disk();
@@ -172,9 +151,6 @@ describe('a fetch that fails', () => {
       return [...tiers];
     };
     expect(await readAll()).toEqual(['L2_BADGER']);
-    expect(await readAll()).toEqual(['L1_TINYLFU']);
-    fixture.wait(10 * MINUTE - 1);
-    await posts.read('other', fixture.source().fetch);
     expect(await readAll()).toEqual(['L1_TINYLFU']);
   });
 
