@@ -32,7 +32,6 @@ import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/tool-server.ts';
 import { explainRoutes } from './monitors/explain/explain-routes.ts';
 import { createArchiveSample } from './monitors/archive-sample.ts';
-import { PreviewSlots } from './monitors/preview/preview-slots.ts';
 import { previewRoutes } from './monitors/preview/preview-routes.ts';
 import { createStreamWords } from './monitors/preview/stream-words.ts';
 import { trendRoutes } from './monitors/trends/trend-routes.ts';
@@ -112,7 +111,6 @@ export function createApiApp(options: ApiAppDeps): Express {
       clock: systemClock,
       logger: options.logger,
       metrics: options.metrics,
-      slots: new PreviewSlots(),
       streamWords: createStreamWords(options.clickhouse),
     }),
     ...trendRoutes({ ...options, clock: systemClock }),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import type { DiskCache } from './disk-cache.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight } from '../runtime/single-flight.ts';
 
 /** Where a value came from, as in the header X-Cache-Tier. */
 export type CacheTier = 'L1_TINYLFU' | 'L2_BADGER' | 'MISS';

@@ -4,7 +4,7 @@ import { createLimitedServer } from '../http/limited-server.ts';
 import type { Running } from './lifecycle.ts';
 import { ConfigError } from './config.ts';
 import type { Metrics } from './metrics.ts';
-import { sharedResult } from './shared-result.ts';
+import { sharedResult } from './single-flight.ts';
 
 /** Scrapers are few, and a local user must not exhaust the process's connections. */
 const CONNECTIONS = 100;

@@ -1,23 +1,26 @@
+import { LRUCache } from 'lru-cache';
 import { coverageQuery } from '../../../schemas/api/coverage.ts';
 import type { Coverage } from '../../../schemas/api/coverage.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { countGapsByHour, countGapsOpenAt } from '../../../shared/stores/crawl/coverage-sources.ts';
 import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
+import { PacedTurns } from '../http/account-slots.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
 import { coverageAnswer } from './coverage-answer.ts';
 import { coverageRange } from './coverage-range.ts';
 import type { CoverageRange } from './coverage-range.ts';
 import { MeasuredHours } from './measured-hours.ts';
-import { PacedTurns } from '../http/paced-turns.ts';
-import { SharedAnswers } from './shared-answers.ts';
 
 /** How many gaps an answer lists. */
 const MAX_GAPS = 200;
 /** Hours are measured every ten seconds. */
 const FRESH_MS = 5_000;
+/** An answer about 31 days has 0.7 MB. */
+const MAX_KEPT = 16;
 
 export interface CoverageDeps {
   pool: Queryable;
@@ -30,7 +33,8 @@ export interface CoverageDeps {
  */
 export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const measured = new MeasuredHours(pool);
-  const answers = new SharedAnswers(FRESH_MS);
+  const answers = new LRUCache<string, Uint8Array>({ max: MAX_KEPT, ttl: FRESH_MS });
+  const flights = new SingleFlight<Uint8Array>();
   const turns = new PacedTurns('coverage');
   return {
     method: 'get',
@@ -39,9 +43,14 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
     readsQuery: true,
     async handle({ query, caller, signal }) {
       const range = coverageRange(parseRequest(coverageQuery, query, 'query'), clock());
-      const compute = (abandoned: AbortSignal) =>
-        turns.take(caller.accountId, () => read(pool, measured, range, clock), abandoned);
-      const body = await answers.get(`${range.from} ${range.to}`, compute, signal);
+      const key = `${range.from} ${range.to}`;
+      const compute = async (abandoned: AbortSignal): Promise<Uint8Array> => {
+        const answer = await turns.take(caller.accountId, () => read(pool, measured, range, clock), abandoned);
+        const bytes = Buffer.from(JSON.stringify(answer));
+        answers.set(key, bytes);
+        return bytes;
+      };
+      const body = answers.get(key) ?? (await flights.run(key, compute, signal));
       return { status: 200, body, headers: { 'Content-Type': 'application/json; charset=utf-8' } };
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
@@ -39,7 +40,7 @@ interface Kept {
  */
 export class MeasuredHours {
   private readonly pool: Queryable;
-  private readonly kept = new Map<number, Kept>();
+  private readonly kept = new LRUCache<number, Kept>({ max: MAX_KEPT });
 
   constructor(pool: Queryable) {
     this.pool = pool;
@@ -58,15 +59,8 @@ export class MeasuredHours {
     const read = changed.length === 0 ? [] : await readCoverageOf(this.pool, changed);
     for (const row of read)
       found.set(row.hour.getTime(), { computedAt: row.computedAt.getTime(), measured: measure(row) });
-    for (const [at, kept] of found) this.keep(at, kept);
+    for (const [at, kept] of found) this.kept.set(at, kept);
     return stored.flatMap(({ hour }) => found.get(hour.getTime())?.measured ?? []);
-  }
-
-  private keep(at: number, kept: Kept): void {
-    this.kept.delete(at);
-    this.kept.set(at, kept);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
   }
 }
 

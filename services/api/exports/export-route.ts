@@ -8,6 +8,7 @@ import type { SeqRange } from '../../../shared/stores/matches/filtered-matches.t
 import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { Caller } from '../admission/authentication.ts';
+import { AccountSlots } from '../http/account-slots.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
@@ -15,10 +16,17 @@ import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { FILE_FORMATS } from './export-formats.ts';
-import { ExportSlots } from './export-slots.ts';
 
 /** Of an account, in any 24 hours. */
 const EXPORTS = { maxUses: 10, seconds: 86_400 };
+
+/** Exports that this process writes at once. Each holds up to about 30 MB. */
+const SLOTS = {
+  atOnce: 4,
+  busy: 'An export of this account is under way; only one can be.',
+  full: 'As many exports are under way as can be. Try again soon.',
+  retryAfter: 15,
+};
 
 /** How long an export may take. */
 export interface ExportTiming {
@@ -51,7 +59,7 @@ interface Export {
  * without the end that HTTP and Parquet require, so it is never taken for a complete one.
  */
 export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route {
-  const slots = new ExportSlots();
+  const slots = new AccountSlots(SLOTS);
   return {
     method: 'get',
     path: '/v1/monitors/:id/matches/export',
@@ -64,7 +72,7 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
 
 interface Exporting {
   pool: Pool;
-  slots: ExportSlots;
+  slots: AccountSlots;
   timing: ExportTiming;
 }
 

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { refuseParameters } from './invalid-request.ts';
 import { requestLogger } from './request-log.ts';
 import { methodNotAllowed } from './route.ts';

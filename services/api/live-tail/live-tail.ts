@@ -3,12 +3,12 @@ import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailHolder, LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
-import type { ReadTurns } from './read-turns.ts';
 
 /** Intervals and time limits of live tails, in milliseconds. */
 export interface LiveTailTiming {
@@ -41,7 +41,7 @@ export const LIVE_TAIL_TIMING: LiveTailTiming = {
 export interface LiveTailDeps {
   db: Queryable;
   /** Shared by the streams of a process. */
-  turns: ReadTurns;
+  turns: Semaphore;
   logger: Logger;
   metrics: Metrics;
   timing: LiveTailTiming;
@@ -122,7 +122,7 @@ export class LiveTail implements AnswerStream {
   private async *nextPage(): AsyncGenerator<string, LiveTailPage> {
     while (!this.hasEnded()) {
       const turn: { page?: Promise<LiveTailPage>; isMissed?: true } = {};
-      const taking = this.options.turns.take(async () => {
+      const taking = this.options.turns.run('', async () => {
         // A client that takes nothing would keep the turn from the others, and get an old page.
         if (this.isHeldUp || this.hasEnded()) turn.isMissed = true;
         else turn.page = this.read();

@@ -5,9 +5,9 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
+import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { LIVE_TAIL_TIMING, LiveTail } from './live-tail.ts';
 import type { LiveTailTiming } from './live-tail.ts';
-import { ReadTurns } from './read-turns.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 
 /** Announces that monitors may have new matches. */
@@ -49,7 +49,7 @@ export class LiveTails {
   private readonly options: LiveTailsDeps;
   private readonly timing: LiveTailTiming;
   private readonly slots: StreamSlots;
-  private readonly turns = new ReadTurns(READS_AT_ONCE);
+  private readonly turns = new Semaphore(READS_AT_ONCE);
   private readonly byMonitor = new Map<string, Set<LiveTail>>();
   /** Streams that are open or being opened. */
   private count = 0;

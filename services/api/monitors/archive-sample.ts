@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { sampleArchivedItems } from '../../../shared/stores/matches/archived-items.ts';
 
 /** The newest items of the archive; empty when they could not be read in time. Never rejects. */

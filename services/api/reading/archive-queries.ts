@@ -2,8 +2,8 @@ import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
-import { sharedResult } from '../../../shared/runtime/shared-result.ts';
-import { AccountQueues } from '../http/account-queues.ts';
+import { Semaphore } from '../../../shared/runtime/semaphore.ts';
+import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { ApiError, engineAway } from '../http/api-error.ts';
 
 /** Of the archive's ten connections trends use up to four and previews two; one is left for inserts and checks. */
@@ -36,7 +36,7 @@ interface Search {
 
 /** The queries of comment searches: bounded for an account and for the process, each search by a deadline. */
 export class ArchiveQueries {
-  private readonly queues = new AccountQueues(QUERIES_PER_ACCOUNT, QUERIES_AT_ONCE);
+  private readonly queues = new Semaphore(QUERIES_AT_ONCE, QUERIES_PER_ACCOUNT);
   private readonly isAnswering: () => Promise<boolean>;
   private readonly deadlineMs: number;
 

@@ -1,7 +1,7 @@
 import type { CacheTier, Post } from '../../../schemas/messages/forum-post.ts';
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
-import { SingleFlight } from '../../../shared/cache/single-flight.ts';
+import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { LoadedComments } from './comments/comment-tree.ts';

@@ -5,7 +5,7 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import type { Readiness } from '../http/health-router.ts';

@@ -4,10 +4,9 @@ import { explain } from '../../../../shared/matching/explain.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
-import { AccountTurns } from '../../http/account-turns.ts';
+import { freeWorkSlots, PacedTurns } from '../../http/account-slots.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
-import { PacedTurns } from '../../http/paced-turns.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
 import { unsavedRule } from '../unsaved-rule.ts';
@@ -28,7 +27,7 @@ const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
  */
 export function explainRoutes(deps: ExplainDeps): Route[] {
   const turns = new PacedTurns('explanations');
-  const ofAccounts = new AccountTurns('explanations');
+  const ofAccounts = freeWorkSlots('explanations');
   return [
     // Before the routes with an id in its place.
     {
@@ -43,7 +42,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       path: '/v1/monitors/:id/explain',
       scope: 'monitors:read',
       readsQuery: true,
-      handle: (call) => ofAccounts.take(call.caller.accountId, () => explainThing(deps, turns, call)),
+      handle: (call) => ofAccounts.run(call.caller.accountId, () => explainThing(deps, turns, call)),
     },
   ];
 }

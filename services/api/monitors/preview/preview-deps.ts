@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../../shared/runtime/metrics.ts';
+import type { AccountSlots } from '../../http/account-slots.ts';
 import type { MonitorDeps } from '../monitor-deps.ts';
-import type { PreviewSlots } from './preview-slots.ts';
 import type { StreamWords } from './stream-words.ts';
 
 /** Collaborators of the routes that read the archive for a rule. */
@@ -12,6 +12,6 @@ export interface PreviewDeps extends MonitorDeps {
   clock: Clock;
   logger: Logger;
   metrics: Pick<Metrics, 'previewSeconds'>;
-  slots: PreviewSlots;
+  slots: AccountSlots;
   streamWords: StreamWords;
 }

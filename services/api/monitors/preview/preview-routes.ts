@@ -2,6 +2,7 @@ import { diffBody, previewBody } from '../../../../schemas/api/monitors/preview.
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { AccountSlots } from '../../http/account-slots.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
@@ -16,8 +17,14 @@ import type { PreviewRequest } from './preview-monitor.ts';
 import { PreviewStream } from './preview-stream.ts';
 
 const EVENT_STREAM = 'text/event-stream';
-/** Previews and comparisons together. */
-/** For an account. Samples have the texts of things, whose reading costs credits elsewhere: enough to try rules. */
+/** Scans of the archive at once in this process; each keeps a session of the engine busy. */
+const SLOTS = {
+  atOnce: 2,
+  busy: 'Another preview of this account is being computed; only one can be.',
+  full: 'Other previews are being computed, at most 2 at a time. Nothing was counted or charged.',
+  retryAfter: 5,
+};
+/** Previews and comparisons together, for an account. Samples have the texts of things, whose reading costs credits elsewhere: enough to try rules. */
 const PER_MINUTE = 10;
 const PER_DAY = 500;
 const DAY = 86_400;
@@ -29,7 +36,8 @@ const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;
 
 /** What a rule would have found, and what a change of it would have changed. Free. */
-export function previewRoutes(deps: PreviewDeps): Route[] {
+export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
+  const deps = { ...options, slots: new AccountSlots(SLOTS) };
   return [
     // Before the routes with an id in its place.
     {

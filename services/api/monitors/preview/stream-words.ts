@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import type { ComparedTexts } from '../../../../shared/domain/suggestions/suggest.ts';
 import { withDeadline } from '../../../../shared/runtime/lifecycle.ts';
-import { sharedResult } from '../../../../shared/runtime/shared-result.ts';
+import { sharedResult } from '../../../../shared/runtime/single-flight.ts';
 import { sampleArchivedWords } from '../../../../shared/stores/archive/archived-words.ts';
 
 /** The words of a sample of everything; undefined when the archive does not answer in time. Never rejects. */

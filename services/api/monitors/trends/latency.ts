@@ -5,7 +5,7 @@ import type { StepOfDay } from '../../../../shared/stores/deliveries/archived-la
 import { parseRequest } from '../../http/invalid-request.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
-import type { ArchiveTurns } from './archive-turns.ts';
+import type { ArchiveTurns } from './trend-routes.ts';
 import type { TrendDeps } from './trend-deps.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,9 +16,7 @@ export async function showLatency(deps: TrendDeps, turns: ArchiveTurns, call: Ca
   const now = deps.clock();
   await findMonitor(deps.pool, call.caller.accountId, call.id);
   const from = (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
-  const steps = await turns.ask(call.caller.accountId, call.signal, (signal) =>
-    measureLatency(deps.clickhouse, { monitorId: call.id, from, signal }),
-  );
+  const steps = await turns(call, (signal) => measureLatency(deps.clickhouse, { monitorId: call.id, from, signal }));
   const body: Latency = { as_of: new Date(now).toISOString(), items: daysOf(steps) };
   return { status: 200, body };
 }

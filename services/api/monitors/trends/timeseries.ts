@@ -10,7 +10,7 @@ import { readMonitorHistory } from '../../../../shared/stores/monitors/monitor-h
 import { parseRequest } from '../../http/invalid-request.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
-import type { ArchiveTurns } from './archive-turns.ts';
+import type { ArchiveTurns } from './trend-routes.ts';
 import { KEPT_MS, seriesRange } from './series-range.ts';
 import type { SeriesRange } from './series-range.ts';
 import type { TrendDeps } from './trend-deps.ts';
@@ -29,7 +29,7 @@ export async function showTimeseries(deps: TrendDeps, turns: ArchiveTurns, call:
   await findMonitor(deps.pool, call.caller.accountId, call.id);
   const history = await readMonitorHistory(deps.pool, call.id);
   const knownSince = now - KEPT_MS;
-  const { rows, counts } = await turns.ask(call.caller.accountId, call.signal, async (signal) => ({
+  const { rows, counts } = await turns(call, async (signal) => ({
     rows: await countMatchSeries(deps.clickhouse, {
       ...range,
       monitorId: call.id,

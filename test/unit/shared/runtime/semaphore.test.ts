@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AccountQueues } from '../../../../../services/api/http/account-queues.ts';
+import { Semaphore } from '../../../../shared/runtime/semaphore.ts';
 
 /** Work that ends when it is told to, and the names of what has begun. */
 function createWork() {
@@ -20,7 +20,7 @@ function createWork() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('all accounts together have a few at a time; one with enough under way lets others go first', async () => {
-  const queues = new AccountQueues(2, 3);
+  const queues = new Semaphore(3, 2);
   const work = createWork();
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => queues.run(name[0]!, work.of(name)));
   await turn();
@@ -35,4 +35,20 @@ test('all accounts together have a few at a time; one with enough under way lets
   await turn();
   work.end('c1');
   await Promise.all(all);
+});
+
+test('work that gives up waiting is never begun, and the next one begins', async () => {
+  const semaphore = new Semaphore(1);
+  const work = createWork();
+  const leaving = new AbortController();
+  const first = semaphore.run('a', work.of('first'));
+  const left = semaphore.run('a', work.of('left'), leaving.signal);
+  const last = semaphore.run('a', work.of('last'));
+  leaving.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  work.end('first');
+  await turn();
+  work.end('last');
+  await Promise.all([first, last]);
+  expect(work.begun).toEqual(['first', 'last']);
 });

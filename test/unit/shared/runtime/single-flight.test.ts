@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SingleFlight } from '../../../../shared/cache/single-flight.ts';
+import { SingleFlight } from '../../../../shared/runtime/single-flight.ts';
 
 /** A fetch that the test answers. */
 function controlled() {

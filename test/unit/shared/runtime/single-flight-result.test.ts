@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sharedResult } from '../../../../shared/runtime/shared-result.ts';
+import { sharedResult } from '../../../../shared/runtime/single-flight.ts';
 
 test('askers share the run under way, and its result while it is fresh', async () => {
   let runs = 0;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PacedTurns } from '../../../../../services/api/http/paced-turns.ts';
+import { PacedTurns } from '../../../../../services/api/http/account-slots.ts';
 import { delay } from '../../../../../shared/runtime/clock.ts';
 
 beforeEach(() => {
