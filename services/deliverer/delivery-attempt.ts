@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache';
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import { decideOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { DeliveryOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
@@ -13,9 +14,7 @@ import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliv
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { AttemptAnswer } from './call-receiver.ts';
-import type { DeliveryTraces } from './delivery-traces.ts';
 import type { AttemptResult } from './dispatcher-deps.ts';
-import type { FailurePhases } from './failure-phases.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
 export interface AttemptDeps {
@@ -31,14 +30,17 @@ export interface AttemptDeps {
   clock: Clock;
   /** Monotonic clock, milliseconds: a wall clock may jump. */
   monotonic: () => number;
-  phases: FailurePhases;
+  /**
+   * Monitors whose last attempt here failed, so that a dead endpoint is one warning and not one for each attempt.
+   */
+  failing: LRUCache<string, true>;
   /** 0 ≤ random < 1. */
   random: () => number;
   deadlineMs: number;
   leaseMs: number;
   tracing?: Tracing | undefined;
-  /** Where the first attempt finds its trace. */
-  traces: Pick<DeliveryTraces, 'take'>;
+  /** The traces of sampled matches between their hint and their first attempt, by the id of the match. */
+  traces: LRUCache<string, string>;
 }
 
 /**
@@ -109,7 +111,9 @@ export async function attemptDelivery(
 }
 
 function beginSpan(delivery: ClaimedDelivery, { tracing, traces }: AttemptDeps): TraceSpan | undefined {
-  return tracing?.continue('deliver', traces.take(delivery.monitorId, delivery.seq), {
+  const traceparent = traces.get(delivery.match.id);
+  traces.delete(delivery.match.id);
+  return tracing?.continue('deliver', traceparent, {
     kind: 'client',
     attributes: { 'forum.monitor_id': delivery.monitorId, 'forum.match_id': delivery.match.id },
   });
@@ -204,8 +208,8 @@ function log(
     detail,
     traceId,
     logger,
-    phases,
-  }: Pick<AttemptDeps, 'logger' | 'phases'> & { detail: string | undefined; traceId: string | undefined },
+    failing,
+  }: Pick<AttemptDeps, 'logger' | 'failing'> & { detail: string | undefined; traceId: string | undefined },
 ): void {
   const fields = {
     monitor_id: delivery.monitorId,
@@ -221,14 +225,19 @@ function log(
     next_attempt_at: recorded?.nextAttemptAt ?? null,
     trace_id: traceId,
   };
-  const phase = phases.note(delivery.monitorId, finished.error !== null);
+  const wasFailing = failing.delete(delivery.monitorId);
+  if (finished.error !== null) failing.set(delivery.monitorId, true);
   if (!recorded)
     logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed the match');
   else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
-  else if (phase === 'begins to fail')
+  else if (finished.error !== null && !wasFailing)
     logger.warn(
       fields,
       'webhook attempt failed; further failures of this monitor are logged as info until one succeeds',
     );
-  else logger.info(fields, phase === 'works again' ? 'webhook attempt; the webhook works again' : 'webhook attempt');
+  else
+    logger.info(
+      fields,
+      wasFailing && finished.error === null ? 'webhook attempt; the webhook works again' : 'webhook attempt',
+    );
 }

@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPermits } from './attempt-permits.ts';
 import type { Responsiveness } from './attempt-permits.ts';
 import { MonitorBacklog } from './monitor-backlog.ts';
 import { EndpointSlots, endpointOf } from './endpoint-slots.ts';
-import { EndpointResponsiveness } from './endpoint-responsiveness.ts';
 import type { Endpoint } from './endpoint-slots.ts';
 import { LocalOutage } from './local-outage.ts';
 import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
@@ -14,12 +14,10 @@ interface Grant {
   endpoint: Endpoint;
   responsiveness: Responsiveness;
   count: number;
-  isProbe: boolean;
 }
 
 /** A cached target only predicts which endpoint needs a slot; the claim returns the URL that is used. */
 const TARGET_TTL_MS = 10_000;
-const MAX_TARGETS = 20_000;
 
 /**
  * Decides when pending matches are claimed and attempted.
@@ -37,10 +35,11 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private readonly limits: DispatcherLimits;
   private readonly slots: EndpointSlots;
   private readonly permits: AttemptPermits;
-  private readonly responsiveness = new EndpointResponsiveness();
+  /** How endpoints responded last, by webhook URL. A new process reads it from delivery_attempts. About 10 MB. */
+  private readonly responsiveness = new LRUCache<string, Responsiveness>({ max: 50_000 });
   private readonly outage: LocalOutage;
   private readonly backlogs = new Map<string, MonitorBacklog>();
-  private readonly targets = new Map<string, { endpoint: Endpoint | null; expiresAt: number }>();
+  private readonly targets = new LRUCache<string, { endpoint: Endpoint | null; expiresAt: number }>({ max: 20_000 });
   private readonly inFlight = new Set<Promise<void>>();
   private hintCount = 0;
   private isStopping = false;
@@ -118,29 +117,25 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   /** Takes slots and permits; returns undefined when the monitor must wait or is left to the poller. */
   private grant(backlog: MonitorBacklog, endpoint: Endpoint): Grant | undefined {
     const { holds, outcomes } = this.options;
-    const storing = holds.isHeld(endpoint.url) ? 'no' : outcomes.admits();
-    const admitted = storing === 'no' ? 'no' : this.outage.admits(endpoint.url);
-    if (admitted === 'no') {
+    if (holds.isHeld(endpoint.url) || !outcomes.isOpen || !this.outage.admits(endpoint.url)) {
       this.clearBacklog(backlog);
       return undefined;
     }
-    const isProbe = admitted === 'probe';
-    const responsiveness = backlog.permit ?? this.responsiveness.of(endpoint.url);
+    const responsiveness = backlog.permit ?? this.responsiveness.get(endpoint.url) ?? 'unknown';
     const handed = backlog.permit ? 1 : 0;
     backlog.permit = undefined;
     const waiting = backlog.isDue ? this.limits.perUrl : backlog.hintCount;
-    const takenSlots = this.slots.take(endpoint, isProbe || storing === 'probe' ? 1 : waiting);
+    const takenSlots = this.slots.take(endpoint, waiting);
     const takenPermits = handed + this.permits.take(responsiveness, Math.max(0, takenSlots - handed));
     const usable = Math.min(takenSlots, takenPermits);
     if (usable > 0) this.release({ endpoint, responsiveness }, { slots: takenSlots - usable, permits: 0 });
     else {
-      if (isProbe) this.outage.releaseProbe();
       if (takenSlots === 0) this.slots.waitFor(endpoint, backlog.monitorId);
       else this.permits.waitFor(responsiveness, backlog.monitorId);
       this.release({ endpoint, responsiveness }, { slots: takenSlots, permits: takenPermits });
       return undefined;
     }
-    return { endpoint, responsiveness, count: usable, isProbe };
+    return { endpoint, responsiveness, count: usable };
   }
 
   private async startAttempts(backlog: MonitorBacklog, grant: Grant): Promise<void> {
@@ -161,7 +156,6 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
         this.track(this.run(delivery, claimedAt, grant));
       }
     } finally {
-      if (grant.isProbe && unused === grant.count) this.outage.releaseProbe();
       this.release(grant, { slots: unused, permits: unused });
     }
   }
@@ -190,10 +184,8 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     try {
       const end = await this.options.attempt(delivery, claimedAt);
       clearTimeout(silentTimer);
-      if (end.kind === 'local fault') this.outage.attemptFailed(endpoint, end.code, grant.isProbe);
-      else if (end.kind === 'not started') {
-        if (grant.isProbe) this.outage.releaseProbe();
-      } else {
+      if (end.kind === 'local fault') this.outage.attemptFailed(endpoint.url, end.code);
+      else if (end.kind !== 'not started') {
         this.outage.attemptSent(endpoint.url);
         if (end.kind === 'answered') this.options.holds.answered(endpoint.url, end);
         // Only the receiver's time counts: a Postgres that stores outcomes slowly must not make a receiver silent.
@@ -201,7 +193,6 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
         this.responsiveness.set(endpoint.url, isSoon ? 'answering' : 'silent');
       }
     } catch (error) {
-      if (grant.isProbe) this.outage.releaseProbe();
       this.options.onError(error);
     } finally {
       clearTimeout(silentTimer);
@@ -270,8 +261,9 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   }
 
   private cacheTarget({ monitorId, webhookUrl, accountId, isAnswering }: DeliveryTarget): Endpoint | null {
-    if (webhookUrl !== null && isAnswering !== null) this.responsiveness.assume(webhookUrl, isAnswering);
-    if (this.targets.size >= MAX_TARGETS) this.targets.clear();
+    if (webhookUrl !== null && isAnswering !== null && !this.responsiveness.has(webhookUrl)) {
+      this.responsiveness.set(webhookUrl, isAnswering ? 'answering' : 'silent');
+    }
     const endpoint = webhookUrl === null ? null : endpointOf(webhookUrl, accountId);
     this.targets.set(monitorId, { endpoint, expiresAt: this.options.monotonic() + TARGET_TTL_MS });
     return endpoint;

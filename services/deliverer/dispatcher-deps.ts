@@ -51,7 +51,7 @@ export interface DispatcherDeps<Delivery extends QueuedDelivery> {
   /** One object for all dispatchers of a process that may send to the same URLs. */
   holds: EndpointHolds;
   /** Says whether outcomes of attempts can be stored, without which nothing more is claimed. */
-  outcomes: Pick<OutcomeGate, 'admits'>;
+  outcomes: Pick<OutcomeGate, 'isOpen'>;
   /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
   /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */

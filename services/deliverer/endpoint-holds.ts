@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { MAX_RETRY_AFTER_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 
 /** What a receiver answered, as far as it tells when it takes the next delivery. */
@@ -18,8 +19,6 @@ const ONE_MORE_AFTER_MS = 60_000;
 const LONGEST_REFUSAL_MS = MAX_RETRY_AFTER_MS;
 /** Longer than the longest delay before a retry, so that a receiver that refuses for ever is recognised at the next. */
 const FORGOTTEN_AFTER_MS = 3 * 3_600_000;
-/** A few megabytes; the endpoints whose last refusal is oldest are evicted first. */
-const MAX_ENDPOINTS = 20_000;
 
 /**
  * Holds back a webhook URL whose receiver asked for a pause: 429 or 503 with Retry-After. Without it each pending match
@@ -34,7 +33,7 @@ const MAX_ENDPOINTS = 20_000;
  */
 export class EndpointHolds {
   private readonly monotonic: () => number;
-  private readonly holds = new Map<string, Hold>();
+  private readonly holds = new LRUCache<string, Hold>({ max: 20_000 });
 
   /** @param monotonic milliseconds */
   constructor(monotonic: () => number) {
@@ -63,8 +62,6 @@ export class EndpointHolds {
     const now = this.monotonic();
     const refusedSince = hold?.refusedSince ?? now;
     const waitMs = now - refusedSince >= LONGEST_REFUSAL_MS ? 0 : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-    this.holds.delete(url);
-    if (this.holds.size >= MAX_ENDPOINTS) this.holds.delete(this.holds.keys().next().value!);
     // Of several attempts that are refused together the longest pause counts.
     this.holds.set(url, { until: Math.max(hold?.until ?? now, now + waitMs), refusedSince });
   }

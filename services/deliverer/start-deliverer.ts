@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
@@ -37,12 +38,10 @@ import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import type { AttemptDeps } from './delivery-attempt.ts';
 import { startEventDeliveries } from './events/start-event-deliveries.ts';
-import { DeliveryTraces } from './delivery-traces.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
 import { EndpointHolds } from './endpoint-holds.ts';
-import { FailurePhases } from './failure-phases.ts';
 import { createBatchedQueue } from './batched-delivery-queue.ts';
 import { OutcomeGate } from './outcome-gate.ts';
 import { WebhookKeys } from './webhook-keys.ts';
@@ -97,16 +96,11 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const clock = deps.clock ?? systemClock;
   const attempts = createAttemptPublisher(deps);
   attempts.sweep();
-  const traces = new DeliveryTraces();
+  const traces = new LRUCache<string, string>({ max: 10_000 });
   const monotonic = deps.monotonic ?? (() => performance.now());
   const holds = new EndpointHolds(monotonic);
   const outage = createOutageLog(deps, 'delivering');
-  const gate = new OutcomeGate({
-    what: 'storing the outcome of a webhook attempt',
-    logger: deps.logger,
-    outage,
-    monotonic,
-  });
+  const gate = new OutcomeGate({ what: 'storing the outcome of a webhook attempt', logger: deps.logger, outage });
   const dispatcher = createDispatcher({ ...deps, monotonic }, { attempts, traces, clock, holds, outage, gate });
   const consumer = await startHintConsumer(deps, { dispatcher, traces, clock });
   const events = startEvents({ ...deps, monotonic }, clock, holds);
@@ -149,7 +143,7 @@ async function startHintConsumer(
     dispatcher,
     traces,
     clock,
-  }: { dispatcher: DeliveryDispatcher<ClaimedDelivery>; traces: DeliveryTraces; clock: Clock },
+  }: { dispatcher: DeliveryDispatcher<ClaimedDelivery>; traces: AttemptDeps['traces']; clock: Clock },
 ): Promise<BatchConsumer> {
   const { publisher, metrics, logger } = deps;
   return startBatchConsumer({
@@ -164,7 +158,8 @@ async function startHintConsumer(
       const stale = clock() - MAX_HINT_AGE_MS;
       for (const { record, value } of parsed) {
         if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
-        if (deps.tracing) traces.note(value.monitor_id, value.seq, traceparentOf(record.headers));
+        const traceparent = deps.tracing && traceparentOf(record.headers);
+        if (traceparent !== undefined) traces.set(value.match_id, traceparent);
         dispatcher.addHint(value.monitor_id, value.seq);
       }
       return { poison };
@@ -176,7 +171,7 @@ function createDispatcher(
   deps: DelivererDeps & { monotonic: () => number },
   collaborators: {
     attempts: AttemptPublisher;
-    traces: DeliveryTraces;
+    traces: AttemptDeps['traces'];
     clock: Clock;
     holds: EndpointHolds;
     outage: OutageLog;
@@ -192,7 +187,7 @@ function createDispatcher(
   const attemptDeps: AttemptDeps = {
     ...deps,
     ...collaborators,
-    phases: new FailurePhases(),
+    failing: new LRUCache({ max: 10_000 }),
     keys: new WebhookKeys(deps.secretBox),
     random: deps.random ?? Math.random,
     deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,

@@ -45,7 +45,7 @@ const STOP_TIMEOUT_MS = 9_000;
  */
 export function startEventDeliveries(deps: EventDeliveryDeps): Running {
   const { pool, logger, outage, onError, monotonic } = deps;
-  const gate = new OutcomeGate({ what: 'storing the outcome of an event attempt', logger, outage, monotonic });
+  const gate = new OutcomeGate({ what: 'storing the outcome of an event attempt', logger, outage });
   const dispatcher = new DeliveryDispatcher<ClaimedEvent>({
     queue: eventQueue(deps),
     monotonic,

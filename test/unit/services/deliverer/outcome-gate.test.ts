@@ -6,13 +6,11 @@ import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 const diskFull = () => Object.assign(new Error('could not extend file'), { code: '53100' });
 
 class GateBench {
-  now = 0;
   /** What the gate said at each try to store. */
-  readonly said: string[] = [];
+  readonly said: boolean[] = [];
   readonly gate = new OutcomeGate({
     what: 'storing',
     logger: silentLogger(),
-    monotonic: () => this.now,
     minMs: 1,
   });
 
@@ -20,7 +18,7 @@ class GateBench {
   store(failures: number, result: string | undefined): Promise<string | undefined> {
     let tries = 0;
     return this.gate.store(() => {
-      this.said.push(this.gate.admits());
+      this.said.push(this.gate.isOpen);
       return tries++ < failures ? Promise.reject(diskFull()) : Promise.resolve(result);
     });
   }
@@ -30,46 +28,15 @@ test('after the third failure of an outcome nothing is claimed until it is store
   const bench = new GateBench();
   expect(await bench.store(2, 'stored')).toBe('stored');
   expect(await bench.store(5, 'stored')).toBe('stored');
-  expect(bench.said).toEqual([...Array<string>(6).fill('yes'), 'no', 'no', 'no']);
-  expect(bench.gate.admits()).toBe('yes');
-});
-
-test('one outcome that is stored lets those that wait come first, for two seconds', async () => {
-  const bench = new GateBench();
-  const waiting = bench.store(Number.POSITIVE_INFINITY, undefined);
-  const ended = expect(waiting).rejects.toThrow('could not extend file');
-  const triedAgain = async () => {
-    for (const before = bench.said.length; bench.said.length <= before + 1;) await turn();
-  };
-  while (bench.gate.admits() !== 'no') await turn();
-  await bench.store(0, 'stored');
-  bench.now += 1_999;
-  expect(bench.gate.admits()).toBe('no');
-  bench.now += 1;
-  expect(bench.gate.admits()).toBe('yes');
-  await triedAgain();
-  expect(bench.gate.admits()).toBe('no');
-  bench.gate.giveUp();
-  await ended;
-});
-
-test('when other processes took all matches over, a single one is claimed every half a minute', async () => {
-  const bench = new GateBench();
-  expect(await bench.store(3, undefined)).toBeUndefined();
-  const said = [29_999, 1, 0, 29_999, 1].map((pause) => {
-    bench.now += pause;
-    return bench.gate.admits();
-  });
-  expect(said).toEqual(['no', 'probe', 'no', 'no', 'probe']);
-  expect(await bench.store(0, 'stored')).toBe('stored');
-  expect(bench.gate.admits()).toBe('yes');
+  expect(bench.said).toEqual([...Array<boolean>(6).fill(true), false, false, false]);
+  expect(bench.gate.isOpen).toBe(true);
 });
 
 test('an error that is no outage is thrown at once', async () => {
   const bench = new GateBench();
   const fault = Object.assign(new Error('no such column'), { code: '42703' });
   await expect(bench.gate.store(() => Promise.reject(fault))).rejects.toThrow('no such column');
-  expect(bench.gate.admits()).toBe('yes');
+  expect(bench.gate.isOpen).toBe(true);
 });
 
 test('a stop gives up with the last error, and later outcomes are tried once', async () => {

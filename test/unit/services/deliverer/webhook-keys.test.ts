@@ -5,7 +5,7 @@ import { newWebhookSecret } from '../../../../shared/domain/webhooks/webhook-sec
 
 test('a sealed secret that was copied to another monitor does not open there, also when its keys are known', () => {
   const box = createSecretBox('a secret key of the tests, long enough');
-  const keys = new WebhookKeys(box, 2);
+  const keys = new WebhookKeys(box);
   const sealed = box.seal(newWebhookSecret(), 'mon_a');
   keys.of('mon_a', sealed);
   expect(() => keys.of('mon_b', sealed)).toThrow();
