@@ -96,3 +96,104 @@ export class AttemptPermits {
     return Math.floor(this.total * share);
   }
 }
+
+/** The keys by which attempts in flight are counted. */
+export interface Endpoint {
+  url: string;
+  /** Scheme, host and port. */
+  origin: string;
+  /** The account and the origin. */
+  share: string;
+}
+
+export function endpointOf(url: string, accountId: string | null): Endpoint {
+  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  return { url, origin, share: `${accountId}|${origin}` };
+}
+
+/**
+ * The part of an origin's slots that one account may hold: otherwise 16 URLs of an account that hang would hold all of
+ * a host that many accounts use, such as a chat's.
+ */
+const SHARE = 1 / 4;
+
+/**
+ * Limits the attempts in flight per webhook URL, per origin, and per origin and account in this process: one slot per
+ * attempt.
+ *
+ * Monitors wait for a slot in one queue per origin. A free slot goes to the first waiting monitor whose own URL and
+ * account have room, so no URL, monitor or account that is busy starves the others of its origin.
+ */
+export class EndpointSlots {
+  private readonly perUrl: number;
+  private readonly perOrigin: number;
+  private readonly perShare: number;
+  private readonly roomOf: (url: string) => number;
+  private readonly urls = new Map<string, number>();
+  private readonly origins = new Map<string, number>();
+  private readonly shares = new Map<string, number>();
+  /** By origin: waiting monitor id to its endpoint, first come first served. */
+  private readonly waiting = new Map<string, Map<string, Endpoint>>();
+
+  /** @param roomOf how many attempts a URL may have in flight now, where that may be fewer than `perUrl` */
+  constructor(perUrl: number, perOrigin: number, roomOf: (url: string) => number = () => perUrl) {
+    this.perUrl = perUrl;
+    this.perOrigin = perOrigin;
+    this.perShare = Math.ceil(perOrigin * SHARE);
+    this.roomOf = roomOf;
+  }
+
+  /** Takes up to `limit` slots and returns how many it took. */
+  take(endpoint: Endpoint, limit: number): number {
+    const taken = Math.min(limit, this.free(endpoint));
+    if (taken > 0) this.count(endpoint, taken);
+    return taken;
+  }
+
+  /** Returns slots to the endpoint; returns the waiting monitors that still want a slot and may take one now. */
+  release(endpoint: Endpoint, count: number, wantsOne: (monitorId: string) => boolean): string[] {
+    this.count(endpoint, -count);
+    const queue = this.waiting.get(endpoint.origin);
+    if (!queue) return [];
+    const woken = new Map<string, Endpoint>();
+    for (const [monitorId, waiter] of queue) {
+      if ((this.origins.get(endpoint.origin) ?? 0) >= this.perOrigin) break;
+      const wanting = wantsOne(monitorId);
+      if (wanting && this.free(waiter) === 0) continue;
+      queue.delete(monitorId);
+      if (!wanting) continue;
+      woken.set(monitorId, waiter);
+      // No slot is offered twice, or all monitors of a busy account would be woken for one.
+      this.count(waiter, 1);
+    }
+    for (const waiter of woken.values()) this.count(waiter, -1);
+    if (queue.size === 0) this.waiting.delete(endpoint.origin);
+    return [...woken.keys()];
+  }
+
+  /** Adds a monitor to the end of its origin's queue; a monitor that is already in it keeps its position. */
+  waitFor(endpoint: Endpoint, monitorId: string): void {
+    const queue = this.waiting.get(endpoint.origin) ?? new Map<string, Endpoint>();
+    queue.set(monitorId, endpoint);
+    this.waiting.set(endpoint.origin, queue);
+  }
+
+  private free(endpoint: Endpoint): number {
+    const ofUrl = Math.min(this.perUrl, this.roomOf(endpoint.url)) - (this.urls.get(endpoint.url) ?? 0);
+    const ofOrigin = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
+    const ofShare = this.perShare - (this.shares.get(endpoint.share) ?? 0);
+    return Math.max(0, Math.min(ofUrl, ofOrigin, ofShare));
+  }
+
+  private count(endpoint: Endpoint, change: number): void {
+    add(this.urls, endpoint.url, change);
+    add(this.origins, endpoint.origin, change);
+    add(this.shares, endpoint.share, change);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

@@ -14,7 +14,7 @@ import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliv
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { AttemptAnswer } from './call-receiver.ts';
-import type { AttemptResult } from './dispatcher-deps.ts';
+import type { AttemptResult } from './delivery-dispatcher.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
 export interface AttemptDeps {

@@ -1,13 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
-import { AttemptPermits } from './attempt-permits.ts';
-import type { Responsiveness } from './attempt-permits.ts';
-import { MonitorBacklog } from './monitor-backlog.ts';
-import { EndpointSlots, endpointOf } from './endpoint-slots.ts';
-import type { Endpoint } from './endpoint-slots.ts';
-import { LocalOutage } from './local-outage.ts';
-import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
-import type { Claim, DispatcherLimits, DispatcherDeps, QueuedDelivery } from './dispatcher-deps.ts';
+import { AttemptPermits, EndpointSlots, endpointOf } from './attempt-permits.ts';
+import type { Responsiveness, Endpoint } from './attempt-permits.ts';
+import { LocalOutage } from './endpoint-holds.ts';
+import type { EndpointHolds, ReceiverAnswer, LocalOutageDeps } from './endpoint-holds.ts';
+import type { OutcomeGate } from './outcome-gate.ts';
 
 /** Permission for `count` attempts at an endpoint: that many slots of the endpoint and permits of the process. */
 interface Grant {
@@ -272,5 +269,135 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private track(work: Promise<void>): void {
     this.inFlight.add(work);
     void work.finally(() => this.inFlight.delete(work));
+  }
+}
+
+/** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
+interface QueuedDelivery {
+  /** Order within the monitor. */
+  seq: number;
+  /** Attempts made so far. */
+  attempt: number;
+  webhookUrl: string;
+}
+
+/** The dispatcher's view of the pending matches in the database. Each claim is committed when its promise resolves. */
+export interface DeliveryQueue<Delivery extends QueuedDelivery> {
+  target(monitorId: string): Promise<DeliveryTarget>;
+  claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim<Delivery>>;
+  claimDue(monitorId: string, limit: number): Promise<Claim<Delivery>>;
+  release(deliveries: readonly Delivery[]): Promise<void>;
+  /**
+   * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns
+   * whether there may be more.
+   */
+  skipUndeliverable(monitorId: string): Promise<boolean>;
+}
+
+export interface Claim<Delivery> {
+  deliveries: Delivery[];
+  /** Monotonic time just before the claim was sent. The leases end no earlier than `claimedAt` plus their length. */
+  claimedAt: number;
+}
+
+/** Result of an attempt. With `local fault` and `not started` the lease of the match was released. */
+export type AttemptResult =
+  | ({
+      kind: 'answered';
+      /** From the start until the receiver's answer, without storing the outcome. */
+      afterMs: number;
+    } & ReceiverAnswer)
+  | { kind: 'unanswered' | 'not started' }
+  | { kind: 'local fault'; code: string };
+
+interface DispatcherDeps<Delivery extends QueuedDelivery> {
+  queue: DeliveryQueue<Delivery>;
+  /**
+   * Makes one attempt, from the first byte to the stored outcome. Called in match order; must start its request before
+   * it returns.
+   */
+  attempt: (delivery: Delivery, claimedAt: number) => Promise<AttemptResult>;
+  /** One object for all dispatchers of a process that may send to the same URLs. */
+  holds: EndpointHolds;
+  /** Says whether outcomes of attempts can be stored, without which nothing more is claimed. */
+  outcomes: Pick<OutcomeGate, 'isOpen'>;
+  /** All sending was paused because of local faults, or resumed. */
+  onOutage: LocalOutageDeps['onChange'];
+  /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */
+  onError: (error: unknown) => void;
+  /** Monotonic clock, milliseconds. */
+  monotonic: () => number;
+  limits?: Partial<DispatcherLimits>;
+}
+
+export interface DispatcherLimits {
+  /** Maximum concurrent attempts of this process, counted from the claim on (`AttemptPermits`). */
+  total: number;
+  /** Maximum concurrent attempts per webhook URL (`EndpointSlots`). */
+  perUrl: number;
+  /** Maximum concurrent attempts per scheme, host and port; an account has at most a quarter (`EndpointSlots`). */
+  perOrigin: number;
+  /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
+  silentAfterMs: number;
+  /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
+  hints: number;
+}
+
+/** `bench -- delivery --at-once N` measures the total. */
+export const MAX_CONCURRENT_ATTEMPTS = 1_024;
+const DEFAULT_LIMITS: DispatcherLimits = {
+  total: MAX_CONCURRENT_ATTEMPTS,
+  perUrl: 4,
+  perOrigin: 64,
+  silentAfterMs: 1_000,
+  hints: 50_000,
+};
+
+/**
+ * What this process knows of one monitor's pending matches: hints, and whether matches are due in the database. One
+ * loop at a time works on a backlog, so that the monitor's attempts start in match order. In memory only: after a crash
+ * the poller finds the rows.
+ */
+class MonitorBacklog {
+  readonly monitorId: string;
+  /** A permit that was handed to this monitor while it waited, as the responsiveness that the permit counts for. */
+  permit: Responsiveness | undefined;
+  /** The database has matches whose next attempt is due. They are claimed before hints, which are newer. */
+  isDue = false;
+  isRunning = false;
+  /** Seqs of new matches, ascending, without duplicates. */
+  private hints: number[] = [];
+
+  constructor(monitorId: string) {
+    this.monitorId = monitorId;
+  }
+
+  get hintCount(): number {
+    return this.hints.length;
+  }
+
+  get isIdle(): boolean {
+    return !this.isDue && this.hints.length === 0;
+  }
+
+  /** Returns false for a seq that is already present. Hints arrive nearly in order, so the search starts at the end. */
+  addHint(seq: number): boolean {
+    let index = this.hints.length;
+    while (index > 0 && this.hints[index - 1]! > seq) index--;
+    if (this.hints[index - 1] === seq) return false;
+    this.hints.splice(index, 0, seq);
+    return true;
+  }
+
+  /** Removes and returns the first `count` hints. */
+  takeHints(count: number): number[] {
+    return this.hints.splice(0, count);
+  }
+
+  /** Removes hints of matches that were claimed as due; returns how many it removed. */
+  dropHints(seqs: readonly number[]): number {
+    const before = this.hints.length;
+    if (before > 0) this.hints = this.hints.filter((seq) => !seqs.includes(seq));
+    return before - this.hints.length;
   }
 }

@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
-import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
-import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
@@ -15,6 +15,7 @@ import type { Publisher } from '../../shared/kafka/publisher.ts';
 import { awayEngine } from '../../shared/outages/away-engine.ts';
 import { OutageLog } from '../../shared/outages/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { toError } from '../../shared/runtime/errors.ts';
@@ -22,27 +23,32 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
-import { releaseLeases } from '../../shared/stores/deliveries/deliveries.ts';
-import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
+import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
+import {
+  releaseLeases,
+  claimDueMatches,
+  claimNewMatches,
+  skipUndeliverable,
+} from '../../shared/stores/deliveries/deliveries.ts';
+import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import {
   markAttemptsPublished,
   readUnpublishedAttempts,
 } from '../../shared/stores/deliveries/delivery-publications.ts';
-import { readDueMonitors } from '../../shared/stores/deliveries/delivery-queue.ts';
+import { readDueMonitors, readDeliveryTargets } from '../../shared/stores/deliveries/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import type { AttemptDeps } from './delivery-attempt.ts';
-import { startEventDeliveries } from './events/start-event-deliveries.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
-import type { DispatcherLimits } from './dispatcher-deps.ts';
+import type { DispatcherLimits, Claim, DeliveryQueue } from './delivery-dispatcher.ts';
 import { startDuePoller } from './due-poller.ts';
 import { EndpointHolds } from './endpoint-holds.ts';
-import { createBatchedQueue } from './batched-delivery-queue.ts';
+import { startEventDeliveries } from './events/start-event-deliveries.ts';
 import { OutcomeGate } from './outcome-gate.ts';
 import { WebhookKeys } from './webhook-keys.ts';
 
@@ -251,5 +257,55 @@ function errorHandler(deps: DelivererDeps, outage: OutageLog): (error: unknown) 
   return (error) => {
     if (awayEngine(error) !== undefined) outage.failed(error);
     else deps.fatal(toError(error));
+  };
+}
+
+interface BatchedQueueDeps {
+  pool: Pool;
+  /** Monotonic clock, milliseconds. */
+  monotonic: () => number;
+  leaseMs: number;
+}
+
+/**
+ * The queue of pending matches in Postgres. Concurrent calls of several monitors are combined into one statement, so a
+ * thousand endpoints with one match each cost a few statements and not a thousand; a single call is not delayed.
+ *
+ * Before: `DeliveryDispatcher` decides how many matches of a monitor to claim. After: it starts an attempt for each
+ * claimed match. A claim commits a lease of `leaseMs` and uses up no attempt: after a crash the lease ends and another
+ * process claims the match.
+ */
+function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue<ClaimedDelivery> {
+  const targets = new CallBatcher<string, DeliveryTarget>({
+    run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
+  });
+  const claims = <Request extends { monitorId: string }>(
+    claim: (requests: readonly Request[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
+  ) =>
+    new CallBatcher<Request, Claim<ClaimedDelivery>>({
+      async run(requests) {
+        const claimedAt = monotonic();
+        const claimed = await claim(requests, { token: randomUUID(), lengthMs: leaseMs });
+        const byMonitor = Map.groupBy(claimed, ({ monitorId }) => monitorId);
+        return requests.map(({ monitorId }) => ({ claimedAt, deliveries: byMonitor.get(monitorId) ?? [] }));
+      },
+    });
+  const newMatches = claims<{ monitorId: string; seqs: readonly number[] }>((requests, lease) =>
+    claimNewMatches(pool, requests, lease),
+  );
+  const dueMatches = claims<{ monitorId: string; limit: number }>((requests, lease) =>
+    claimDueMatches(pool, requests, lease),
+  );
+  return {
+    target: (monitorId) => targets.call(monitorId),
+    claimNew: (monitorId, seqs) => newMatches.call({ monitorId, seqs }),
+    claimDue: (monitorId, limit) => dueMatches.call({ monitorId, limit }),
+    async release(deliveries) {
+      const first = deliveries[0];
+      if (!first) return;
+      const seqs = deliveries.map(({ seq }) => seq);
+      await releaseLeases(pool, first.monitorId, seqs, first.leaseToken);
+    },
+    skipUndeliverable: (monitorId) => skipUndeliverable(pool, monitorId),
   };
 }

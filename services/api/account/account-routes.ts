@@ -11,8 +11,7 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { accountDeletedMail } from '../notices/account-deleted-mail.ts';
 import type { AccountDeps } from './account-deps.ts';
-import { grantRoutes } from './grant-routes.ts';
-import { keyRoutes } from './key-routes.ts';
+import { grantRoutes, keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';
 import { usageRoute } from './usage-route.ts';
 

@@ -1,15 +1,18 @@
 import type { z } from 'zod';
 import { createKeyBody } from '../../../schemas/api/account.ts';
-import type { ApiKey } from '../../../schemas/api/account.ts';
+import type { ApiKey, AccountGrantResource } from '../../../schemas/api/account.ts';
 import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
+import { listAccountGrants, revokeGrant } from '../../../shared/stores/accounts/account-grants.ts';
+import type { AccountGrant } from '../../../shared/stores/accounts/account-grants.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { ApiError } from '../http/api-error.ts';
-import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
+import { runIdempotentRequest } from '../admission/idempotent-request.ts';
+import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { newKeyMail } from '../notices/new-key-mail.ts';
@@ -124,5 +127,34 @@ function keyResource({ id, name, scopes, createdAt, lastUsedAt }: StoredApiKey):
     scopes: scopes as ApiKey['scopes'],
     created_at: createdAt.toISOString(),
     last_used_at: lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+/** The routes about programs that the account authorised by signing in for the tool server. */
+export function grantRoutes(deps: AccountDeps): Route[] {
+  return [
+    { method: 'get', path: '/v1/account/grants', scope: 'account', handle: (call) => listGrants(deps, call) },
+    { method: 'delete', path: '/v1/account/grants/:id', scope: 'account', handle: (call) => revokeOne(deps, call) },
+  ];
+}
+
+async function listGrants({ pool, secretBox }: AccountDeps, { caller }: Call): Promise<Answer> {
+  const grants = await listAccountGrants(pool, new SealedRecords(pool, secretBox), caller.accountId);
+  return { status: 200, body: { items: grants.map(grantResource) } };
+}
+
+async function revokeOne({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {
+  if (!(await revokeGrant(pool, caller.accountId, id))) throw new ApiError('not_found', 'No such grant.');
+  return { status: 200, body: { status: 'revoked' } };
+}
+
+function grantResource(grant: AccountGrant): AccountGrantResource {
+  return {
+    id: grant.id,
+    client_id: grant.clientId,
+    client_name: grant.clientName,
+    scopes: grant.scopes,
+    granted_at: grant.grantedAt.toISOString(),
+    last_used_at: grant.lastUsedAt?.toISOString() ?? null,
   };
 }

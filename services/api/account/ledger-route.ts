@@ -1,9 +1,12 @@
-import { ledgerQuery } from '../../../schemas/api/account.ts';
+import { stringify } from 'csv-stringify/sync';
+import { ledgerQuery, ledgerEntry } from '../../../schemas/api/account.ts';
+import type { LedgerEntry } from '../../../schemas/api/account.ts';
 import { readLedgerPage } from '../../../shared/stores/ledger/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/stores/ledger/ledger-pages.ts';
+import { withoutFormulas } from '../http/csv-formulas.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
-import { csvOf, entryOf } from './ledger-csv.ts';
 
 const CSV = 'text/csv';
 const PATH = '/v1/account/ledger';
@@ -36,4 +39,29 @@ async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: C
     body: Buffer.from(csvOf(items)),
     headers: { ...headers, 'Content-Type': `${CSV}; charset=utf-8` },
   };
+}
+
+/** An entry as the API shows it. */
+export function entryOf(stored: StoredLedgerEntry): LedgerEntry {
+  return ledgerEntry.parse({
+    id: String(stored.id),
+    created_at: stored.createdAt.toISOString(),
+    kind: stored.kind,
+    amount: stored.amount,
+    balance_after: stored.balanceAfter,
+    reference: stored.reference,
+    request_id: stored.requestId,
+    route: stored.route,
+    key_id: stored.keyId,
+  });
+}
+
+/** CSV by RFC 4180. Cells that a spreadsheet would read as a formula are turned into text. */
+export function csvOf(items: readonly LedgerEntry[], { header = true } = {}): string {
+  return stringify([...items], {
+    header,
+    columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference', 'request_id', 'route', 'key_id'],
+    record_delimiter: 'windows',
+    cast: { string: withoutFormulas },
+  });
 }

@@ -1,19 +1,25 @@
 import { LRUCache } from 'lru-cache';
+import type { z } from 'zod';
 import { coverageQuery } from '../../../schemas/api/coverage.ts';
-import type { Coverage } from '../../../schemas/api/coverage.ts';
+import type { Coverage, CoverageGap, CoverageHour, CoverageTotal } from '../../../schemas/api/coverage.ts';
+import { combineCompleteness } from '../../../shared/domain/coverage/combine-completeness.ts';
+import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
+import { mergeLags } from '../../../shared/domain/coverage/lag-histogram.ts';
+import { postShare } from '../../../shared/domain/coverage/post-share.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import { countGapsByHour, countGapsOpenAt } from '../../../shared/stores/crawl/coverage-sources.ts';
+import type { HourGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
 import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
+import type { HourCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { PacedTurns } from '../http/account-slots.ts';
-import { parseRequest } from '../http/invalid-request.ts';
+import { parseRequest, invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
-import { coverageAnswer } from './coverage-answer.ts';
-import { coverageRange } from './coverage-range.ts';
-import type { CoverageRange } from './coverage-range.ts';
-import { MeasuredHours } from './measured-hours.ts';
+import { MeasuredHours, lagsOf } from './measured-hours.ts';
+import type { MeasuredHour } from './measured-hours.ts';
 
 /** How many gaps an answer lists. */
 const MAX_GAPS = 200;
@@ -22,7 +28,7 @@ const FRESH_MS = 5_000;
 /** An answer about 31 days has 0.7 MB. */
 const MAX_KEPT = 16;
 
-export interface CoverageDeps {
+interface CoverageDeps {
   pool: Queryable;
   clock: Clock;
 }
@@ -66,4 +72,195 @@ async function read(pool: Queryable, measured: MeasuredHours, range: CoverageRan
     listGaps(pool, { ...range, limit: MAX_GAPS }),
   ]);
   return coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, clock());
+}
+
+const HOUR_MS = 3_600_000;
+const DEFAULT_HOURS = 24;
+const MAX_DAYS = 31;
+const MAX_HOURS = MAX_DAYS * 24;
+
+/** Whole hours in milliseconds since 1970: from the start of the first until the end of the last. */
+interface CoverageRange {
+  from: number;
+  to: number;
+}
+
+/**
+ * The whole hours that a query asks for, none after the hour of `now` (milliseconds since 1970).
+ *
+ * @throws ApiError invalid_request
+ */
+export function coverageRange(query: z.output<typeof coverageQuery>, now: number): CoverageRange {
+  const latest = endOfHour(now);
+  const wantedTo = query.to === undefined ? now : Date.parse(query.to);
+  const to = Math.min(endOfHour(wantedTo), latest);
+  if (query.from === undefined) return { from: to - DEFAULT_HOURS * HOUR_MS, to };
+  const wantedFrom = Date.parse(query.from);
+  if (wantedFrom >= wantedTo) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
+  const from = Math.floor(wantedFrom / HOUR_MS) * HOUR_MS;
+  if (from >= latest) throw invalidRequest([{ field: 'from', message: 'must not be in the future' }]);
+  if (to - from > MAX_HOURS * HOUR_MS) {
+    throw invalidRequest([{ field: 'from', message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
+  }
+  return { from, to };
+}
+
+function endOfHour(time: number): number {
+  return Math.ceil(time / HOUR_MS) * HOUR_MS;
+}
+
+/** What the stores know of a range. */
+export interface StoredRange {
+  hours: readonly MeasuredHour[];
+  calls: readonly HourCalls[];
+  gapsByHour: readonly HourGaps[];
+  /** Gaps that were open when the range began. */
+  openBefore: number;
+  /** The newest gaps of the range. */
+  gaps: readonly ListedGap[];
+}
+
+/** One hour of a range. */
+interface Hour {
+  at: number;
+  /** An hour of a version that cannot be read counts as not measured; the rollup computes recent ones anew. */
+  stored: MeasuredHour | undefined;
+  calls: readonly HourCalls[];
+  gaps: CoverageTotal['gaps'];
+  /** The part of the hour that is over by now. */
+  elapsed: number;
+}
+
+/** Builds the answer of GET /v1/coverage. `now` in milliseconds since 1970. */
+export function coverageAnswer(range: CoverageRange, stored: StoredRange, now: number): Coverage {
+  const hours = hoursOf(range, stored, now);
+  const iso = (time: number): string => new Date(time).toISOString();
+  return {
+    from: iso(range.from),
+    to: iso(range.to),
+    hours: hours.map((hour): CoverageHour => ({
+      hour: iso(hour.at),
+      measured_at: hour.stored?.computedAt.toISOString() ?? null,
+      ...figuresOf([hour]),
+    })),
+    total: figuresOf(hours),
+    gaps: stored.gaps.map(gapOf),
+    gap_count: stored.openBefore + hours.reduce((sum, { gaps }) => sum + gaps.opened, 0),
+  };
+}
+
+function hoursOf({ from, to }: CoverageRange, stored: StoredRange, now: number): Hour[] {
+  const rows = new Map(stored.hours.map((row) => [row.hour.getTime(), row]));
+  const calls = Map.groupBy(stored.calls, ({ hour }) => hour.getTime());
+  const gaps = new Map(stored.gapsByHour.map((counts) => [counts.hour.getTime(), counts]));
+  const hours: Hour[] = [];
+  let open = stored.openBefore;
+  for (let at = from; at < to; at += HOUR_MS) {
+    const { opened, closed } = gaps.get(at) ?? { opened: 0, closed: 0 };
+    open = Math.max(0, open + opened - closed);
+    hours.push({
+      at,
+      stored: rows.get(at),
+      calls: calls.get(at) ?? [],
+      gaps: { opened, closed, open },
+      elapsed: Math.min(1, Math.max(0, (now - at) / HOUR_MS)),
+    });
+  }
+  return hours;
+}
+
+/** The figures of some hours together, oldest first; at least one. */
+function figuresOf(hours: readonly Hour[]): CoverageTotal {
+  const known = hours.flatMap(({ stored }) => (stored === undefined ? [] : [stored.coverage]));
+  return {
+    seen: seenIn(known),
+    late: sum(known, ({ late }) => late),
+    tombstones: sum(known, ({ tombstones }) => tombstones),
+    completeness: { posts: postsIn(known), comments: commentsIn(known) },
+    lag_seconds: lagsIn(hours),
+    gaps: {
+      opened: sum(hours, ({ gaps }) => gaps.opened),
+      closed: sum(hours, ({ gaps }) => gaps.closed),
+      open: hours.at(-1)?.gaps.open ?? 0,
+    },
+    budget: budgetOf(hours),
+  };
+}
+
+function seenIn(known: readonly HourCoverage[]): CoverageTotal['seen'] {
+  const bySource: Record<string, { posts: number; comments: number }> = {};
+  for (const { seen } of known) {
+    for (const [source, { posts, comments }] of Object.entries(seen)) {
+      const counts = (bySource[source] ??= { posts: 0, comments: 0 });
+      counts.posts += posts;
+      counts.comments += comments;
+    }
+  }
+  const counts = Object.values(bySource);
+  return {
+    posts: sum(counts, ({ posts }) => posts),
+    comments: sum(counts, ({ comments }) => comments),
+    by_source: bySource,
+  };
+}
+
+function postsIn(known: readonly HourCoverage[]): CoverageTotal['completeness']['posts'] {
+  const hours = known.flatMap(({ posts }) => posts ?? []);
+  const posts = { found: sum(hours, ({ found }) => found), unread: sum(hours, ({ unread }) => unread) };
+  const share = postShare(posts);
+  return share === undefined ? null : { share, ...posts };
+}
+
+function commentsIn(known: readonly HourCoverage[]): CoverageTotal['completeness']['comments'] {
+  const hours = known.flatMap(({ comments }) => comments ?? []);
+  const combined = combineCompleteness(hours);
+  return combined === undefined ? null : { ...combined, threads: sum(hours, ({ threads }) => threads) };
+}
+
+function lagsIn(hours: readonly Hour[]): CoverageTotal['lag_seconds'] {
+  const known = hours.flatMap(({ stored }) => stored ?? []);
+  const [only] = known;
+  if (known.length === 1 && only !== undefined) return only.lags;
+  return lagsOf(mergeLags(known.map(({ coverage }) => coverage.lags)));
+}
+
+/** `allowed` is null unless it is known of every hour in which calls were made. */
+function budgetOf(hours: readonly Hour[]): CoverageTotal['budget'] {
+  const byLane: Record<string, { used: number; refused: number }> = {};
+  for (const { lane, taken, refused } of hours.flatMap(({ calls }) => calls)) {
+    const counts = (byLane[lane] ??= { used: 0, refused: 0 });
+    counts.used += taken;
+    counts.refused += refused;
+  }
+  const used = hours.filter(({ stored, calls }) => calls.length > 0 || (stored?.callsPerSecond ?? null) !== null);
+  const allowed = used.map(({ stored, elapsed }) =>
+    stored === undefined || stored.callsPerSecond === null ? undefined : stored.callsPerSecond * 3_600 * elapsed,
+  );
+  const isKnown = allowed.length > 0 && !allowed.includes(undefined);
+  return {
+    allowed: isKnown ? Math.round(sum(allowed, (calls) => calls ?? 0)) : null,
+    used: sum(Object.values(byLane), (counts) => counts.used),
+    by_lane: byLane,
+  };
+}
+
+function gapOf(gap: ListedGap): CoverageGap {
+  const iso = (time: number | undefined): string | null => (time === undefined ? null : new Date(time).toISOString());
+  return {
+    id: String(gap.id),
+    source: gap.source,
+    reason: gap.reason,
+    opened_at: new Date(gap.openedAt).toISOString(),
+    closed_at: iso(gap.closedAt),
+    outcome: gap.outcome ?? null,
+    created_from: iso(gap.afterAt),
+    created_to: iso(gap.beforeAt),
+    after: gap.afterThing ?? null,
+    before: gap.beforeThing ?? null,
+    found: gap.found,
+  };
+}
+
+function sum<T>(values: readonly T[], numberOf: (value: T) => number): number {
+  return values.reduce((total, value) => total + numberOf(value), 0);
 }

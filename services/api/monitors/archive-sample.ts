@@ -1,9 +1,11 @@
 import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ComparedTexts } from '../../../shared/domain/suggestions/suggest.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
+import { sampleArchivedWords } from '../../../shared/stores/archive/archived-words.ts';
 import { sampleArchivedItems } from '../../../shared/stores/matches/archived-items.ts';
 
 /** The newest items of the archive; empty when they could not be read in time. Never rejects. */
@@ -33,6 +35,34 @@ export function createArchiveSample(clickhouse: ClickHouseClient, logger: Pick<L
       return await withDeadline(sample(), WAIT_MS, 'the archive did not answer in time');
     } catch {
       return [];
+    }
+  };
+}
+
+/** The words of a sample of everything; undefined when the archive does not answer in time. Never rejects. */
+export type StreamWords = () => Promise<ComparedTexts['stream'] | undefined>;
+
+/** A word in a thousandth of all items is in five of the sample. */
+const WORD_ITEMS = 5_000;
+const WORDS_WAIT_MS = 2_000;
+
+/** Reads the sample at most once a minute, for all requests of this process. */
+export function createStreamWords(clickhouse: ClickHouseClient): StreamWords {
+  const sample = sharedResult(async () => {
+    const items = await sampleArchivedWords(clickhouse, WORD_ITEMS, AbortSignal.timeout(READ_MS));
+    const counts = new Map<string, number>();
+    const subreddits = new Map<string, number>();
+    for (const { words, subreddit } of items) {
+      for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+      subreddits.set(subreddit, (subreddits.get(subreddit) ?? 0) + 1);
+    }
+    return { texts: items.length, counts, subreddits };
+  }, FRESH_MS);
+  return async () => {
+    try {
+      return await withDeadline(sample(), WORDS_WAIT_MS, 'the archive did not answer in time');
+    } catch {
+      return undefined;
     }
   };
 }

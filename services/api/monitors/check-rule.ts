@@ -1,14 +1,25 @@
-import type { RefinementChanges } from '../../../schemas/api/monitors/monitor-refinements.ts';
-import type { RuleRefinements } from '../../../shared/matching/rule.ts';
-import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
-import { validateTerms } from '../../../shared/matching/validate-rule.ts';
+import type { UnsavedSettings } from '../../../schemas/api/monitor.ts';
+import type { RefinementChanges, MonitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
+import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
+import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
+import type { RuleRefinements, Rule } from '../../../shared/matching/rule.ts';
+import {
+  validateTermCount,
+  validateAuthors,
+  validateLanguages,
+  validateRequire,
+  validateRuleTerms,
+  validateSearchedTexts,
+} from '../../../shared/matching/validate-refinements.ts';
+import type { GivenTerm } from '../../../shared/matching/validate-refinements.ts';
+import { validateTerms, normalizeSubreddit, subredditKey } from '../../../shared/matching/validate-rule.ts';
+import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
+import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import type { Fault } from '../http/api-error.ts';
-import { changedRefinements, checkRefinements } from './check-refinements.ts';
-import type { RefinementsChange } from './check-refinements.ts';
-import { checkSubreddits } from './check-subreddits.ts';
+import { refuseFaults } from '../http/invalid-request.ts';
 
 /** The lists of a rule as sent by a client; PATCH may omit any. */
-export interface RuleLists {
+interface RuleLists {
   keywords?: string[] | undefined;
   exclude?: string[] | undefined;
   subreddits?: string[] | undefined;
@@ -42,7 +53,7 @@ export function checkRule(
 }
 
 /** The lists of a new rule in the form that is stored. */
-export interface NewRule {
+interface NewRule {
   keywords: string[];
   exclude: string[];
   subreddits: string[];
@@ -56,4 +67,114 @@ export function checkNewRule(given: RuleLists & RefinementChanges): { rule: NewR
   const refinements = changedRefinements(null, rule.refinements);
   if (faults.length === 0) faults.push(...validateTermCount(keywords, refinements?.terms ?? []));
   return { rule: { keywords, exclude, subreddits, refinements }, faults };
+}
+
+/** Conditions to be changed: null removes one, and those that are absent stay as they are. */
+export type RefinementsChange = { [Name in keyof RuleRefinements]?: RuleRefinements[Name] | null };
+
+const LANGUAGES: ReadonlySet<string> = new Set([...ITEM_LANGUAGES, UNDECIDED_LANGUAGE]);
+
+/** The conditions of a request in the form that is stored, and what is wrong with them. */
+function checkRefinements(given: RefinementChanges): { change: RefinementsChange; faults: Fault[] } {
+  const terms = checkedList(given.terms, (list) => validateRuleTerms(list.map(givenTerm)));
+  const require = checkedList(given.require, (groups) =>
+    validateRequire(groups.map((group) => group.map((term) => (typeof term === 'string' ? term : givenTerm(term))))),
+  );
+  const matchIn = checkedList(given.match_in, (texts) => validateSearchedTexts('match_in', texts));
+  const excludeSubreddits = checkedList(given.exclude_subreddits, (names) =>
+    checkSubreddits('exclude_subreddits', names),
+  );
+  const authors = checkedList(given.authors, (names) => validateAuthors('authors', names));
+  const excludeAuthors = checkedList(given.exclude_authors, (names) => validateAuthors('exclude_authors', names));
+  const languages = checkedList(given.languages, (codes) => validateLanguages(codes, LANGUAGES));
+  const lists = [terms, require, matchIn, excludeSubreddits, authors, excludeAuthors, languages];
+  return {
+    change: {
+      ...(terms !== undefined && { terms: terms && terms.terms }),
+      ...(require !== undefined && { require: require && require.require }),
+      ...(matchIn !== undefined && { matchIn: matchIn?.texts ?? null }),
+      ...(excludeSubreddits !== undefined && { excludeSubreddits: excludeSubreddits && excludeSubreddits.names }),
+      ...(authors !== undefined && { authors: authors && authors.names }),
+      ...(excludeAuthors !== undefined && { excludeAuthors: excludeAuthors && excludeAuthors.names }),
+      ...(languages !== undefined && { languages: languages && languages.languages }),
+    },
+    faults: lists.flatMap((list) => list?.faults ?? []),
+  };
+}
+
+/** The conditions after a change; null when none is left. */
+export function changedRefinements(current: RuleRefinements | null, change: RefinementsChange): RuleRefinements | null {
+  const kept = Object.entries({ ...current, ...change }).filter(([, condition]) => condition !== null);
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+/** undefined: the request does not name the list; null: it removes it. */
+function checkedList<Given, Checked>(
+  given: readonly Given[] | null | undefined,
+  check: (given: readonly Given[]) => Checked,
+): Checked | null | undefined {
+  if (given === undefined) return undefined;
+  return given === null || given.length === 0 ? null : check(given);
+}
+
+function givenTerm({ case_sensitive: caseSensitive, ...term }: MonitorTerm): GivenTerm {
+  return { ...term, caseSensitive };
+}
+
+const MAX_SUBREDDITS = 50;
+
+/** Community names without r/, each once, in the spelling that came first. */
+function checkSubreddits(
+  field: 'subreddits' | 'exclude_subreddits',
+  given: readonly string[],
+): { names: string[]; faults: Fault[] } {
+  if (given.length > MAX_SUBREDDITS) {
+    return { names: [], faults: [{ field, message: `must have at most ${MAX_SUBREDDITS} names` }] };
+  }
+  const names = new Map<string, string>();
+  const faults: Fault[] = [];
+  given.forEach((written, position) => {
+    const name = normalizeSubreddit(written);
+    if (name === undefined) {
+      faults.push({ field: `${field}[${position}]`, message: 'must be the name of a community, with or without r/' });
+    } else if (!names.has(subredditKey(name))) names.set(subredditKey(name), name);
+  });
+  return { names: [...names.values()], faults };
+}
+
+/** Spikes are sent to the webhook only, so asking for them without one is a mistake of the client. */
+export function spikeFaults(isAskedFor: boolean, { webhookUrl }: Pick<MonitorSettings, 'webhookUrl'>): Fault[] {
+  return isAskedFor && webhookUrl === null ? [{ field: 'spike_webhook', message: 'needs a webhook_url' }] : [];
+}
+
+/**
+ * A digest goes to the webhook or, without one, to the address of the account. The demo account has no address that
+ * mail can be sent to, so its matches would be sent nowhere.
+ */
+export function digestFaults({ digest, webhookUrl }: MonitorSettings, email: string): Fault[] {
+  if (digest === null || webhookUrl !== null || parseEmailAddress(email) !== undefined) return [];
+  return [
+    { field: 'digest', message: 'needs a webhook_url, because no mail can be sent to the address of the account' },
+  ];
+}
+
+/**
+ * The rule of settings that are not stored, with every check that the same fields get in POST /v1/monitors. Name and
+ * webhook are ignored.
+ *
+ * @throws ApiError invalid_request; the fields are named below `settings`
+ */
+export function unsavedRule(settings: UnsavedSettings): Rule {
+  const { rule, faults } = checkNewRule(settings);
+  refuseFaults(faults.map(({ field, message }) => ({ field: `settings.${field}`, message })));
+  const { posts, comments, nsfw, thread_once: threadOnce } = settings;
+  return ruleOf({
+    ...rule,
+    posts,
+    comments,
+    nsfw,
+    threadOnce: threadOnce ?? false,
+    webhookUrl: null,
+    webhookKind: null,
+  });
 }

@@ -22,9 +22,8 @@ import { chargedRequest } from '../http/route.ts';
 import type { Call } from '../http/route.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
-import type { MonitorDeps } from './monitor-deps.ts';
-import { digestFaults, spikeFaults } from './check-options.ts';
-import { checkNewRule } from './check-rule.ts';
+import type { MonitorDeps } from './find-monitor.ts';
+import { digestFaults, spikeFaults, checkNewRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl, writtenUrlFaults } from './webhook-settings.ts';
 
 /** Period 1 starts with the monitor; resumes and renewals add periods. */

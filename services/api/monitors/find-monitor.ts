@@ -1,8 +1,11 @@
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
+import type { Queryable, Pool } from '../../../shared/postgres/pool.ts';
 import { lockMonitor, readLastSeqOf, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
+import type { ArchiveSample } from './archive-sample.ts';
 
 /** @throws ApiError not_found when the account has no such monitor or has deleted it */
 export async function findMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
@@ -32,4 +35,19 @@ export async function findAndLockMonitor(db: Queryable, accountId: string, id: s
   if (!isMonitorId(id)) throw noSuchMonitor();
   await lockMonitor(db, accountId, id);
   return findMonitor(db, accountId, id);
+}
+
+/** Collaborators of the monitor routes. */
+export interface MonitorDeps {
+  pool: Pool;
+  /** Seals webhook secrets, with the monitor's id as context. */
+  secretBox: SecretBox;
+  /** How webhook URLs are checked. */
+  webhooks: PublicUrlOptions;
+  /** The forum's public address, which URLs of posts begin with. */
+  siteUrl: string;
+  /** How many suppressed matches are stored per monitor and UTC day; named in warnings. */
+  suppressedPerDay: number;
+  /** For the shares of common keywords; named in warnings. */
+  archiveSample: ArchiveSample;
 }

@@ -1,7 +1,8 @@
-import type { Monitor, MonitorStats } from '../../../schemas/api/monitor.ts';
+import type { Monitor, MonitorStats, MonitorDelivery } from '../../../schemas/api/monitor.ts';
+import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
+import type { StoredDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 
 /** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {
@@ -38,4 +39,31 @@ export function monitorStatsResource(stored: StoredMonitorStats, monitor: Monito
     delivery_failures_24h: stored.deliveryFailures24h,
     last_match_at: monitor.last_match_at,
   };
+}
+
+/** Deliveries that have waited for longer after a failed attempt are failing, and not only retried. */
+const PATIENCE_MS = 10 * 60_000;
+
+type Webhook = Pick<StoredMonitor, 'webhookUrl' | 'webhookFailing'>;
+
+/** How a monitor's deliveries go, as the API shows it. */
+export function deliveryResource(health: StoredDeliveryHealth, webhook: Webhook): MonitorDelivery {
+  return {
+    state: stateOf(health, webhook),
+    pending: health.pending,
+    oldest_pending_at: health.oldestPendingAt?.toISOString() ?? null,
+    last_status: health.lastStatus,
+    last_error: health.lastError,
+    last_attempt_at: health.lastAttemptAt?.toISOString() ?? null,
+    last_delivered_at: health.lastDeliveredAt?.toISOString() ?? null,
+    attempt_failures_24h: health.attemptFailures24h,
+  };
+}
+
+function stateOf(health: StoredDeliveryHealth, { webhookUrl, webhookFailing }: Webhook): MonitorDelivery['state'] {
+  if (webhookUrl === null) return 'none';
+  if (health.lastError === null && (health.lastDeliveredAt !== null || !webhookFailing)) return 'ok';
+  if (webhookFailing) return 'failing';
+  const waitedMs = health.oldestPendingAt === null ? 0 : health.readAt.getTime() - health.oldestPendingAt.getTime();
+  return waitedMs > PATIENCE_MS ? 'failing' : 'retrying';
 }

@@ -9,21 +9,17 @@ import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.
 import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
-import { backfillResource } from './backfill/backfill-resource.ts';
-import { backfillRoutes } from './backfill/backfill-routes.ts';
-import { addBackfill, wantedWithNewMonitor } from './backfill/start-backfill.ts';
+import { backfillResource, backfillRoutes, addBackfill, wantedWithNewMonitor } from './backfill/backfill-routes.ts';
 import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
-import { deliveryResource } from './delivery-resource.ts';
+import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { readFilteredMatchPage } from './filtered-match-page.ts';
+import { readFilteredMatchPage, matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { findLastSeq, findMonitor } from './find-monitor.ts';
-import { matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
-import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
-import type { MonitorDeps } from './monitor-deps.ts';
+import type { MonitorDeps } from './find-monitor.ts';
 import { muteRoutes } from './mute-routes.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import { parseRoute } from './query/parse-route.ts';
+import { parseRoute } from './query/parse-query.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 

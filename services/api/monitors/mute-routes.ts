@@ -10,7 +10,7 @@ import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
-import type { MonitorDeps } from './monitor-deps.ts';
+import type { MonitorDeps } from './find-monitor.ts';
 
 type MuteDeps = Pick<MonitorDeps, 'pool' | 'siteUrl'>;
 

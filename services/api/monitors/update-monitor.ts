@@ -22,12 +22,9 @@ import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/moni
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { findAndLockMonitor } from './find-monitor.ts';
-import type { MonitorDeps } from './monitor-deps.ts';
-import { changedRefinements } from './check-refinements.ts';
-import type { RefinementsChange } from './check-refinements.ts';
-import { digestFaults, spikeFaults } from './check-options.ts';
-import { checkRule } from './check-rule.ts';
-import type { CheckedRule } from './check-rule.ts';
+import type { MonitorDeps } from './find-monitor.ts';
+import { changedRefinements, digestFaults, spikeFaults, checkRule } from './check-rule.ts';
+import type { RefinementsChange, CheckedRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { Webhook, WebhookChange } from './webhook-settings.ts';
 

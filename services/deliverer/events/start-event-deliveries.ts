@@ -13,13 +13,12 @@ import {
 import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
 import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
 import { DeliveryDispatcher } from '../delivery-dispatcher.ts';
-import type { DeliveryQueue, DispatcherLimits } from '../dispatcher-deps.ts';
+import type { DeliveryQueue, DispatcherLimits } from '../delivery-dispatcher.ts';
 import { startDuePoller } from '../due-poller.ts';
 import type { EndpointHolds } from '../endpoint-holds.ts';
 import { OutcomeGate } from '../outcome-gate.ts';
-import { attemptEvent } from './event-attempt.ts';
+import { attemptEvent, readEventContent } from './event-attempt.ts';
 import type { EventAttemptDeps } from './event-attempt.ts';
-import { readEventContent } from './read-event-content.ts';
 
 export type EventDeliveryDeps = Omit<EventAttemptDeps, 'contentOf' | 'record' | 'release'> & {
   pool: Pool;

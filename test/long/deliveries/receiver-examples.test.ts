@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rotateSecret } from '../../../services/api/webhooks/rotate-secret.ts';
+import { rotateSecret } from '../../../services/api/webhooks/webhook-routes.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';

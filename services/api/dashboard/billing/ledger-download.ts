@@ -1,6 +1,6 @@
 import { readLedgerPage } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
-import { csvOf, entryOf } from '../../account/ledger-csv.ts';
+import { csvOf, entryOf } from '../../account/ledger-route.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
 import type { AnswerStream } from '../../http/answer-stream.ts';
 import type { PageAnswer, Visit } from '../page-route.ts';

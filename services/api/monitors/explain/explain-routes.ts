@@ -1,19 +1,42 @@
 import { explainBody, explainQuery } from '../../../../schemas/api/monitors/explain.ts';
+import type {
+  ItemExplanation,
+  HistoryEvent,
+  ExplainedTerm,
+  RuleExplanation,
+} from '../../../../schemas/api/monitors/explain.ts';
+import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
+import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { blankedContent } from '../../../../shared/domain/blanked-content.ts';
 import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
+import { matchId } from '../../../../shared/domain/identifiers.ts';
+import { itemHistory } from '../../../../shared/domain/item-history.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
-import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
-import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
+import type { Explanation, TermExplanation } from '../../../../shared/matching/explain.ts';
+import { matchOne } from '../../../../shared/matching/match-one.ts';
+import type { NearMiss } from '../../../../shared/matching/near-miss.ts';
+import type { MatchItem, MatchPosition } from '../../../../shared/matching/rule.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
+import { findArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
+import {
+  readThingInMonitor,
+  hasUnstoredMatches,
+  readMonitorHistory,
+} from '../../../../shared/stores/monitors/monitor-history.ts';
+import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
+import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
+import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../../shared/stores/monitors/monitors.ts';
 import { freeWorkSlots, PacedTurns } from '../../http/account-slots.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, engineAway } from '../../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
-import { unsavedRule } from '../unsaved-rule.ts';
-import type { ExplainDeps } from './explain-deps.ts';
-import { explanationResource } from './explanation-resource.ts';
-import { findThing, itemResource } from './find-thing.ts';
-import { historyOf } from './history-of-thing.ts';
+import { unsavedRule } from '../check-rule.ts';
 
 /**
  * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw
@@ -104,4 +127,173 @@ async function explainThing(
     status: 200,
     body: { ...explanationResource(explanation), item: itemResource(thing.content), history },
   };
+}
+
+/** Collaborators of the routes that explain. */
+interface ExplainDeps {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  clock: Clock;
+  /** The forum's public address, which URLs of posts begin with. */
+  siteUrl: string;
+}
+
+/** How long an answer waits for the archive, in milliseconds. */
+const ARCHIVE_TIMEOUT_MS = 5_000;
+
+/** A post or comment as it was first seen. Everything is undefined that is not known of it. */
+interface FoundThing extends Omit<ThingInMonitor, 'content'> {
+  /** Blank when the forum removed it. */
+  content: ItemContent | undefined;
+  /** What matching sees of it. */
+  item: MatchItem | undefined;
+  archived: Pick<ArchivedItem, 'source' | 'firstSeenAt'> | undefined;
+}
+
+/**
+ * Finds a thing in the archive, or else among what monitors matched: the archive gets it a few seconds later.
+ *
+ * @throws ApiError internal_error with 503 when the archive is away and nothing else is known of the thing
+ */
+async function findThing(
+  { pool, clickhouse }: Pick<ExplainDeps, 'pool' | 'clickhouse'>,
+  monitorId: string,
+  thingId: string,
+  gone: AbortSignal | undefined,
+): Promise<FoundThing> {
+  const timeout = AbortSignal.timeout(ARCHIVE_TIMEOUT_MS);
+  const signal = gone === undefined ? timeout : AbortSignal.any([gone, timeout]);
+  const [stored, archived] = await Promise.all([
+    readThingInMonitor(pool, monitorId, thingId),
+    findArchivedThing(clickhouse, thingId, signal).catch((error: unknown) => {
+      if (isArchiveAway(error) || timeout.aborted) return 'away' as const;
+      throw error;
+    }),
+  ]);
+  if (archived === 'away' && stored.content === undefined) {
+    throw engineAway('The archive does not answer. Retry later.');
+  }
+  const known = archived === 'away' ? undefined : archived;
+  const found = known?.content ?? stored.content;
+  const content = found && stored.removedAt !== undefined ? blankedContent(found) : found;
+  return { ...stored, content, item: content && matchItem(content, known?.language), archived: known };
+}
+
+function matchItem(content: ItemContent, language: string | undefined): MatchItem {
+  const { kind, title, body: text, subreddit, author, nsfw, post_id: postId } = content;
+  return { kind, title, text, subreddit, author, nsfw, postId, ...(language !== undefined && { language }) };
+}
+
+function itemResource(content: ItemContent): NonNullable<ItemExplanation['item']> {
+  const { thing_id, kind, subreddit, author, title, body, permalink, created_utc } = content;
+  return { thing_id, kind, subreddit, author, title, body, permalink, created_utc };
+}
+
+/** What happened to a thing in a monitor, oldest first. */
+async function historyOf(
+  { pool, clock }: Pick<ExplainDeps, 'pool' | 'clock'>,
+  monitor: StoredMonitor,
+  thing: FoundThing,
+  explanation: Explanation | undefined,
+): Promise<HistoryEvent[]> {
+  const { content, item, match, archived } = thing;
+  const firstSeenAt = archived === undefined ? match?.firstSeenAt : new Date(archived.firstSeenAt);
+  const { versions, states } = await readMonitorHistory(pool, monitor.id);
+  return itemHistory({
+    item:
+      content === undefined || firstSeenAt === undefined
+        ? undefined
+        : {
+            createdMs: Date.parse(content.created_utc),
+            firstSeenMs: firstSeenAt.getTime(),
+            source: archived?.source,
+          },
+    removedMs: thing.removedAt?.getTime(),
+    recorded: match && {
+      matchId: matchId(monitor.id, match.seq),
+      enteredAt: match.enteredAt.toISOString(),
+      createdAt: match.createdAt.toISOString(),
+      suppressed: match.suppressed,
+      suppressedReason: match.suppressedReason ?? undefined,
+      backfill: match.backfill,
+    },
+    monitorCreatedMs: monitor.createdAt.getTime(),
+    versions: versions.map(({ version, since }) => ({ version, sinceMs: since.getTime() })),
+    states: states.map(({ at, status }) => ({ atMs: at.getTime(), status })),
+    matchedThen: (wanted) => {
+      const rule = versions.find(({ version }) => version === wanted)?.rule;
+      return rule && item ? matchOne(rule, item) !== undefined : undefined;
+    },
+    isMuted: explanation?.mutedBy !== undefined,
+    isOverCeiling: firstSeenAt !== undefined && (await hasUnstoredMatches(pool, monitor.id, firstSeenAt)),
+    nowMs: clock(),
+  });
+}
+
+/** What an explanation of shared/matching is in answers. */
+export function explanationResource(explanation: Explanation): Omit<RuleExplanation, 'history'> {
+  const { matches, keywords, terms, require, exclude, filters } = explanation;
+  return {
+    matched: matches,
+    terms: [...keywords, ...terms].map(termResource),
+    ...(require.length > 0 && {
+      require: require.map((group) => ({ matched: group.isMet, terms: group.terms.map(termResource) })),
+    }),
+    excludes: exclude.map(termResource),
+    filters,
+  };
+}
+
+function termResource({ term, kind, sameAs, positions, nearest }: TermExplanation): ExplainedTerm {
+  return {
+    term,
+    matched: positions.length > 0,
+    rule: kind ?? null,
+    positions: positions.map(positionResource),
+    nearest: nearest === undefined ? null : nearestResource(term, nearest),
+    ...(sameAs !== undefined && { same_as: sameAs }),
+  };
+}
+
+/** Answers name the texts as monitors do. */
+function positionResource({ field, start, end }: MatchPosition): ExplainedTerm['positions'][number] {
+  return { field: field === 'text' ? 'body' : field, start, end };
+}
+
+function nearestResource(term: string, near: NearMiss): NonNullable<ExplainedTerm['nearest']> {
+  const { reason, written, position, missing } = near;
+  return {
+    reason,
+    written,
+    position: positionResource(position),
+    ...(missing !== undefined && { missing }),
+    message: nearMissInWords(term, near),
+  };
+}
+
+/** What keeps the piece of the text from matching, in one sentence. */
+function nearMissInWords(term: string, { reason, written, missing = [] }: NearMiss): string {
+  const piece = `“${written}”`;
+  switch (reason) {
+    case 'case':
+      return `${piece} has other capital letters, and those of “${term}” count.`;
+    case 'other_text':
+      return `${piece} is in a text in which “${term}” is not searched.`;
+    case 'inside_word':
+      return `${piece} contains “${term}”, but as a part of a longer word.`;
+    case 'punctuation':
+      return `${piece} has the words of “${term}”, but not its punctuation.`;
+    case 'joined':
+      return `${piece} is one word, and “${term}” is not.`;
+    case 'split':
+      return `${piece} separates what “${term}” writes in one word.`;
+    case 'accents':
+      return `${piece} has other accents than “${term}”.`;
+    case 'similar_word':
+      return `${piece} differs from “${term}” by one letter.`;
+    case 'apart':
+      return `All words of “${term}” are in the text, but not together.`;
+    case 'some_words':
+      return `${piece} is in the text, but not ${missing.map((word) => `“${word}”`).join(', ')}.`;
+  }
 }

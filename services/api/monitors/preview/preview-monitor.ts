@@ -1,12 +1,27 @@
-import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/monitors/preview.ts';
+import type {
+  PreviewAnswer,
+  PreviewProgress,
+  PreviewSample,
+  DiffAnswer,
+} from '../../../../schemas/api/monitors/preview.ts';
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
+import { MatchWords } from '../../../../shared/domain/suggestions/match-words.ts';
 import { suggest } from '../../../../shared/domain/suggestions/suggest.ts';
-import type { Rule } from '../../../../shared/matching/rule.ts';
+import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
+import { muteOf } from '../../../../shared/matching/mutes.ts';
+import type { Rule, Mute } from '../../../../shared/matching/rule.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../../shared/runtime/metrics.ts';
+import { matchItemOf } from '../../../../shared/stores/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
 import { readArchiveStart } from '../../../../shared/stores/archive/archived-words.ts';
+import type { AccountSlots } from '../../http/account-slots.ts';
+import type { StreamWords } from '../archive-sample.ts';
+import type { MonitorDeps } from '../find-monitor.ts';
 import { ruleWarnings } from '../rule-warnings.ts';
-import { PreviewCounts } from './preview-counts.ts';
-import type { PreviewDeps } from './preview-deps.ts';
 import { scanArchive } from './scan-archive.ts';
 
 const DAY_MS = 86_400_000;
@@ -73,6 +88,161 @@ export async function* previewMonitor(
 }
 
 /** A signal for a short read of the archive, which ends at the deadline of the whole one. */
-export function within(deadline: AbortSignal, gone: AbortSignal | undefined): AbortSignal {
+function within(deadline: AbortSignal, gone: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any([deadline, AbortSignal.timeout(READ_MS), ...(gone === undefined ? [] : [gone])]);
+}
+
+/** Collaborators of the routes that read the archive for a rule. */
+export interface PreviewDeps extends MonitorDeps {
+  clickhouse: ClickHouseClient;
+  clock: Clock;
+  logger: Logger;
+  metrics: Pick<Metrics, 'previewSeconds'>;
+  slots: AccountSlots;
+  streamWords: StreamWords;
+}
+
+const SAMPLES = 20;
+const MOST_SUBREDDITS = 50;
+
+/** What a preview counts of the matches of one rule, which come newest first. */
+class PreviewCounts {
+  total = 0;
+  /** The newest ones. */
+  readonly samples: PreviewSample[] = [];
+  readonly words = new MatchWords();
+  readonly subreddits = new Map<string, number>();
+  readonly #days = new Map<string, number>();
+  readonly #keywords = new Map<string, number>();
+  /** With thread_once: the threads of the current day, and how many there were each day. */
+  readonly #threads = new Set<string>();
+  readonly #sent = new Map<string, number>();
+  readonly #threadOnce: boolean;
+  #day = '';
+
+  /** @param threadOnce whether a thread counts once a day where matches are counted that would be sent */
+  constructor(threadOnce: boolean) {
+    this.#threadOnce = threadOnce;
+  }
+
+  add(item: ArchivedItem, match: Pick<MonitorMatchResult, 'matchedTerms' | 'positions'>): void {
+    const day = item.firstSeenAt.slice(0, 'YYYY-MM-DD'.length);
+    this.total += 1;
+    increase(this.#days, day);
+    for (const term of match.matchedTerms) increase(this.#keywords, term);
+    increase(this.subreddits, item.content.subreddit);
+    if (this.samples.length < SAMPLES) this.samples.push(sampleResource(item, match));
+    if (this.#isSent(day, item.content.post_id)) increase(this.#sent, day);
+    this.words.add(item.content);
+  }
+
+  /** UTC days with more matches to be sent than `cap`, the newest first. */
+  daysBeyond(cap: number): string[] {
+    return [...this.#sent].filter(([, count]) => count > cap).map(([day]) => day);
+  }
+
+  lists(): Pick<PreviewAnswer, 'by_day' | 'by_keyword' | 'by_subreddit'> {
+    return {
+      by_day: [...this.#days].map(([day, count]) => ({ day, count })),
+      by_keyword: mostFrequent(this.#keywords).map(([keyword, count]) => ({ keyword, count })),
+      by_subreddit: mostFrequent(this.subreddits)
+        .slice(0, MOST_SUBREDDITS)
+        .map(([subreddit, count]) => ({ subreddit, count })),
+    };
+  }
+
+  #isSent(day: string, postId: string): boolean {
+    if (!this.#threadOnce) return true;
+    if (day !== this.#day) this.#threads.clear();
+    this.#day = day;
+    if (this.#threads.has(postId)) return false;
+    this.#threads.add(postId);
+    return true;
+  }
+}
+
+function increase(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** The highest count first; equal ones in the order of their keys. */
+function mostFrequent(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+}
+
+/** What would have been a match, with the first place of each term. */
+function sampleResource(
+  { content, firstSeenAt }: ArchivedItem,
+  { matchedTerms, positions }: Pick<MonitorMatchResult, 'matchedTerms' | 'positions'>,
+): PreviewSample {
+  const { thing_id, kind, subreddit, author, title, body, permalink, post_id, created_utc } = content;
+  return {
+    ...{ thing_id, kind, subreddit, author, title, body, permalink, post_id, created_utc },
+    first_seen_at: firstSeenAt,
+    matched_terms: matchedTerms,
+    highlights: positions.map(({ field, start, end }) => ({ field: field === 'text' ? 'body' : field, start, end })),
+  };
+}
+
+/** The names of the two rules in the scan. */
+const [BEFORE, AFTER] = ['before', 'after'] as const;
+
+interface DiffRequest {
+  before: Rule;
+  after: Rule;
+  /** What the monitor has muted is neither gained nor lost. */
+  mutes: readonly Mute[];
+  days: number;
+  gone: AbortSignal | undefined;
+  budgetMs: number;
+}
+
+/**
+ * What a changed rule would have gained and lost, in one pass over the archive.
+ *
+ * @throws the engine's error when it is away; ClientGone
+ */
+export async function diffMonitor(
+  { clickhouse, clock, metrics }: PreviewDeps,
+  { before, after, mutes, days, gone, budgetMs }: DiffRequest,
+): Promise<DiffAnswer> {
+  const timer = metrics.previewSeconds.startTimer({ kind: 'comparison' });
+  const to = new Date(clock());
+  const from = new Date(to.getTime() - days * DAY_MS);
+  const gained: Side = { total: 0, samples: [] };
+  const lost: Side = { total: 0, samples: [] };
+  let kept = 0;
+  const deadline = AbortSignal.timeout(budgetMs);
+  const archiveStart = await readArchiveStart(clickhouse, within(deadline, gone));
+  const rules = { [BEFORE]: before, [AFTER]: after };
+  const scan = scanArchive({ clickhouse, rules, from, to, gone, deadline }, (item, matches) => {
+    const postId = item.content.post_id;
+    if (muteOf(mutes, { ...matchItemOf(item), postId }) !== undefined) return;
+    const [match, other] = matches;
+    if (match === undefined) return;
+    if (other !== undefined) kept += 1;
+    else addTo(match.monitorId === AFTER ? gained : lost, () => sampleResource(item, match));
+  });
+  let last = { exactFrom: to, done: false };
+  for await (const extent of scan) last = extent;
+  timer({ exact: last.done ? 'yes' : 'no' });
+  return {
+    gained,
+    lost,
+    kept: { total: kept },
+    exact: last.done,
+    exact_from: last.exactFrom.toISOString(),
+    archive_from: archiveStart?.toISOString() ?? null,
+  };
+}
+
+interface Side {
+  total: number;
+  /** The newest ones. */
+  samples: PreviewSample[];
+}
+
+function addTo(side: Side, sample: () => PreviewSample): void {
+  side.total += 1;
+  if (side.samples.length < SAMPLES) side.samples.push(sample());
 }

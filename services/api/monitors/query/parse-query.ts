@@ -1,8 +1,13 @@
-import { parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
+import { parseQueryBody } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
+import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
+import { parseRuleQuery, describeRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { QueryRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { parseRequest } from '../../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
 import { checkNewRule } from '../check-rule.ts';
-import { ruleSettingsResource } from './rule-settings-resource.ts';
 
 /**
  * Reads a rule in its textual form, with every check that the same fields get in POST /v1/monitors. The settings are as
@@ -25,4 +30,40 @@ export function parseQuery(query: string): { settings: RuleSettings } | { refusa
 function subjectOf(field: string): string {
   if (/^require\[\d+\]$/.test(field)) return 'this group';
   return field.includes('[') ? 'this' : `"${field}"`;
+}
+
+/**
+ * The route that reads a rule in its textual form. It changes nothing, but has the permission of all that is posted to
+ * monitors: who may not write them has no use for the settings.
+ */
+export const parseRoute: Route = {
+  method: 'post',
+  path: '/v1/monitors/parse',
+  scope: 'monitors:write',
+  readsBody: true,
+  handle: parse,
+};
+
+async function parse({ body }: Call): Promise<Answer> {
+  const { query } = parseRequest(parseQueryBody, body === undefined ? {} : body, 'body');
+  const parsed = parseQuery(query);
+  if ('refusal' in parsed) {
+    const { refusal } = parsed;
+    throw new ApiError('invalid_request', `query: ${describeRefusal(query, refusal)}`, { position: refusal.position });
+  }
+  return Promise.resolve({ status: 200, body: { settings: ruleSettingsResource(parsed.settings) } });
+}
+
+/** The fields with which POST /v1/monitors makes this rule; those with their usual value are absent. */
+export function ruleSettingsResource(settings: RuleSettings): RuleSettingsResource {
+  const { keywords, exclude, subreddits, posts, comments, nsfw, threadOnce } = settings;
+  return {
+    ...(keywords.length > 0 && { keywords: [...keywords] }),
+    ...(exclude.length > 0 && { exclude: [...exclude] }),
+    ...(subreddits.length > 0 && { subreddits: [...subreddits] }),
+    ...(!posts && { posts }),
+    ...(!comments && { comments }),
+    ...(nsfw && { nsfw }),
+    ...refinementsResource(settings, threadOnce),
+  };
 }

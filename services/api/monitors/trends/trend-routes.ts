@@ -1,18 +1,31 @@
+import type { z } from 'zod';
+import { timeseriesQuery, latencyQuery } from '../../../../schemas/api/trends.ts';
+import type { Timeseries, Latency, LatencyDay, Quantiles } from '../../../../schemas/api/trends.ts';
 import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { comparableHours } from '../../../../shared/domain/spikes/comparable-hours.ts';
+import { findSpikes } from '../../../../shared/domain/spikes/find-spikes.ts';
+import { spikeResource } from '../../../../shared/domain/spikes/spike-resource.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { Semaphore } from '../../../../shared/runtime/semaphore.ts';
+import { measureLatency } from '../../../../shared/stores/deliveries/archived-latency.ts';
+import type { StepOfDay } from '../../../../shared/stores/deliveries/archived-latency.ts';
+import { countMatchesByHour, countMatchSeries } from '../../../../shared/stores/matches/match-series.ts';
+import type { SeriesRow } from '../../../../shared/stores/matches/match-series.ts';
+import { readMonitorHistory } from '../../../../shared/stores/monitors/monitor-history.ts';
 import { freeWorkSlots } from '../../http/account-slots.ts';
 import { engineAway } from '../../http/api-error.ts';
-import type { Call, Route } from '../../http/route.ts';
-import { showLatency } from './latency.ts';
-import { showTimeseries } from './timeseries.ts';
-import type { TrendDeps } from './trend-deps.ts';
+import { parseRequest, invalidRequest } from '../../http/invalid-request.ts';
+import type { Call, Route, Answer } from '../../http/route.ts';
+import { findMonitor } from '../find-monitor.ts';
 
 /** An answer waits for its turn and the archive together so long, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 const MAX_AT_ONCE = 4;
 
 /** Asks the archive for a caller. @throws ApiError internal_error with 503 when the archive is away or busy */
-export type ArchiveTurns = <T>(call: Call, ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+type ArchiveTurns = <T>(call: Call, ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /**
  * Bounds what free questions to the archive cost: four at a time in a process, two an account. Nothing waits longer
@@ -53,4 +66,131 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       handle: (call) => showLatency(deps, turns, call),
     },
   ];
+}
+
+/** How many keywords and communities have rows of their own. A rule has at most 20 keywords. */
+const MAX_GROUPS = 20;
+const MAX_ROWS = 10_000;
+
+type SeriesRequest = z.output<typeof timeseriesQuery>;
+
+/** Answers GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
+async function showTimeseries(deps: TrendDeps, turns: ArchiveTurns, call: Call): Promise<Answer> {
+  const request = parseRequest(timeseriesQuery, call.query, 'query');
+  const now = deps.clock();
+  const range = seriesRange(request, now);
+  await findMonitor(deps.pool, call.caller.accountId, call.id);
+  const history = await readMonitorHistory(deps.pool, call.id);
+  const knownSince = now - KEPT_MS;
+  const { rows, counts } = await turns(call, async (signal) => ({
+    rows: await countMatchSeries(deps.clickhouse, {
+      ...range,
+      monitorId: call.id,
+      interval: request.interval,
+      byKeyword: request.by === 'keyword' || request.by === 'keyword_subreddit',
+      bySubreddit: request.by === 'subreddit' || request.by === 'keyword_subreddit',
+      groups: MAX_GROUPS,
+      rows: MAX_ROWS + 1,
+      signal,
+    }),
+    counts: await countMatchesByHour(deps.clickhouse, { monitorId: call.id, from: knownSince, to: range.to, signal }),
+  }));
+  const isComparable = comparableHours(history, knownSince);
+  const spikes = findSpikes({ ...range, counts, isComparable }).map(spikeResource);
+  return { status: 200, body: { ...series(request, range, rows), as_of: new Date(now).toISOString(), spikes } };
+}
+
+/** Beyond the bound the oldest intervals are left out, each as a whole. */
+function series(
+  { interval }: SeriesRequest,
+  range: SeriesRange,
+  rows: readonly SeriesRow[],
+): Omit<Timeseries, 'as_of' | 'spikes'> {
+  const cut = rows.length > MAX_ROWS ? rows.at(-1)?.at : undefined;
+  const kept = cut === undefined ? rows : rows.filter(({ at }) => at > cut);
+  const from = cut === undefined ? range.from : (kept.at(-1)?.at ?? range.to);
+  return {
+    interval,
+    from: new Date(from).toISOString(),
+    to: new Date(range.to).toISOString(),
+    items: kept
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ at, keyword, subreddit, count }) => ({ at: new Date(at).toISOString(), keyword, subreddit, count })),
+    truncated: cut !== undefined,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Older matches are not kept. */
+const KEPT_MS = 30 * DAY_MS;
+const MAX_DAYS = 31;
+const DEFAULT_DAYS = { hour: 7, day: 30 } as const;
+
+/** Whole intervals in milliseconds since 1970: from the start of the first until the end of the last. */
+interface SeriesRange {
+  from: number;
+  to: number;
+}
+
+/**
+ * The whole intervals that a query asks for, none after the one of `now` (milliseconds since 1970).
+ *
+ * @throws ApiError invalid_request
+ */
+export function seriesRange(
+  { interval, from, to }: Pick<z.output<typeof timeseriesQuery>, 'interval' | 'from' | 'to'>,
+  now: number,
+): SeriesRange {
+  const length = interval === 'hour' ? HOUR_MS : DAY_MS;
+  const startOf = (time: number) => Math.floor(time / length) * length;
+  const latest = startOf(now) + length;
+  const wantedFrom =
+    from === undefined ? (to === undefined ? now : Date.parse(to)) - DEFAULT_DAYS[interval] * DAY_MS : Date.parse(from);
+  if (to !== undefined && wantedFrom >= Date.parse(to)) {
+    throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
+  }
+  const start = startOf(wantedFrom);
+  if (start >= latest) throw invalidRequest([{ field: 'from', message: 'must not be in the future' }]);
+  const wantedTo = to === undefined ? now : Math.min(Date.parse(to), latest);
+  if (wantedTo - wantedFrom > MAX_DAYS * DAY_MS) {
+    throw invalidRequest([{ field: 'from', message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
+  }
+  return { from: start, to: Math.max(Math.ceil(wantedTo / length) * length, start + length) };
+}
+
+/** Answers GET /v1/monitors/{id}/latency: how long each step of a monitor's matches took, by day. */
+async function showLatency(deps: TrendDeps, turns: ArchiveTurns, call: Call): Promise<Answer> {
+  const { days } = parseRequest(latencyQuery, call.query, 'query');
+  const now = deps.clock();
+  await findMonitor(deps.pool, call.caller.accountId, call.id);
+  const from = (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
+  const steps = await turns(call, (signal) => measureLatency(deps.clickhouse, { monitorId: call.id, from, signal }));
+  const body: Latency = { as_of: new Date(now).toISOString(), items: daysOf(steps) };
+  return { status: 200, body };
+}
+
+/** The days with any measurement, the newest first. */
+function daysOf(steps: readonly StepOfDay[]): LatencyDay[] {
+  const days = [...new Set(steps.map(({ day }) => day))].sort().toReversed();
+  return days.map((day) => {
+    const of = (step: StepOfDay['step']): Quantiles | null => {
+      const found = steps.find((measured) => measured.day === day && measured.step === step);
+      return found ? { count: found.count, p50: found.p50, p90: found.p90, p99: found.p99 } : null;
+    };
+    return {
+      day,
+      created_to_seen_ms: of('created_to_seen'),
+      seen_to_recorded_ms: of('seen_to_recorded'),
+      recorded_to_delivered_ms: of('recorded_to_delivered'),
+      receiver_ms: of('receiver'),
+    };
+  });
+}
+
+/** Collaborators of the routes about trends. */
+interface TrendDeps {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  clock: Clock;
 }

@@ -1,7 +1,7 @@
 import type { ItemExplanation, RuleExplanation } from '../../../../schemas/api/monitors/explain.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
-import { explanationResource } from '../../monitors/explain/explanation-resource.ts';
+import { explanationResource } from '../../monitors/explain/explain-routes.ts';
 
 const RULE: Rule = {
   keywords: ['rust', 'memory safety'],

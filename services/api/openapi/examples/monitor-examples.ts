@@ -2,8 +2,7 @@ import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monit
 import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
-import { parseQuery } from '../../monitors/query/parse-query.ts';
-import { ruleSettingsResource } from '../../monitors/query/rule-settings-resource.ts';
+import { parseQuery, ruleSettingsResource } from '../../monitors/query/parse-query.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { diffMonitor } from '../../../../../../services/api/monitors/preview/diff-monitor.ts';
-import type { PreviewDeps } from '../../../../../../services/api/monitors/preview/preview-deps.ts';
-import { previewMonitor } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
+import { diffMonitor, previewMonitor } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
+import type { PreviewDeps } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
 import type { Rule } from '../../../../../../shared/matching/rule.ts';
 import { createMetrics } from '../../../../../../shared/runtime/metrics.ts';
 

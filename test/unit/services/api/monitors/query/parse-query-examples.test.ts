@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseQuery } from '../../../../../../services/api/monitors/query/parse-query.ts';
-import { ruleSettingsResource } from '../../../../../../services/api/monitors/query/rule-settings-resource.ts';
+import { parseQuery, ruleSettingsResource } from '../../../../../../services/api/monitors/query/parse-query.ts';
 import { ruleExamples } from '../../../../../support/samples/rule-examples.ts';
 
 const examples = ruleExamples();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { serviceStatus } from '../../../../../schemas/api/status.ts';
-import { statusReport } from '../../../../../services/api/status/status-report.ts';
-import type { Measurements } from '../../../../../services/api/status/status-report.ts';
+import { statusReport } from '../../../../../services/api/status/status-router.ts';
+import type { Measurements } from '../../../../../services/api/status/status-router.ts';
 
 const GOOD: Measurements = {
   readiness: { ready: true, parts: { kafka: true } },

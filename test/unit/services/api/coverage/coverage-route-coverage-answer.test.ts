@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { coverage } from '../../../../../schemas/api/coverage.ts';
-import { coverageAnswer } from '../../../../../services/api/coverage/coverage-answer.ts';
-import type { StoredRange } from '../../../../../services/api/coverage/coverage-answer.ts';
+import { coverageAnswer } from '../../../../../services/api/coverage/coverage-route.ts';
+import type { StoredRange } from '../../../../../services/api/coverage/coverage-route.ts';
 import { measure } from '../../../../../services/api/coverage/measured-hours.ts';
 import type { HourCoverage } from '../../../../../shared/domain/coverage/hour-coverage.ts';
 

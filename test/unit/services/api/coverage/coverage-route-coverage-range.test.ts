@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coverageQuery } from '../../../../../schemas/api/coverage.ts';
-import { coverageRange } from '../../../../../services/api/coverage/coverage-range.ts';
+import { coverageRange } from '../../../../../services/api/coverage/coverage-route.ts';
 
 const NOW = Date.parse('2026-03-10T10:20:30.400Z');
 

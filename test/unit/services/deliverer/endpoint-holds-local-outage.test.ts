@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LocalOutage } from '../../../../services/deliverer/local-outage.ts';
+import { LocalOutage } from '../../../../services/deliverer/endpoint-holds.ts';
 
 class OutageBench {
   now = 0;
