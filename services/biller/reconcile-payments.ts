@@ -3,7 +3,7 @@ import { ZodError } from 'zod';
 import { applyEvent, APPLIED_EVENTS } from '../../shared/payments/apply-event.ts';
 import { applySession } from '../../shared/payments/apply-session.ts';
 import type { Applied } from '../../shared/payments/apply-session.ts';
-import { logApplied } from '../../shared/payments/log-applied.ts';
+import { logApplied } from '../../shared/payments/apply-session.ts';
 import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-objects.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';

@@ -7,10 +7,8 @@ import type { DisputeOutcome } from '../stores/payments/payment-charges.ts';
 import { recordPaymentEvent } from '../stores/payments/payment-events.ts';
 import { findPayment, markUnpaid } from '../stores/payments/payments.ts';
 import type { PaymentMode } from '../stores/payments/payments.ts';
-import { applySession, paymentOf } from './apply-session.ts';
+import { applySession, logApplied, paymentOf, settlePack } from './apply-session.ts';
 import type { Applied } from './apply-session.ts';
-import { logApplied } from './log-applied.ts';
-import { settlePack } from './settle-pack.ts';
 import { charge, checkoutSession, dispute } from './stripe-objects.ts';
 import type { PaymentEvent } from './stripe-objects.ts';
 

@@ -1,10 +1,11 @@
+import { creditsToTakeBack } from '../domain/accounts/credits-to-take-back.ts';
 import type { Queryable } from '../postgres/pool.ts';
+import type { Logger } from '../runtime/logger.ts';
 import { lockAccount } from '../stores/accounts/accounts.ts';
-import { givePack } from '../stores/accounts/packs.ts';
-import { linkCharge } from '../stores/payments/payment-charges.ts';
+import { givePack, setCreditsTakenBack } from '../stores/accounts/packs.ts';
+import { linkCharge, readReturnedMoney } from '../stores/payments/payment-charges.ts';
 import { findPayment, markPaid, storePaymentSession } from '../stores/payments/payments.ts';
 import type { PaymentMode, StoredPayment } from '../stores/payments/payments.ts';
-import { settlePack } from './settle-pack.ts';
 import type { CheckoutSession } from './stripe-objects.ts';
 
 /** What applying something did. */
@@ -89,4 +90,38 @@ function isSessionOf(session: CheckoutSession, payment: StoredPayment, mode: Pay
     payment.mode === mode &&
     session.livemode === (mode === 'live')
   );
+}
+
+/**
+ * Takes back as many credits of a paid pack as everything known of its refunds and disputes says, or returns some. The
+ * result depends on what is known, not on the order in which it arrived, so repeating it changes nothing. Requires the
+ * charge's lock, in a transaction.
+ *
+ * @returns the change of the credits that are taken back: negative when some were returned
+ */
+export async function settlePack(db: Queryable, { id, credits }: StoredPayment): Promise<number> {
+  const money = await readReturnedMoney(db, id);
+  return money === undefined ? 0 : setCreditsTakenBack(db, id, creditsToTakeBack(credits, money));
+}
+
+/** What an operator must look at, and why. */
+const CONCERNS: Partial<Record<Applied['outcome'], string>> = {
+  unknown: 'a payment event belongs to no payment of this service; nothing was credited',
+  mismatched: 'a payment event does not fit its payment; nothing was credited',
+  unclaimed: 'a payment arrived for a deleted account; nothing was credited: refund it',
+};
+
+/** Repeated events and those of other products; the metric counts them. */
+const UNLOGGED: ReadonlySet<Applied['outcome']> = new Set(['repeated', 'ignored']);
+
+/** Logs one line for each event or session that had an effect, or that needs an operator. */
+export function logApplied(logger: Logger, applied: Applied, fields: Record<string, string>): void {
+  const { outcome, paymentId, accountId, credits } = applied;
+  if (UNLOGGED.has(outcome)) return;
+  const line = { ...fields, outcome, payment_id: paymentId, account_id: accountId, credits };
+  const concern = CONCERNS[outcome];
+  // The same Stripe account may sell other things, whose sessions name no payment.
+  const isForeign = outcome === 'unknown' && paymentId === undefined;
+  if (concern === undefined || isForeign) logger.info(line, concern ?? 'a payment event was handled');
+  else logger.warn(line, concern);
 }
