@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { hashFeedToken, isFeedToken } from '../../../shared/domain/feed-token.ts';
+import type { FeedAddresses } from '../../../schemas/api/matches/feed.ts';
+import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { readFeedMatches } from '../../../shared/stores/feeds/feed-matches.ts';
-import { findFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
+import { deleteFeedToken, findFeed, putFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
 import { ApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { refuseParameters } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import { atomFeed } from './atom-feed.ts';
-import { feedContent } from './feed-content.ts';
-import type { FeedContent } from './feed-content.ts';
-import { jsonFeedOf } from './json-feed.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { findAndLockMonitor } from '../monitors/find-monitor.ts';
+import { atomFeed, jsonFeed, lastChange } from './feed-formats.ts';
 
 interface FeedDeps {
   pool: Pool;
@@ -25,14 +26,7 @@ interface FeedDeps {
 const REQUESTS = { maxUses: 30, seconds: 60 };
 const ENTRIES = { newest: 1_000, limit: 50, bodyLength: 4_000 };
 
-const FORMATS = [
-  { ending: 'atom', type: 'application/atom+xml; charset=utf-8', textOf: atomFeed },
-  {
-    ending: 'json',
-    type: 'application/feed+json; charset=utf-8',
-    textOf: (content: FeedContent, url: string) => JSON.stringify(jsonFeedOf(content, url)),
-  },
-] as const;
+const TYPES = { atom: 'application/atom+xml; charset=utf-8', json: 'application/feed+json; charset=utf-8' } as const;
 
 /**
  * GET /feeds/{token}.atom and .json: the newest matches of a monitor for feed readers, which send no key: the address
@@ -41,33 +35,36 @@ const FORMATS = [
  */
 export function createFeedRouter(deps: FeedDeps): Router {
   const router = Router();
-  for (const format of FORMATS) {
-    const path = `/feeds/:token.${format.ending}`;
+  for (const format of ['atom', 'json'] as const) {
+    const path = `/feeds/:token.${format}`;
     router.get(path, refuseParameters, answerIn(format, deps));
     router.all(path, methodNotAllowed(['GET', 'HEAD']));
   }
   return router;
 }
 
-function answerIn({ ending, type, textOf }: (typeof FORMATS)[number], { pool, baseUrl }: FeedDeps): RequestHandler {
+function answerIn(format: keyof typeof TYPES, { pool, baseUrl }: FeedDeps): RequestHandler {
   return async (request, response) => {
     const { token } = request.params;
     if (typeof token !== 'string' || !isFeedToken(token)) throw noSuchFeed();
-    const feed = await findFeed(pool, hashFeedToken(token));
-    if (feed === undefined) throw noSuchFeed();
-    noteAccount(response, feed.accountId);
-    const retryAfter = await takeUse(pool, { name: `feed:${feed.monitorId}`, ...REQUESTS });
+    const found = await findFeed(pool, hashFeedToken(token));
+    if (found === undefined) throw noSuchFeed();
+    const { accountId, monitorId, changedAt } = found;
+    noteAccount(response, accountId);
+    const retryAfter = await takeUse(pool, { name: `feed:${monitorId}`, ...REQUESTS });
     if (retryAfter > 0) {
       throw new ApiError('rate_limited', `A feed can be read ${REQUESTS.maxUses} times a minute.`, { retryAfter });
     }
-    const content = feedContent(feed, await readFeedMatches(pool, feed.monitorId, ENTRIES));
-    const bytes = Buffer.from(textOf(content, `${baseUrl}/feeds/${token}.${ending}`));
+    const url = `${baseUrl}/feeds/${token}.${format}`;
+    const feed = jsonFeed(found, await readFeedMatches(pool, monitorId, ENTRIES), url);
+    const updatedAt = lastChange(feed, changedAt);
+    const bytes = Buffer.from(format === 'atom' ? atomFeed(feed, monitorId, updatedAt) : JSON.stringify(feed));
     response.set({
-      'Content-Type': type,
+      'Content-Type': TYPES[format],
       'Cache-Control': 'private, max-age=60',
       // Weak, because compressed and plain answers have the same.
       ETag: `W/"${createHash('sha256').update(bytes).digest('base64url')}"`,
-      'Last-Modified': content.updatedAt.toUTCString(),
+      'Last-Modified': updatedAt.toUTCString(),
       'X-Robots-Tag': 'noindex',
     });
     // Express answers 304 when the reader has this version.
@@ -77,4 +74,38 @@ function answerIn({ ending, type, textOf }: (typeof FORMATS)[number], { pool, ba
 
 function noSuchFeed(): ApiError {
   return new ApiError('not_found', 'No such feed.');
+}
+
+/**
+ * The address of a monitor's feed, which works without a key. It is changed under the monitor's lock, so that a monitor
+ * that is deleted has none.
+ */
+export function feedTokenRoutes(deps: FeedDeps): Route[] {
+  const path = '/v1/monitors/:id/feed-token';
+  return [
+    { method: 'post', path, scope: 'monitors:write', handle: (call) => replace(deps, call) },
+    { method: 'delete', path, scope: 'monitors:write', handle: (call) => revoke(deps, call) },
+  ];
+}
+
+async function replace({ pool, baseUrl }: FeedDeps, { caller, id }: Call): Promise<Answer> {
+  const token = newFeedToken();
+  await inTransaction(pool, async (client) => {
+    await findAndLockMonitor(client, caller.accountId, id);
+    await putFeedToken(client, id, hashFeedToken(token));
+  });
+  const body: FeedAddresses = {
+    atom_url: `${baseUrl}/feeds/${token}.atom`,
+    json_url: `${baseUrl}/feeds/${token}.json`,
+  };
+  // The addresses are shown only this once.
+  return { status: 201, body, headers: { 'Cache-Control': 'no-store' } };
+}
+
+async function revoke({ pool }: FeedDeps, { caller, id }: Call): Promise<Answer> {
+  await inTransaction(pool, async (client) => {
+    await findAndLockMonitor(client, caller.accountId, id);
+    await deleteFeedToken(client, id);
+  });
+  return { status: 200, body: { status: 'revoked' } };
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atomFeed } from '../../../../../services/api/feeds/atom-feed.ts';
-import { feedContent } from '../../../../../services/api/feeds/feed-content.ts';
+import { atomFeed, jsonFeed } from '../../../../../services/api/feeds/feed-formats.ts';
 
 const AT = new Date('2026-03-04T10:00:00.000Z');
 /** Characters that are special to XML or that it cannot hold, and any others but NUL, which is never stored. */
@@ -43,20 +42,22 @@ const read = (written: string) => written.replace(/&(\w+);/g, (_, name: keyof ty
 test('a parser of XML reads every text as it is, whatever it holds', () => {
   fc.assert(
     fc.property(text, fc.array(match, { maxLength: 4 }), (name, matches) => {
-      const content = feedContent({ accountId: 'acc', monitorId: 'mon_000000000000', name, changedAt: AT }, matches);
       const url = 'https://api.example.com/feeds/feed_x.atom?a=1&b="2"';
-      const feed = atomFeed(content, url);
+      const monitorId = 'mon_000000000000';
+      const { items, ...rest } = jsonFeed({ monitorId, name }, matches, url);
+      const feed = atomFeed({ items, ...rest }, monitorId, AT);
       // Nothing but elements whose texts and attributes are content.
       const element = `\\s*</?[a-z]+(?: [a-z]+="${CONTENT}")*/?>${CONTENT}`;
       expect(feed).toMatch(new RegExp(`^<\\?xml version="1\\.0" encoding="utf-8"\\?>(?:${element})+$`));
       expect(kept(feed)).toBe(feed);
       const all = (pattern: string) => [...feed.matchAll(new RegExp(pattern, 'g'))].map(([, found]) => read(found!));
-      const { entries } = content;
-      expect(all(`<title>(${CONTENT})</title>`)).toEqual([name, ...entries.map(({ title }) => title)].map(kept));
-      expect(all(`href="(${CONTENT})"`)).toEqual([url, ...entries.map((entry) => kept(entry.url))]);
-      expect(all(`<name>(${CONTENT})</name>`)).toEqual(entries.map(({ author }) => kept(author ?? '[deleted]')));
-      expect(all(`term="(${CONTENT})"`)).toEqual(entries.flatMap(({ terms }) => terms.map(kept)));
-      expect(all(`<content type="text">(${CONTENT})</content>`)).toEqual(entries.map((entry) => kept(entry.text)));
+      expect(all(`<title>(${CONTENT})</title>`)).toEqual([name, ...items.map(({ title }) => title)].map(kept));
+      expect(all(`href="(${CONTENT})"`)).toEqual([url, ...items.map((item) => kept(item.url))]);
+      expect(all(`<name>(${CONTENT})</name>`)).toEqual(
+        items.map(({ authors }) => kept(authors[0]?.name ?? '[deleted]')),
+      );
+      expect(all(`term="(${CONTENT})"`)).toEqual(items.flatMap(({ tags }) => tags.map(kept)));
+      expect(all(`<content type="text">(${CONTENT})</content>`)).toEqual(items.map((item) => kept(item.content_text)));
     }),
   );
 });
