@@ -15,7 +15,6 @@ import { accountRoutes } from './account/account-routes.ts';
 import { namingWhereToBuy } from './account/where-to-buy.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
-import { createCallApi } from './dashboard/call-api.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { exportRoute } from './exports/export-route.ts';
 import type { ExportTiming } from './exports/export-route.ts';
@@ -50,7 +49,7 @@ import { createRequestLog } from './http/request-log.ts';
 import { createRequestTracing, routePattern } from './http/request-tracing.ts';
 import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
-import type { SignupDeps } from './signup/signup-deps.ts';
+import type { SignupDeps } from './signup/signup-router.ts';
 import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
@@ -137,7 +136,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));
   app.use(createFeedRouter(options));
-  app.use(createDashboard({ ...options, status, clock: systemClock, callApi: createCallApi(routes) }));
+  app.use(createDashboard({ ...options, status, clock: systemClock, routes }));
 
   const publicUrls = [options.baseUrl, options.appUrl];
   const protection = protectionOf(options.baseUrl);

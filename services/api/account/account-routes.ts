@@ -9,7 +9,7 @@ import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { sendNotice } from '../notices/send-notice.ts';
-import { accountDeletedMail } from '../notices/account-deleted-mail.ts';
+import { accountDeletedMail } from '../notices/account-mails.ts';
 import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';

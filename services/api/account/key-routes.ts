@@ -15,7 +15,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import { newKeyMail } from '../notices/new-key-mail.ts';
+import { newKeyMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import type { AccountDeps } from './account-deps.ts';
 

@@ -1,66 +1,161 @@
-import { Router } from 'express';
-import type { RequestHandler } from 'express';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Router, urlencoded } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import type { Stripe } from 'stripe';
+import type { ServiceStatus } from '../../../schemas/api/status.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { html } from '../../../shared/html/html.ts';
 import { isForThisServer } from '../../../shared/http/host-header.ts';
-import { accountPages } from './account/account-pages.ts';
+import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { sendStream, StreamedBody } from '../http/answer-stream.ts';
+import { ApiError, ClientGone } from '../http/api-error.ts';
+import { toApiError } from '../http/error-handler.ts';
+import { noteAccount } from '../http/request-log.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import { ApiError } from '../http/api-error.ts';
-import { billingPages } from './billing/billing-page.ts';
-import { checkoutOrigin } from './billing/checkout-origin.ts';
-import { createAssets } from './dashboard-assets.ts';
-import { dashboardAddress } from './dashboard-address.ts';
-import { createDashboardCookies } from './dashboard-cookies.ts';
-import type { DashboardDeps } from './dashboard-deps.ts';
-import { createPagesRouter } from './dashboard-router.ts';
-import { showFailure } from './failure-page.ts';
+import type { Route } from '../http/route.ts';
+import type { LiveTails } from '../live-tail/live-tails.ts';
+import type { SignupDeps } from '../signup/signup-router.ts';
+import { accountPages } from './account/account-pages.ts';
+import { billingPages, checkoutOrigin } from './billing/billing-pages.ts';
 import { keysPages } from './keys/keys-pages.ts';
-import type { Frame } from './layout.ts';
-import { allMonitorPages } from './monitors/all-monitor-pages.ts';
+import { sendShownPage } from './layout.ts';
+import type { Frame, Viewer } from './layout.ts';
+import { deliveryPages } from './monitors/deliveries-page.ts';
+import { earlierPages } from './monitors/earlier-page.ts';
+import { editPages } from './monitors/edit-pages.ts';
+import { explanationPages } from './monitors/explanation-page.ts';
+import { exportPages } from './monitors/export-page.ts';
+import { listPages } from './monitors/list-page.ts';
+import { monitorPages } from './monitors/monitor-page.ts';
+import { mutePages } from './monitors/mutes-page.ts';
+import { trendPages } from './monitors/trends-page.ts';
+import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview/overview-page.ts';
-import type { PageRoute } from './page-route.ts';
-import { programsPages } from './programs/programs-pages.ts';
-import { sqlPages } from './sql/sql-page.ts';
+import { FormFields, get } from './page.ts';
+import type { ApiRequest, PageAnswer, PageRoute, Visit } from './page.ts';
+import { admitVisit, callerOf, createDashboardCookies, formTokenField, refuseForeignForm } from './sessions.ts';
+import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
+import { sqlPages } from './sql/sql-page.ts';
+
+/** Collaborators of the dashboard. */
+export interface DashboardDeps extends SignupDeps {
+  /** The address that the server is bound to. */
+  host: string;
+  secretBox: SecretBox;
+  clock: Clock;
+  /** Default: packs cannot be bought. */
+  payments?: { stripe: Stripe; settings: PaymentSettings } | undefined;
+  /** Those of the API. */
+  routes: readonly Route[];
+  liveTails: LiveTails;
+  /** The report of GET /status. */
+  status: () => Promise<ServiceStatus>;
+}
+
+/** What the routers of pages share. */
+export interface PagesDeps {
+  deps: DashboardDeps;
+  address: DashboardAddress;
+  cookies: DashboardCookies;
+  frame: Frame;
+}
 
 /** All pages for signed-in people. */
 export function allPages(deps: DashboardDeps): PageRoute[] {
   return [
     ...overviewPages(deps),
-    ...allMonitorPages(deps),
+    ...listPages(deps.pool),
+    // Before `/monitors/:id`.
+    ...editPages,
+    ...monitorPages(deps),
+    ...explanationPages,
+    ...deliveryPages,
+    ...webhookPages,
+    ...mutePages,
+    ...exportPages(deps.pool),
+    ...earlierPages,
+    ...trendPages,
     ...keysPages(deps),
-    ...programsPages(deps),
-    ...sqlPages(deps),
+    ...sqlPages,
     ...billingPages(deps),
     ...accountPages(deps),
-    UNKNOWN_PAGE,
+    // Asks people without a session to sign in, so that it does not tell which pages there are.
+    get('/*rest', () => {
+      throw new ApiError('not_found', 'The address may be wrong, or what it showed is gone.');
+    }),
   ];
 }
-
-/** Asks people without a session to sign in, so that it does not tell which pages there are. */
-const UNKNOWN_PAGE: PageRoute = {
-  method: 'get',
-  path: '/*rest',
-  handle: () => Promise.reject(new ApiError('not_found', 'The address may be wrong, or what it showed is gone.')),
-};
 
 /** The dashboard: everything that a person does with an account, in a browser. `/` leads there. */
 export function createDashboard(deps: DashboardDeps): Router {
   const address = dashboardAddress(deps.dashboardUrl);
-  const assets = createAssets(address);
-  const formTargets = deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)];
-  const frame: Frame = { assets: assets.paths, path: (below) => address.folder + below, formTargets };
-  const cookies = createDashboardCookies(address.folder, address.isHttps);
-  const pages = { deps, address, cookies, frame };
+  const { mount, folder, isHttps } = address;
   const router = Router();
   router.get('/', (_request, response) => {
-    response.redirect(302, address.folder);
+    response.redirect(302, folder);
   });
   router.all('/', methodNotAllowed(['GET', 'HEAD']));
-  router.use(address.mount, refuseOtherHosts(deps));
-  router.use(assets.router);
+  router.use(mount, refuseOtherHosts(deps));
+  const frame: Frame = {
+    style: serveAsset(router, address, 'style.css', 'text/css'),
+    script: serveAsset(router, address, 'dashboard.js', 'text/javascript'),
+    path: (below) => folder + below,
+    formTargets: deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)],
+  };
+  const pages = { deps, address, cookies: createDashboardCookies(folder, isHttps), frame };
   router.use(createSignInRouter(pages));
-  router.use(createPagesRouter(pages, allPages(deps)));
-  router.use(showFailureOf(address.mount, frame, deps));
+  addPages(router, pages, allPages(deps));
+  router.use(showFailure(pages));
   return router;
+}
+
+/** The dashboard's path on this server. */
+const FOLDER = '/dashboard';
+
+/** Where the dashboard is. */
+export interface DashboardAddress {
+  /** The path on this server: `/dashboard`. */
+  mount: string;
+  /** The path that browsers see, with the prefix of a proxy: `/app/dashboard`. */
+  folder: string;
+  isHttps: boolean;
+  /** The full address, and its host. */
+  url: string;
+  publicHost: string;
+}
+
+/** @param dashboardUrl the public address without /dashboard and without a trailing slash */
+export function dashboardAddress(dashboardUrl: string): DashboardAddress {
+  const { pathname, protocol, host } = new URL(dashboardUrl);
+  return {
+    mount: FOLDER,
+    folder: pathname.replace(/\/$/, '') + FOLDER,
+    isHttps: protocol === 'https:',
+    url: dashboardUrl + FOLDER,
+    publicHost: host,
+  };
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * Serves a file of all pages. Its name holds a hash of its content, so that browsers keep it for a year and see a new
+ * version at once.
+ *
+ * @returns the path that browsers see
+ */
+function serveAsset(router: Router, { mount, folder }: DashboardAddress, file: string, type: string): string {
+  const body = readFileSync(new URL(`assets/${file}`, import.meta.url));
+  const path = `/assets/${createHash('sha256').update(body).digest('hex').slice(0, 12)}/${file}`;
+  router.get(mount + path, (_request, response) => {
+    response.set('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`);
+    response.type(`${type}; charset=utf-8`).send(body);
+  });
+  router.all(mount + path, methodNotAllowed(['GET', 'HEAD']));
+  return folder + path;
 }
 
 /**
@@ -77,12 +172,164 @@ function refuseOtherHosts({ host, baseUrl, appUrl, dashboardUrl }: DashboardDeps
   };
 }
 
-/** Failures of other routes of the API are not shown as pages. */
-function showFailureOf(mount: string, frame: Frame, deps: DashboardDeps): ReturnType<typeof showFailure> {
-  const show = showFailure(frame, deps.logger);
-  return (error, request, response, next) => {
-    const isPage = request.path === mount || request.path.startsWith(`${mount}/`);
-    if (isPage) void show(error, request, response, next);
-    else next(error);
+/** The longest rule, typed into a form. */
+const FORM_LIMIT = 256 * 1024;
+/** Fields of a form: a rule has fewer. */
+const MAX_FIELDS = 500;
+
+const formReader: RequestHandler = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
+
+/**
+ * The pages for signed-in people. Checks come in this order: method, session (else the sign-in page), the session's
+ * limit, the form's size, whether the form is our own, then the page's own.
+ */
+function addPages(router: Router, pages: PagesDeps, routes: readonly PageRoute[]): void {
+  for (const [path, onPath] of Map.groupBy(routes, (route) => route.path)) {
+    // Express matches /dashboard/ too.
+    const full = path === '/' ? FOLDER : FOLDER + path;
+    for (const route of onPath) {
+      router[route.method](full, (request, response) => visitPage(pages, route, request, response));
+    }
+    const methods = onPath.map(({ method }) => method.toUpperCase());
+    router.all(full, methodNotAllowed(methods.includes('GET') ? [...methods, 'HEAD'] : methods));
+  }
+}
+
+async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, response: Response): Promise<void> {
+  const { deps, address, cookies } = pages;
+  response.set('Cache-Control', 'no-store');
+  const signedIn = await admitVisit(deps.pool, cookies, request);
+  if (signedIn === undefined) {
+    askToSignIn(pages, request, response);
+    return;
+  }
+  const { account, token } = signedIn;
+  noteAccount(response, account.id);
+  const current = request.path.slice(FOLDER.length) || '/';
+  response.locals.viewer = { account, csrfField: formTokenField(token), current } satisfies Viewer;
+  if (route.method === 'post') {
+    await readForm(request, response);
+    refuseForeignForm(request, { cookie: token, publicHost: address.publicHost });
+  }
+  await sendAnswer(pages, response, await route.handle(visitOf(pages, signedIn, request, response)));
+}
+
+/** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */
+function readForm(request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void formReader(request, response, (error?: Error | 'route' | 'router') => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** A page that would answer something else than a document says so by a status. */
+function askToSignIn({ cookies, address }: PagesDeps, request: Request, response: Response): void {
+  cookies.clearSession(response);
+  if (wantsEvents(request)) throw new ApiError('unauthorized', 'Sign in again.');
+  const below = request.path.slice(FOLDER.length);
+  const next = request.method === 'GET' && below.length > 1 ? `?next=${encodeURIComponent(below)}` : '';
+  response.redirect(303, `${address.folder}/sign-in${next}`);
+}
+
+const wantsEvents = (request: Request): boolean => request.get('Accept')?.includes('text/event-stream') === true;
+
+function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Request, response: Response): Visit {
+  const { account, session, token } = signedIn;
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(new ClientGone());
+  });
+  const params = request.params as Record<string, string>;
+  const caller = callerOf(signedIn);
+  const lastEventId = request.get('Last-Event-ID');
+  const call: Visit['call'] = (method, path, asked: ApiRequest = {}) => {
+    const route = deps.routes.find((one) => one.method === method && one.path === path);
+    if (route === undefined) throw new Error(`the API has no route ${method} ${path}`);
+    return route.handle({
+      caller,
+      requestId: String(response.getHeader('X-Request-Id')),
+      id: asked.id ?? params.id ?? '',
+      partId: asked.partId ?? '',
+      query: asked.query ?? {},
+      body: asked.body,
+      idempotencyKey: asked.idempotencyKey,
+      lastEventId,
+      type: route.produces?.[0] ?? 'application/json',
+      refuseAbandoned: () => {
+        if (request.socket.destroyed) throw new ClientGone();
+      },
+      signal: gone.signal,
+    });
+  };
+  return {
+    account,
+    session,
+    caller,
+    clientAddress: request.ip,
+    host: request.host,
+    now: deps.clock(),
+    params,
+    id: params.id ?? '',
+    query: new FormFields(request.query),
+    form: new FormFields(request.body),
+    csrfField: formTokenField(token),
+    path: frame.path,
+    lastEventId,
+    call,
+    read: async (path, asked) => (await call('get', path, asked)).body,
+  };
+}
+
+async function sendAnswer({ cookies, frame }: PagesDeps, response: Response, answer: PageAnswer): Promise<void> {
+  if ('redirect' in answer) {
+    response.redirect(303, answer.redirect.startsWith('/') ? frame.path(answer.redirect) : answer.redirect);
+  } else if ('body' in answer) {
+    response.set(answer.headers);
+    if (!(answer.body instanceof StreamedBody)) response.send(Buffer.from(answer.body));
+    else if (response.req.method === 'HEAD') response.end();
+    else await sendStream(await answer.body.open(), response);
+  } else {
+    if (answer.signedOut) cookies.clearSession(response);
+    sendShownPage(response, frame, answer, answer.signedOut ? undefined : (response.locals.viewer as Viewer));
+  }
+}
+
+const FAILURES: Readonly<Record<number, string>> = {
+  400: 'This did not work',
+  402: 'Not enough credits',
+  403: 'Not allowed',
+  404: 'There is no such page',
+  429: 'Too many requests',
+};
+
+/**
+ * Shows what a page threw as a page; failures of other routes are not. An unexpected error is logged, and the person
+ * sees the request's id only.
+ */
+function showFailure({ frame, deps: { logger } }: PagesDeps): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (request.path !== FOLDER && !request.path.startsWith(`${FOLDER}/`)) {
+      next(error);
+      return;
+    }
+    if (error instanceof ClientGone) return;
+    // The log of requests and the client's event stream understand the API's own answer.
+    if (response.headersSent || wantsEvents(request)) {
+      next(error);
+      return;
+    }
+    const known = toApiError(error);
+    const requestId = String(response.getHeader('X-Request-Id'));
+    if (known === undefined) logger.error({ err: error, requestId }, 'a page failed');
+    const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    response.set(refusal.headers);
+    if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+    const title = FAILURES[refusal.status] ?? 'This does not work now';
+    const content = html`<p role="alert">${refusal.message}</p>
+      <p><a href="${frame.path('')}">To the overview</a></p>`;
+    const viewer = response.locals.viewer as Viewer | undefined;
+    sendShownPage(response, frame, { title, content, status: refusal.status }, viewer);
   };
 }

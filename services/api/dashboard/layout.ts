@@ -2,12 +2,13 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { html } from '../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../shared/html/html.ts';
-import type { AssetPaths } from './dashboard-assets.ts';
-import type { ShownPage } from './page-route.ts';
+import type { ShownPage } from './page.ts';
 
 /** What the layout needs besides the page. */
 export interface Frame {
-  assets: AssetPaths;
+  /** The paths of the files of every page. */
+  style: string;
+  script: string;
   path: (below: string) => string;
   /** Sources of form-action besides this site: where forms lead on to another one, such as the checkout. */
   formTargets: readonly string[];
@@ -64,8 +65,8 @@ function layout(frame: Frame, { title, content }: ShownPage, viewer: Viewer | un
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} – Forum monitor</title>
-        <link rel="stylesheet" href="${frame.assets.style}" />
-        <script type="module" src="${frame.assets.script}"></script>
+        <link rel="stylesheet" href="${frame.style}" />
+        <script type="module" src="${frame.script}"></script>
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>

@@ -6,8 +6,8 @@ import type { Interaction } from 'oidc-provider';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { newProgramMail } from '../notices/new-program-mail.ts';
-import type { NewProgram } from '../notices/new-program-mail.ts';
+import { newProgramMail } from '../notices/account-mails.ts';
+import type { NewProgram } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { ApiError } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
@@ -24,7 +24,7 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { signedInAccount, signedInPage } from './sign-in-link.ts';
 import type { SignedInBrowsers } from './sign-in-link.ts';
-import { signInProblem } from '../sign-in/sign-in-problem.ts';
+import { signInProblem } from '../sign-in/sign-in.ts';
 import type { SignedInAccount, SignIn } from '../sign-in/sign-in.ts';
 
 const PATH = '/oauth/interaction';

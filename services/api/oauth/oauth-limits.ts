@@ -3,7 +3,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { ApiError } from '../http/api-error.ts';
-import { networksOf } from '../signup/client-network.ts';
+import { networksOf } from '../signup/signup-limits.ts';
 import { sendPage } from '../pages/page.ts';
 import { errorPage } from './pages.ts';
 

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import { cookieOf } from '../signup/cookies.ts';
+import { cookieOf } from '../signup/link-router.ts';
 import { linkProblem, tooOldPage } from '../signup/link-router.ts';
 import type { LinkPage } from '../signup/link-router.ts';
 import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
@@ -10,7 +10,7 @@ import { html } from '../../../shared/html/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';
-import { signInProblem } from '../sign-in/sign-in-problem.ts';
+import { signInProblem } from '../sign-in/sign-in.ts';
 import type { SignedInAccount, SignIn } from '../sign-in/sign-in.ts';
 
 const COOKIE = 'oauth_signed_in';

@@ -6,15 +6,14 @@ import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shar
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
-import { networksOf, UNKNOWN_NETWORK } from '../signup/client-network.ts';
 import type { CodePurpose } from '../signup/code-mail.ts';
-import { grantFreeCredits } from '../signup/free-credits.ts';
-import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
+import { createCodeJudge, judgeCode, notifyOfWrongCodes } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
 import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
-import { notifyOfWrongCodes } from '../signup/notify-of-wrong-codes.ts';
-import type { SignupDeps } from '../signup/signup-deps.ts';
+import { networksOf, UNKNOWN_NETWORK } from '../signup/signup-limits.ts';
+import type { SignupDeps } from '../signup/signup-router.ts';
+import { grantFreeCredits } from '../signup/verify-code.ts';
 
 /** Who signed in: an account, by the address that was proved to be its own. */
 export interface SignedInAccount {
@@ -121,4 +120,26 @@ function verdictFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
   return { outcome: 'signed in', accountId: account.id, email: account.email, isNew: false };
+}
+
+/** Says why a person is not signed in and what to do, for the page. */
+export function signInProblem(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
+  switch (verdict.outcome) {
+    case 'wrong':
+      return verdict.triesLeft === 0
+        ? 'The code was wrong three times. Ask for another one.'
+        : `The code is wrong. Tries left: ${verdict.triesLeft}.`;
+    case 'expired':
+    case 'exhausted':
+    case 'unknown':
+      return 'The code is not valid any more. Ask for another one.';
+    case 'tries used up':
+      return 'Too many wrong codes were tried for this address. Ask again: the mail holds a link instead.';
+    case 'frozen':
+      return 'This account is closed for now.';
+    case 'other spelling':
+      return 'The account of this mailbox was opened with another spelling of the address. Sign in with that one.';
+    case 'no account':
+      return 'There is no account with this address, and none can be opened now.';
+  }
 }

@@ -1,13 +1,19 @@
+import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { hashMailedToken, isSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { countWrongCode, lockSignup } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
+import { hasUse, returnUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { ApiError } from '../http/api-error.ts';
+import { sendNotice } from '../notices/send-notice.ts';
+import { wrongCodesMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
-import { createCodeHashes } from './signup-secrets.ts';
-import type { CodeHashes } from './signup-secrets.ts';
-import type { SignupDeps } from './signup-deps.ts';
-import { returnTry, hasTry, takeTry } from './wrong-codes.ts';
+import type { SignupDeps } from './signup-router.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 
@@ -17,14 +23,6 @@ export interface CodeJudge {
   mailboxHash: MailboxHash;
   /** The purpose of the code; codes mailed for another purpose are unknown. */
   purpose: CodePurpose['name'];
-}
-
-export interface WrongCode {
-  outcome: 'wrong';
-  /** Tries left for this token. */
-  triesLeft: number;
-  /** The address to notify when this try was the mailbox's last. */
-  lastTryOf?: string;
 }
 
 export function createCodeJudge(
@@ -46,7 +44,8 @@ export type CodeVerdict =
   | { outcome: 'unknown' | 'expired' | 'exhausted' }
   /** The mailbox had too many wrong codes: none is judged any more, and links are mailed instead. */
   | { outcome: 'tries used up' }
-  | WrongCode
+  /** Tries left for this token, and the address to notify when this try was the mailbox's last. */
+  | { outcome: 'wrong'; triesLeft: number; lastTryOf?: string }
   | { outcome: 'right'; signup: ConfirmedMailbox };
 
 /**
@@ -73,4 +72,153 @@ export async function judgeCode(
   const triesLeft = WRONG_CODES_ALLOWED - (await countWrongCode(db, tokenHash));
   if (await hasTry(db, mailbox)) return { outcome: 'wrong', triesLeft };
   return { outcome: 'wrong', triesLeft: 0, lastTryOf: signup.email };
+}
+
+/**
+ * Judges the code of a request, and does what a right one is for, in one transaction.
+ *
+ * @throws ApiError when the code is not right
+ */
+export async function useCode<T>(
+  deps: SignupDeps,
+  { judge, ...routes }: CodeRoutes & { judge: CodeJudge },
+  { token, code }: { token: string; code: string },
+  onRight: (db: Queryable, tokenHash: Buffer, signup: ConfirmedMailbox) => Promise<T>,
+): Promise<T> {
+  if (!isSignupToken(token)) throw codeError({ outcome: 'unknown' }, routes);
+  const tokenHash = hashMailedToken(token);
+  const judged = await inTransaction(deps.pool, async (client) => {
+    const verdict = await judgeCode(client, judge, tokenHash, code);
+    return verdict.outcome === 'right' ? { result: await onRight(client, tokenHash, verdict.signup) } : { verdict };
+  });
+  if ('result' in judged) return judged.result;
+  await notifyOfWrongCodes(deps, judged.verdict);
+  throw codeError(judged.verdict, routes);
+}
+
+/** The words and codes of the routes of one purpose. */
+interface CodeRoutes {
+  /** The name of the token's field, and the error code when it is not valid. */
+  tokenField: string;
+  tokenError: ErrorCode;
+  /** The route that mails another code. */
+  startOver: string;
+}
+
+/** The answer to a code that was not right. */
+function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: CodeRoutes): ApiError {
+  const startOver = `Start over with ${routes.startOver}.`;
+  switch (verdict.outcome) {
+    case 'unknown':
+      return new ApiError(routes.tokenError, `${routes.tokenField}: is wrong, used or too old. ${startOver}`);
+    case 'expired':
+      return new ApiError('code_expired', `code: is older than 10 minutes. ${startOver}`);
+    case 'exhausted':
+      return new ApiError('too_many_attempts', `code: was wrong three times. ${startOver}`);
+    case 'tries used up':
+      return new ApiError(
+        'too_many_attempts',
+        `code: too many wrong codes were tried for this mailbox. ${routes.startOver} mails a link instead, which the person opens.`,
+      );
+    case 'wrong':
+      return new ApiError('invalid_code', `code: wrong code, ${triesLeftText(verdict.triesLeft, startOver)}`);
+  }
+}
+
+function triesLeftText(triesLeft: number, startOver: string): string {
+  if (triesLeft === 0) return `no tries left. ${startOver}`;
+  return triesLeft === 1 ? '1 try left.' : `${triesLeft} tries left.`;
+}
+
+/**
+ * Notifies the owner of a mailbox that its tries are used up by wrong codes. Call it after the commit that counted the
+ * last one. The next mail, with a link, says the same.
+ */
+export async function notifyOfWrongCodes(
+  deps: Pick<SignupDeps, 'mailer' | 'appUrl' | 'logger'>,
+  verdict: { outcome: string; lastTryOf?: string },
+): Promise<void> {
+  if (verdict.lastTryOf === undefined) return;
+  await sendNotice(deps, wrongCodesMail(verdict.lastTryOf, deps.appUrl), 'wrong codes were tried for a mailbox');
+}
+
+const CODE_DIGITS = 6;
+
+/** Six digits; all million codes are equally likely. */
+export function newCode(): string {
+  return String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+}
+
+/** Keyed hashes of codes, each bound to its token. */
+export interface CodeHashes {
+  hash(tokenHash: Uint8Array, code: string): Buffer;
+  /** Compares in constant time. */
+  isCode(codeHash: Uint8Array, tokenHash: Uint8Array, code: string): boolean;
+}
+
+/**
+ * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key. Without it, whoever has the database could
+ * try all million codes in a second. A code that was mailed under a key before is known, too.
+ */
+export function createCodeHashes(secretKey: string, previousKeys: readonly string[] = []): CodeHashes {
+  const [key, ...others] = [secretKey, ...previousKeys].map((one) =>
+    Buffer.from(hkdfSync('sha256', one, '', 'forum-monitor sign-up codes v1', 32)),
+  );
+  const hashWith = (by: Buffer, tokenHash: Uint8Array, code: string) =>
+    createHmac('sha256', by).update(tokenHash).update(code).digest();
+  return {
+    hash: (tokenHash, code) => hashWith(key!, tokenHash, code),
+    isCode: (codeHash, tokenHash, code) =>
+      [key!, ...others].some((by) => {
+        const given = hashWith(by, tokenHash, code);
+        return codeHash.length === given.length && timingSafeEqual(given, codeHash);
+      }),
+  };
+}
+
+const DAY = 24 * 3_600;
+/**
+ * Wrong codes of a mailbox, for every purpose, over all processes. A try hits one of a million codes, so within a year
+ * guessing succeeds with a probability of at most 12 × 365 / 30 = 146 tries in 1,000,000: one mailbox in 6,800 whose
+ * codes are guessed without pause for a whole year. A person who mistypes two codes a day does not notice the limits.
+ * Beyond them mails have links of 130 bits, so the owner is not locked out.
+ */
+const PER_DAY = 6;
+const PER_MONTH = 12;
+const MONTH = 30 * DAY;
+
+/**
+ * Takes a try before a code is judged, so that concurrent codes of a mailbox are judged one after the other, whatever
+ * their token or process. Call it in a transaction.
+ *
+ * @returns false when the tries are used up: nothing was taken
+ */
+async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
+  const [day, month] = limitsOf(mailboxHash);
+  if ((await takeUse(db, day)) > 0) return false;
+  if ((await takeUse(db, month)) === 0) return true;
+  await returnUse(db, day.name);
+  return false;
+}
+
+/** The code was right: returns the tries that this transaction took. */
+async function returnTry(db: Queryable, mailboxHash: Buffer): Promise<void> {
+  for (const { name } of limitsOf(mailboxHash)) await returnUse(db, name);
+}
+
+/** Whether a code of this mailbox would be judged now. */
+export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
+  for (const limit of limitsOf(mailboxHash)) {
+    if (!(await hasUse(db, limit))) return false;
+  }
+  return true;
+}
+
+/** Sorted by name, the order in which they are taken. */
+function limitsOf(mailboxHash: Buffer): [SlidingLogLimit, SlidingLogLimit] {
+  const mailbox = mailboxHash.toString('hex');
+  return [
+    { name: `codes:wrong:day:${mailbox}`, maxUses: PER_DAY, seconds: DAY },
+    { name: `codes:wrong:month:${mailbox}`, maxUses: PER_MONTH, seconds: MONTH },
+  ];
 }

@@ -4,10 +4,10 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { html } from '../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../shared/html/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import { cookieOf } from './cookies.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
 /** The page that the links of one purpose open. */
@@ -62,6 +62,20 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
 export function tooOldPage(response: Response): Page {
   response.status(400);
   return linkProblem(TOO_OLD);
+}
+
+/** The page that shows a new key, this once, and more about it. */
+export function keyPage(title: string, apiKey: string, baseUrl: string, more?: HtmlValue): Page {
+  return pageOf(
+    title,
+    html`<p>The API key, shown this once:</p>
+      <p><code>${apiKey}</code></p>
+      <p>
+        Put it where your program keeps its secrets, and not into a chat. The program sends it as
+        <code>Authorization: Bearer KEY</code> to <strong>${baseUrl}</strong>.
+      </p>
+      ${more}`,
+  );
 }
 
 /** The page that says why a link had no effect. */
@@ -124,3 +138,9 @@ const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, ne
     show(response, refusal.status, linkProblem(refusal.message));
   }
 };
+
+/** The value of a request's cookie. When several have its name it is the first, which has the longest path. */
+export function cookieOf(request: Request, name: string): string | undefined {
+  const pairs = (request.get('Cookie') ?? '').split(/; */);
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}

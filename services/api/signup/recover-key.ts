@@ -5,44 +5,39 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { deleteSignup } from '../../../shared/stores/accounts/signups.ts';
+import { deleteSignup, takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { codeError, RECOVERY_ROUTES } from './code-error.ts';
-import { keyRecoveredMail } from '../notices/key-recovered-mail.ts';
-import { createCodeJudge, judgeCode } from './judge-code.ts';
-import type { CodeVerdict } from './judge-code.ts';
-import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
+import { keyRecoveredMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
-import type { SignupDeps } from './signup-deps.ts';
-import { hashMailedToken, isSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
-
-/** Gives a new key to the account of a token and code. */
-export type RecoverKey = (body: unknown) => Promise<KeyRecovered>;
+import { createCodeJudge, useCode } from './judge-code.ts';
+import { keyPage, linkProblem, tooOldPage } from './link-router.ts';
+import type { LinkPage } from './link-router.ts';
+import type { SignupDeps } from './signup-router.ts';
 
 const KEY_NAME = 'recovered';
 
 /**
- * POST /api/agent/recover/verify. 1. The code is judged and used up; 2. the key is created; 3. the owner is notified. A
- * crash after step 1 leaves a used code: the client asks for another. They are two transactions, because the deletion
- * of an account locks the account before its codes.
+ * POST /api/agent/recover/verify: gives a new key to the account of a token and code. 1. The code is judged and used
+ * up; 2. the key is created; 3. the owner is notified. A crash after step 1 leaves a used code: the client asks for
+ * another. They are two transactions, because the deletion of an account locks the account before its codes.
  */
-export function createRecoverKey(deps: SignupDeps): RecoverKey {
-  const judge = createCodeJudge(deps, 'recovery');
+export function createRecoverKey(deps: SignupDeps): (body: unknown) => Promise<KeyRecovered> {
+  const routes = {
+    judge: createCodeJudge(deps, 'recovery'),
+    tokenField: 'recovery_token',
+    tokenError: 'invalid_recovery_token',
+    startOver: 'POST /api/agent/recover',
+  } as const;
   return async (body) => {
-    const { recovery_token, code } = parseRequest(recoverVerifyBody, body === undefined ? {} : body, 'body');
-    if (!isSignupToken(recovery_token)) throw codeError({ outcome: 'unknown' }, RECOVERY_ROUTES);
-    const tokenHash = hashMailedToken(recovery_token);
-    const verdict = await inTransaction(deps.pool, async (client): Promise<CodeVerdict> => {
-      const judged = await judgeCode(client, judge, tokenHash, code);
-      if (judged.outcome === 'right') await deleteSignup(client, tokenHash);
-      return judged;
+    const { recovery_token: token, code } = parseRequest(recoverVerifyBody, body === undefined ? {} : body, 'body');
+    const confirmed = await useCode(deps, routes, { token, code }, async (client, tokenHash, signup) => {
+      await deleteSignup(client, tokenHash);
+      return signup;
     });
-    await notifyOfWrongCodes(deps, verdict);
-    if (verdict.outcome !== 'right') throw codeError(verdict, RECOVERY_ROUTES);
-    return { api_key: await issueRecoveredKey(deps, verdict.signup) };
+    return { api_key: await issueRecoveredKey(deps, confirmed) };
   };
 }
 
@@ -52,7 +47,7 @@ export function createRecoverKey(deps: SignupDeps): RecoverKey {
  *
  * @throws ApiError not_found when no account was opened with exactly this address, account_frozen
  */
-export async function issueRecoveredKey(deps: SignupDeps, confirmed: ConfirmedMailbox): Promise<string> {
+async function issueRecoveredKey(deps: SignupDeps, confirmed: ConfirmedMailbox): Promise<string> {
   const key = await inTransaction(deps.pool, (client) => issueFor(client, confirmed));
   const recovered = { keyId: apiKeyId(key)!, at: new Date() };
   await sendNotice(deps, keyRecoveredMail(confirmed.email, recovered, deps.dashboardUrl), 'a key was recovered');
@@ -74,4 +69,31 @@ async function issueFor(db: Queryable, { email, mailbox }: ConfirmedMailbox): Pr
   }
   if (account.status === 'frozen') throw accountFrozen();
   return issueApiKey(db, account.id, KEY_NAME);
+}
+
+const RECOVERY_LINK = '/api/agent/recover/link';
+
+/** The page that gives a new key to the person who reads the mail, and never to the program that requested it. */
+export function recoveryLink(deps: SignupDeps): LinkPage {
+  const { pool, appUrl, baseUrl } = deps;
+  return {
+    path: RECOVERY_LINK,
+    url: appUrl + RECOVERY_LINK,
+    title: 'Get a new API key',
+    question: `The button creates an API key for your account at ${new URL(appUrl).host}, and shows it here, this once.`,
+    button: 'Create the key',
+    async confirm(linkHash, response) {
+      const confirmed = await inTransaction(pool, (client) => takeLink(client, linkHash, 'recovery'));
+      if (confirmed === undefined) return tooOldPage(response);
+      try {
+        const apiKey = await issueRecoveredKey(deps, confirmed);
+        response.status(201);
+        return keyPage('Your new key', apiKey, baseUrl);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        response.status(error.status);
+        return linkProblem(error.message);
+      }
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import { signupBody } from '../../../schemas/api/signup.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import type { EmailAddress } from '../../../shared/domain/accounts/email-address.ts';
@@ -11,8 +12,6 @@ import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { codeMail, linkMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
-import { createDisposableCheck } from './disposable-domains.ts';
-import type { DisposableCheck } from './disposable-domains.ts';
 import { takeCodeLimits } from './signup-limits.ts';
 import {
   CODE_SECONDS,
@@ -20,10 +19,8 @@ import {
   newLinkToken,
   newSignupToken,
 } from '../../../shared/domain/accounts/mailed-tokens.ts';
-import { createCodeHashes, newCode } from './signup-secrets.ts';
-import type { CodeHashes } from './signup-secrets.ts';
-import type { SignupDeps } from './signup-deps.ts';
-import { hasTry } from './wrong-codes.ts';
+import { createCodeHashes, hasTry, newCode } from './judge-code.ts';
+import type { SignupDeps } from './signup-router.ts';
 
 /** Seconds until another try at mailing makes sense. */
 const MAIL_RETRY_AFTER = 60;
@@ -52,12 +49,11 @@ export function createRequestCode(
   /** The address of the page that a link opens. */
   linkPage: string,
 ): RequestCode {
-  const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(deps.secretKey);
   const codes = createCodeHashes(deps.secretKey);
   return async (body, clientAddress, interaction) => {
     // 1. Checks that need no other system.
-    const { address, domain } = acceptableAddress(body, isDisposable);
+    const { address, domain } = acceptableAddress(body);
     const mailbox = mailboxOf(address);
     const hash = mailboxHash(mailbox);
     // 2. Limits, before anything that burdens others: name servers, mail servers, mailboxes.
@@ -72,9 +68,17 @@ export function createRequestCode(
     // 4. The sign-up, then 5. the mail: a code that arrives is always known.
     const token = newSignupToken();
     const tokenHash = hashMailedToken(token);
-    const { secret, mail } = (await hasTry(deps.pool, hash))
-      ? withCode(codes, tokenHash, (code) => codeMail(address, code, deps.appUrl, purpose))
-      : withLink((link) => linkMail(address, `${linkPage}?token=${link}`, deps.appUrl, purpose));
+    let secret: NewSignup['secret'];
+    let mail: Mail;
+    if (await hasTry(deps.pool, hash)) {
+      const code = newCode();
+      secret = { codeHash: codes.hash(tokenHash, code) };
+      mail = codeMail(address, code, deps.appUrl, purpose);
+    } else {
+      const link = newLinkToken();
+      secret = { linkHash: hashMailedToken(link) };
+      mail = linkMail(address, `${linkPage}?token=${link}`, deps.appUrl, purpose);
+    }
     await insertSignup(deps.pool, {
       tokenHash,
       purpose: purpose.name,
@@ -99,24 +103,12 @@ export async function refuseUndeliverable(
   }
 }
 
-type Mailed = { secret: NewSignup['secret']; mail: Mail };
-
-function withCode(codes: CodeHashes, tokenHash: Buffer, mailOf: (code: string) => Mail): Mailed {
-  const code = newCode();
-  return { secret: { codeHash: codes.hash(tokenHash, code) }, mail: mailOf(code) };
-}
-
-function withLink(mailOf: (link: string) => Mail): Mailed {
-  const link = newLinkToken();
-  return { secret: { linkHash: hashMailedToken(link) }, mail: mailOf(link) };
-}
-
 /**
  * The address in a body `{email}`, as sign-up accepts it.
  *
  * @throws ApiError invalid_request, invalid_email, disposable_email
  */
-export function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailAddress {
+export function acceptableAddress(body: unknown): EmailAddress {
   const { email } = parseRequest(signupBody, body === undefined ? {} : body, 'body');
   const parsed = parseEmailAddress(email);
   if (!parsed) throw new ApiError('invalid_email', 'email: is not a valid e-mail address.');
@@ -144,4 +136,15 @@ export async function sendOrDelete(
     deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a code could not be mailed');
     throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
   }
+}
+
+/** About 9,000 domains. */
+const DISPOSABLE = disposableEmailBlocklistSet();
+
+/** Whether a domain, or a parent domain, is known for temporary inboxes. */
+export function isDisposable(domain: string): boolean {
+  for (let rest = domain; rest.includes('.'); rest = rest.slice(rest.indexOf('.') + 1)) {
+    if (DISPOSABLE.has(rest)) return true;
+  }
+  return false;
 }

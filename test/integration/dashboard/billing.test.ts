@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { returnUrls } from '../../../services/api/dashboard/billing/return-urls.ts';
+import { returnUrls } from '../../../services/api/dashboard/billing/billing-pages.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
 import { charge } from '../../../shared/stores/ledger/ledger.ts';
 import { listReceipts } from '../../../shared/stores/payments/receipts.ts';

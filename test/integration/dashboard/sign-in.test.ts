@@ -12,7 +12,7 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { allPages } from '../../../services/api/dashboard/dashboard.ts';
-import type { DashboardDeps } from '../../../services/api/dashboard/dashboard-deps.ts';
+import type { DashboardDeps } from '../../../services/api/dashboard/dashboard.ts';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { grantFreeCredits } from '../../../services/api/signup/free-credits.ts';
+import { grantFreeCredits } from '../../../services/api/signup/verify-code.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { hashMailedToken, newSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
-import { createCodeHashes, newCode } from '../../../services/api/signup/signup-secrets.ts';
+import { createCodeHashes, newCode } from '../../../services/api/signup/judge-code.ts';
 import { insertSignup } from '../../../shared/stores/accounts/signups.ts';
 import { newEmail, SECRET_KEY, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp } from '../../support/fixtures/signup-app.ts';

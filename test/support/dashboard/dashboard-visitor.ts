@@ -1,6 +1,6 @@
-import { hashSessionToken } from '../../../services/api/dashboard/admit-visit.ts';
-import { newCookieValue } from '../../../services/api/dashboard/dashboard-cookies.ts';
-import { FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/own-forms.ts';
+import { hashSessionToken } from '../../../services/api/dashboard/sessions.ts';
+import { newCookieValue } from '../../../services/api/dashboard/sessions.ts';
+import { FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/sessions.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';

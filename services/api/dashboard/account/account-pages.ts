@@ -1,32 +1,33 @@
+import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { NOTICE_KINDS } from '../../../../shared/domain/notice-kinds.ts';
 import type { NoticeKind } from '../../../../shared/domain/notice-kinds.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
 import {
   endDashboardSession,
   endOtherDashboardSessions,
   listDashboardSessions,
 } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
+import type { StoredDashboardSession } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/notices/notice-settings.ts';
-import { StreamedBody } from '../../http/answer-stream.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html } from '../../../../shared/html/html.ts';
-import { problemsOf } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { doneNotice } from '../parts/done-notice.ts';
-import { checkbox, field, fieldset } from '../parts/field.ts';
-import { signedOutPage } from '../sign-in/sign-in-pages.ts';
-import { openAccountExport } from './account-export.ts';
-import { addressPages } from './address-pages.ts';
-import { sessionList } from './session-list.ts';
+import { browserInWords } from '../../notices/account-mails.ts';
+import type { DashboardDeps } from '../dashboard.ts';
+import { get, post, problemsOf, streamed } from '../page.ts';
+import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from '../parts.ts';
+import { signedOutPage } from '../sign-in/sign-in-router.ts';
+import { exportAccount } from './account-export.ts';
+import { createAddressChanges } from './address-change.ts';
+import type { AddressChanges } from './address-change.ts';
 
-const DONE = new Map([
-  ['notices', 'Your choice of mails was saved.'],
-  ['address', 'The address was changed. Both addresses are told.'],
-  ['ended', 'The session was ended.'],
-  ['others', 'All other sessions were ended.'],
-]);
+const DONE = {
+  notices: 'Your choice of mails was saved.',
+  address: 'The address was changed. Both addresses are told.',
+  ended: 'The session was ended.',
+  others: 'All other sessions were ended.',
+};
 
 const NOTICE_WORDS: Readonly<Record<NoticeKind, string>> = {
   low_balance: 'The credits will last less than three days',
@@ -36,27 +37,47 @@ const NOTICE_WORDS: Readonly<Record<NoticeKind, string>> = {
 };
 
 const HOUR = 3_600;
+const STALL_MS = 60_000;
 const EXPORTS_PER_HOUR = 10;
 const SESSION_ID = /^ses_[0-9a-z]{12}$/;
 
 /** The page of the account itself: mails, address, sessions, export, deletion. */
 export function accountPages(deps: DashboardDeps): PageRoute[] {
-  const on = (handle: (deps: DashboardDeps, visit: Visit) => Promise<PageAnswer>) => (visit: Visit) =>
-    handle(deps, visit);
+  const { pool } = deps;
+  const changes = createAddressChanges(deps);
   return [
-    { method: 'get', path: '/account', handle: on(accountPage) },
-    { method: 'post', path: '/account/notices', handle: on(storeNotices) },
-    { method: 'post', path: '/account/sessions/end-others', handle: on(endOthers) },
-    { method: 'post', path: '/account/sessions/:id/end', handle: on(endSession) },
-    { method: 'get', path: '/account/export', handle: on(download) },
-    { method: 'post', path: '/account/delete', handle: on(remove) },
-    ...addressPages(deps),
+    get('/account', (visit) => accountPage(deps, visit)),
+    post('/account/notices', async ({ account, form }) => {
+      const wanted = form.all('kinds');
+      const unwanted = NOTICE_KINDS.filter((kind) => !wanted.includes(kind));
+      await switchOffNotices(pool, account.id, unwanted);
+      return { redirect: '/account?done=notices' };
+    }),
+    post('/account/sessions/end-others', async ({ account, session }) => {
+      await endOtherDashboardSessions(pool, account.id, session.id);
+      return { redirect: '/account?done=others' };
+    }),
+    post('/account/sessions/:id/end', async ({ account, session, id, path }) => {
+      const isEnded = SESSION_ID.test(id) && (await endDashboardSession(pool, account.id, id));
+      if (!isEnded) throw new ApiError('not_found', 'There is no such session.');
+      return id === session.id
+        ? { ...signedOutPage(path('/sign-in')), signedOut: true }
+        : { redirect: '/account?done=ended' };
+    }),
+    get('/account/export', (visit) => download(deps, visit)),
+    post('/account/delete', (visit) => remove(deps, visit)),
+    get('/account/address', async (visit) => {
+      const pending = visit.query.has('again') ? undefined : await changes.pending(visit.session.id);
+      return pending === undefined ? addressPage(visit) : codesPage(visit, pending);
+    }),
+    post('/account/address', (visit) => takeAddress(changes, visit)),
+    post('/account/address/codes', (visit) => takeCodes(changes, visit)),
   ];
 }
 
 /** @param deletion what the person typed to delete the account, and what is wrong with it */
 async function accountPage(
-  { pool, clock }: DashboardDeps,
+  { pool }: DashboardDeps,
   visit: Visit,
   deletion?: { email: string; problem: string | undefined },
 ): Promise<ShownPage> {
@@ -75,7 +96,7 @@ async function accountPage(
       <h2>Mails</h2>
       ${noticeForm(visit, switchedOff)}
       <h2>Sessions</h2>
-      ${sessionList(visit, sessions, clock())}
+      ${sessionList(visit, sessions)}
       <h2>Your data</h2>
       <p>
         One file with everything that is stored of this account: keys and webhooks without their secrets, monitors,
@@ -94,9 +115,7 @@ function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
     ${visit.csrfField}
     ${fieldset(
       'Mail me, at most once a day each, when',
-      NOTICE_KINDS.map((kind) =>
-        checkbox({ name: 'kinds', value: kind, label: NOTICE_WORDS[kind], checked: !switchedOff.includes(kind) }),
-      ),
+      NOTICE_KINDS.map((kind) => checkbox('kinds', NOTICE_WORDS[kind], !switchedOff.includes(kind), kind)),
     )}
     <p class="hint">
       New keys and programs, sessions from new networks, a changed address and the deletion of the account are always
@@ -104,29 +123,6 @@ function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
     </p>
     <button>Save</button>
   </form>`;
-}
-
-async function storeNotices({ pool }: DashboardDeps, { account, form }: Visit): Promise<PageAnswer> {
-  const wanted = form.all('kinds');
-  await switchOffNotices(
-    pool,
-    account.id,
-    NOTICE_KINDS.filter((kind) => !wanted.includes(kind)),
-  );
-  return { redirect: '/account?done=notices' };
-}
-
-async function endSession({ pool }: DashboardDeps, { account, session, params, path }: Visit): Promise<PageAnswer> {
-  const { id = '' } = params;
-  const isEnded = SESSION_ID.test(id) && (await endDashboardSession(pool, account.id, id));
-  if (!isEnded) throw new ApiError('not_found', 'There is no such session.');
-  if (id === session.id) return { ...signedOutPage(path('/sign-in')), signedOut: true };
-  return { redirect: '/account?done=ended' };
-}
-
-async function endOthers({ pool }: DashboardDeps, { account, session }: Visit): Promise<PageAnswer> {
-  await endOtherDashboardSessions(pool, account.id, session.id);
-  return { redirect: '/account?done=others' };
 }
 
 /** A download reads everything, so a few an hour must do. */
@@ -143,7 +139,7 @@ async function download(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> 
       'Content-Disposition': `attachment; filename="forum-monitor-${id}.jsonl"`,
       'Cache-Control': 'no-store',
     },
-    body: new StreamedBody(() => Promise.resolve(openAccountExport(deps, visit))),
+    body: streamed((ended) => exportAccount(deps, visit, ended), STALL_MS),
   };
 }
 
@@ -154,7 +150,7 @@ function deletionForm(visit: Visit, typed?: { email: string; problem: string | u
     <ul>
       <li>All API keys stop working, and connected programs are refused.</li>
       <li>All monitors stop and are deleted, with their matches and webhooks.</li>
-      <li>The remaining ${visit.account.balance.toLocaleString('en')} credits are lost and not refunded.</li>
+      <li>The remaining ${number(visit.account.balance)} credits are lost and not refunded.</li>
       <li>The ledger is kept, without your address. This mailbox gets no free credits again.</li>
     </ul>
     <form method="post" action="${visit.path('/account/delete')}" class="narrow">
@@ -175,7 +171,7 @@ function deletionForm(visit: Visit, typed?: { email: string; problem: string | u
 async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const email = visit.form.text('email');
   try {
-    await deps.callApi(visit, 'delete', '/v1/account', { body: { email } });
+    await visit.call('delete', '/v1/account', { body: { email } });
   } catch (error) {
     const problems = problemsOf(error);
     return accountPage(deps, visit, {
@@ -183,18 +179,125 @@ async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
       problem: problems.has('email') ? 'is not the address of this account' : problems.get(''),
     });
   }
-  return { ...goodbyePage(visit), signedOut: true };
-}
-
-function goodbyePage({ account, path }: Visit): ShownPage {
   return {
     title: 'Your account is deleted',
+    signedOut: true,
     content: html`<p>
         Its keys no longer work, and its monitors have stopped. The data is removed within minutes. A mail to
-        <strong>${account.email}</strong> confirms it.
+        <strong>${visit.account.email}</strong> confirms it.
       </p>
       <p>
-        Thank you for having been here. You can <a href="${path('/sign-in')}">open another account</a> at any time.
+        Thank you for having been here. You can <a href="${visit.path('/sign-in')}">open another account</a> at any
+        time.
       </p>`,
   };
+}
+
+/** The sessions of an account that are open, this one marked, each with a button that ends it. */
+function sessionList(visit: Visit, sessions: readonly StoredDashboardSession[]): Html {
+  return html`<ul class="items" aria-label="Browsers that are signed in">
+      ${sessions.map((session) => sessionItem(visit, session))}
+    </ul>
+    ${
+      sessions.length > 1 &&
+      html`<p>${postButton(visit, { action: '/account/sessions/end-others', label: 'End all other sessions' })}</p>`
+    }`;
+}
+
+function sessionItem(visit: Visit, session: StoredDashboardSession): Html {
+  const isThis = session.id === visit.session.id;
+  const browser = browserInWords(session.userAgent);
+  return html`<li>
+    <h3>${browser}${isThis && html` <span class="good">(this one)</span>`}</h3>
+    <p class="note">
+      Network ${session.network} · signed in ${time(session.createdAt)} · last seen
+      ${ago(session.lastSeenAt, visit.now)}
+    </p>
+    ${postButton(visit, {
+      action: `/account/sessions/${session.id}/end`,
+      label: isThis ? 'Sign out here' : html`End<span class="hidden"> the session of ${browser}</span>`,
+    })}
+  </li>`;
+}
+
+async function takeAddress(changes: AddressChanges, visit: Visit): Promise<PageAnswer> {
+  const email = visit.form.text('email').slice(0, 1_000);
+  try {
+    await changes.request(visit, email);
+    return { redirect: '/account/address' };
+  } catch (error) {
+    const problems = problemsOf(error);
+    const problem = problems.get('email') ?? problems.get('')?.replace(/^email: /, '');
+    return addressPage(visit, { email, problem });
+  }
+}
+
+async function takeCodes(changes: AddressChanges, visit: Visit): Promise<PageAnswer> {
+  const pending = await changes.pending(visit.session.id);
+  const verdict = await changes.confirm(visit, visit.form.code('old_code'), visit.form.code('new_code'));
+  if (verdict.outcome === 'changed') return { redirect: '/account?done=address' };
+  if (verdict.outcome === 'wrong' && pending !== undefined) return codesPage(visit, pending, verdict);
+  const problem = verdict.outcome === 'over' ? verdict.problem : undefined;
+  return addressPage(visit, { email: pending ?? '', problem });
+}
+
+function addressPage(visit: Visit, form: { email: string; problem: string | undefined } = NOTHING): ShownPage {
+  return {
+    title: 'Change the address',
+    status: form.problem === undefined ? 200 : 400,
+    content: html`<p>The address of this account is <strong>${visit.account.email}</strong>.</p>
+      <form method="post" action="${visit.path('/account/address')}" class="narrow">
+        ${visit.csrfField}
+        ${field({
+          name: 'email',
+          label: 'New address',
+          type: 'email',
+          value: form.email,
+          autocomplete: 'email',
+          required: true,
+          problem: form.problem,
+          hint: 'A code is mailed to the old and to the new address. Both are needed.',
+        })}
+        <button>Mail the codes</button>
+      </form>
+      ${back(visit)}`,
+  };
+}
+
+const NOTHING = { email: '', problem: undefined };
+
+function codesPage(
+  visit: Visit,
+  newEmail: string,
+  { oldProblem, newProblem }: { oldProblem?: string | undefined; newProblem?: string | undefined } = {},
+): ShownPage {
+  const code = (name: string, address: string, problem: string | undefined) =>
+    field({
+      name,
+      label: `Code mailed to ${address}`,
+      value: '',
+      autocomplete: 'off',
+      inputmode: 'numeric',
+      required: true,
+      problem,
+    });
+  return {
+    title: 'Enter both codes',
+    status: oldProblem === undefined && newProblem === undefined ? 200 : 400,
+    content: html`<p>
+        Two mails with a code of six digits each are on their way. They are valid for ${CODE_SECONDS / 60} minutes.
+        Afterwards other sessions end, codes and notices are mailed to the new address only, and API keys still work.
+      </p>
+      <form method="post" action="${visit.path('/account/address/codes')}" class="narrow">
+        ${visit.csrfField} ${code('old_code', visit.account.email, oldProblem)}
+        ${code('new_code', newEmail, newProblem)}
+        <button>Change the address</button>
+      </form>
+      <p><a href="${visit.path('/account/address?again=1')}">Use another address, or get other codes</a></p>
+      ${back(visit)}`,
+  };
+}
+
+function back(visit: Visit): Html {
+  return html`<p><a href="${visit.path('/account')}">Back to the account</a></p>`;
 }

@@ -6,41 +6,34 @@ import type { MailboxHash } from '../../../../shared/domain/accounts/mailbox-has
 import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
 import { inTransaction } from '../../../../shared/postgres/pool.ts';
-import type { StoredAccount } from '../../../../shared/stores/accounts/accounts.ts';
 import { changeAddress } from '../../../../shared/stores/accounts/change-address.ts';
 import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
 import { deleteSignup, insertSignup } from '../../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
-import { addressLeftMail, addressTakenMail } from '../../notices/address-changed-mail.ts';
+import { addressLeftMail, addressTakenMail } from '../../notices/account-mails.ts';
 import { sendNotice } from '../../notices/send-notice.ts';
 import { codeMail, LEAVE_ADDRESS, TAKE_ADDRESS } from '../../signup/code-mail.ts';
 import type { CodePurpose } from '../../signup/code-mail.ts';
-import { createDisposableCheck } from '../../signup/disposable-domains.ts';
-import { createCodeJudge, judgeCode } from '../../signup/judge-code.ts';
+import {
+  createCodeHashes,
+  createCodeJudge,
+  hasTry,
+  judgeCode,
+  newCode,
+  notifyOfWrongCodes,
+} from '../../signup/judge-code.ts';
 import type { CodeVerdict } from '../../signup/judge-code.ts';
-import { notifyOfWrongCodes } from '../../signup/notify-of-wrong-codes.ts';
 import { acceptableAddress, refuseUndeliverable, sendOrDelete } from '../../signup/request-code.ts';
 import { takeCodeLimits } from '../../signup/signup-limits.ts';
-import { createCodeHashes, newCode } from '../../signup/signup-secrets.ts';
-import { hasTry } from '../../signup/wrong-codes.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
+import type { DashboardDeps } from '../dashboard.ts';
+import type { Visit } from '../page.ts';
 
 /** Changes under way, by the id of the session that asked for them. */
 const MODEL = 'AddressChange';
 
 /** Who changes the address. */
-export interface AddressOwner {
-  account: StoredAccount;
-  sessionId: string;
-  clientAddress: string | undefined;
-}
-
-/** The codes of both mails. */
-export interface AddressCodes {
-  oldCode: string;
-  newCode: string;
-}
+type AddressOwner = Pick<Visit, 'account' | 'session' | 'clientAddress'>;
 
 export type AddressVerdict =
   | { outcome: 'changed' }
@@ -58,8 +51,8 @@ export interface AddressChanges {
    */
   request(owner: AddressOwner, newEmail: string): Promise<void>;
   /** The new address of the change that this session has under way. */
-  pending(owner: AddressOwner): Promise<string | undefined>;
-  confirm(owner: AddressOwner, codes: AddressCodes): Promise<AddressVerdict>;
+  pending(sessionId: string): Promise<string | undefined>;
+  confirm(owner: AddressOwner, oldCode: string, newCode: string): Promise<AddressVerdict>;
 }
 
 /** A code that was mailed for a change. */
@@ -72,12 +65,11 @@ interface MailedCode {
 /** A change of the account's address, confirmed with codes at both addresses by the rules of sign-up. */
 export function createAddressChanges(deps: DashboardDeps): AddressChanges {
   const records = new SealedRecords(deps.pool, deps.secretBox);
-  const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(deps.secretKey);
   return {
     async request(owner, given) {
-      const next = acceptableAddress({ email: given }, isDisposable);
-      const { accountId, email } = { accountId: owner.account.id, email: owner.account.email };
+      const next = acceptableAddress({ email: given });
+      const { id: accountId, email } = owner.account;
       if (next.address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
       const old = mailableAddress(email);
       for (const { address } of [next, old]) await takeLimits(deps, owner, mailboxOf(address), mailboxHash);
@@ -89,35 +81,35 @@ export function createAddressChanges(deps: DashboardDeps): AddressChanges {
       // The change, then the mails: a code that arrives is always known.
       const [newToken, oldToken] = codes.map(({ token }) => token);
       const payload = { accountId, email: next.address, oldEmail: email, newToken, oldToken };
-      await records.put({ model: MODEL, id: owner.sessionId, payload, validSeconds: CODE_SECONDS });
+      await records.put({ model: MODEL, id: owner.session.id, payload, validSeconds: CODE_SECONDS });
       try {
         for (const code of codes) await mailCode(deps, code);
       } catch (error) {
         // One code alone is of no use.
-        await records.delete(MODEL, owner.sessionId);
+        await records.delete(MODEL, owner.session.id);
         throw error;
       }
     },
-    async pending({ sessionId }) {
+    async pending(sessionId) {
       const found = await records.find(MODEL, sessionId);
       return found === undefined ? undefined : String(found.payload.email);
     },
-    async confirm(owner, codes) {
-      const found = await records.find(MODEL, owner.sessionId);
+    async confirm(owner, oldCode, newCode) {
+      const found = await records.find(MODEL, owner.session.id);
       if (found === undefined)
         return { outcome: 'over', problem: 'The codes are too old, or were used. Ask for new ones.' };
       const { email, oldEmail, newToken, oldToken } = found.payload as Record<string, string>;
       const verdicts = await judgeBoth(deps, [
-        { field: 'old', token: oldToken!, code: codes.oldCode, mailbox: mailboxOf(oldEmail!) },
-        { field: 'new', token: newToken!, code: codes.newCode, mailbox: mailboxOf(email!) },
+        { field: 'old', token: oldToken!, code: oldCode, mailbox: mailboxOf(oldEmail!) },
+        { field: 'new', token: newToken!, code: newCode, mailbox: mailboxOf(email!) },
       ]);
       for (const verdict of verdicts.values()) await notifyOfWrongCodes(deps, verdict);
       const verdict = verdictOf(verdicts);
       if (verdict !== undefined) {
-        if (verdict.outcome === 'over') await records.delete(MODEL, owner.sessionId);
+        if (verdict.outcome === 'over') await records.delete(MODEL, owner.session.id);
         return verdict;
       }
-      await records.delete(MODEL, owner.sessionId);
+      await records.delete(MODEL, owner.session.id);
       return change(deps, owner, { oldEmail: oldEmail!, newEmail: email!, mailboxHash });
     },
   };
@@ -207,7 +199,7 @@ function problemOf(verdict: CodeVerdict | undefined): string | undefined {
  */
 async function change(
   deps: DashboardDeps,
-  { account, sessionId }: AddressOwner,
+  { account, session }: AddressOwner,
   { oldEmail, newEmail, mailboxHash }: { oldEmail: string; newEmail: string; mailboxHash: (mailbox: string) => Buffer },
 ): Promise<AddressVerdict> {
   const outcome = await changeAddress(deps.pool, {
@@ -216,7 +208,7 @@ async function change(
     newEmail,
     newMailbox: mailboxOf(newEmail),
     mailboxHashes: [oldEmail, newEmail].map((email) => mailboxHash(creditedMailboxOf(mailboxOf(email)))),
-    keptSessionId: sessionId,
+    keptSessionId: session.id,
   });
   if (outcome === 'taken') return { outcome: 'over', problem: 'Another account has the mailbox of the new address.' };
   if (outcome === 'outdated') return { outcome: 'over', problem: 'The address was changed meanwhile.' };

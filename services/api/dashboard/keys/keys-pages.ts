@@ -1,20 +1,14 @@
 import { KEY_SCOPES } from '../../../../schemas/api/account.ts';
-import type { ApiKey, KeyScope } from '../../../../schemas/api/account.ts';
-import { PERMISSION_WORDS } from '../../account/permission-words.ts';
+import type { AccountGrantResource, ApiKey, KeyScope } from '../../../../schemas/api/account.ts';
 import { html } from '../../../../shared/html/html.ts';
-import type { Html } from '../../../../shared/html/html.ts';
-import { problemsOf } from '../call-api.ts';
-import type { FieldProblems } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { copyable } from '../parts/copyable.ts';
-import { doneNotice } from '../parts/done-notice.ts';
-import { checkbox, field, fieldset } from '../parts/field.ts';
-import { newOnce, onceKey } from '../parts/once.ts';
-import { dangerousButton } from '../parts/post-button.ts';
-import { ago, time } from '../parts/time.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { PERMISSION_WORDS } from '../../account/permission-words.ts';
+import { SCOPES } from '../../oauth/oauth-metadata.ts';
+import type { DashboardDeps } from '../dashboard.ts';
+import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, time } from '../parts.ts';
 
-const DONE = new Map([['revoked', 'The key was revoked. It no longer works.']]);
 /** A request that a key can try, by the permission it needs; the first that fits. */
 const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
   ['account', '/v1/account'],
@@ -22,12 +16,20 @@ const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
   ['forum:read', '/v1/forum/search?q=coffee&limit=3'],
 ];
 
-/** The page of an account's API keys: list, create, revoke. */
-export function keysPages(deps: DashboardDeps): PageRoute[] {
+/** Who may use the account besides the person: API keys, and programs that were connected by signing in (OAuth). */
+export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRoute[] {
   return [
-    { method: 'get', path: '/keys', handle: (visit) => listPage(deps, visit) },
-    { method: 'post', path: '/keys', handle: (visit) => create(deps, visit) },
-    { method: 'post', path: '/keys/:id/revoke', handle: (visit) => revoke(deps, visit) },
+    get('/keys', (visit) => keysPage(visit)),
+    post('/keys', (visit) => create(baseUrl, visit)),
+    post('/keys/:id/revoke', async (visit) => {
+      await visit.call('delete', '/v1/account/keys/:id');
+      return { redirect: '/keys?done=revoked' };
+    }),
+    get('/programs', (visit) => programsPage(baseUrl, visit)),
+    post('/programs/:id/revoke', async (visit) => {
+      await visit.call('delete', '/v1/account/grants/:id');
+      return { redirect: '/programs?done=disconnected' };
+    }),
   ];
 }
 
@@ -38,41 +40,40 @@ interface KeyForm {
   problems: FieldProblems;
 }
 
-const EMPTY_FORM: KeyForm = { name: '', scopes: KEY_SCOPES, problems: new Map() };
-
-async function listPage(deps: DashboardDeps, visit: Visit, form = EMPTY_FORM): Promise<ShownPage> {
-  const { body } = await deps.callApi(visit, 'get', '/v1/account/keys');
-  const { items } = body as { items: ApiKey[] };
+async function keysPage(
+  visit: Visit,
+  form: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS },
+): Promise<ShownPage> {
+  const { items } = (await visit.read('/v1/account/keys')) as { items: ApiKey[] };
   return {
     title: 'API keys',
     status: form.problems.size > 0 ? 400 : 200,
-    content: html`${doneNotice(visit, DONE)}
+    content: html`${doneNotice(visit, { revoked: 'The key was revoked. It no longer works.' })}
       <p>
         Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
         with no more permissions than it needs, so that you can revoke one without the others.
       </p>
-      ${keyList(deps, visit, items)}
+      ${
+        items.length === 0
+          ? html`<p>This account has no key yet.</p>`
+          : html`<h2>Keys that work</h2>
+              <ul class="items">
+                ${items.map((key) => keyItem(visit, key))}
+              </ul>`
+      }
       <h2>Create a key</h2>
       ${keyForm(visit, form)}`,
   };
 }
 
-function keyList({ clock }: DashboardDeps, visit: Visit, keys: readonly ApiKey[]): Html {
-  if (keys.length === 0) return html`<p>This account has no key yet.</p>`;
-  return html`<h2>Keys that work</h2>
-    <ul class="items">
-      ${keys.map((key) => keyItem(visit, key, clock()))}
-    </ul>`;
-}
-
-function keyItem(visit: Visit, key: ApiKey, now: number): Html {
+function keyItem(visit: Visit, key: ApiKey): Html {
+  const scopes = key.scopes.length < KEY_SCOPES.length && key.scopes.map((scope) => PERMISSION_WORDS[scope]);
   return html`<li>
     <h3>${key.name}</h3>
     <p class="note">
-      <code>fk_${key.id}…</code> · created ${time(key.created_at)} ·
-      ${key.last_used_at === null ? 'never used' : html`last used ${ago(key.last_used_at, now)}`}
+      <code>fk_${key.id}…</code> · created ${time(key.created_at)} · ${lastUse(visit, key.last_used_at)}
     </p>
-    ${permissions(key.scopes)}
+    ${scopes ? permissions(scopes) : html`<p>It may do everything.</p>`}
     ${dangerousButton(visit, {
       action: `/keys/${key.id}/revoke`,
       label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
@@ -82,20 +83,22 @@ function keyItem(visit: Visit, key: ApiKey, now: number): Html {
   </li>`;
 }
 
-function permissions(scopes: ApiKey['scopes']): Html {
-  if (scopes.length === KEY_SCOPES.length) return html`<p>It may do everything.</p>`;
+function lastUse({ now }: Visit, at: string | null): HtmlValue {
+  return at === null ? 'never used' : html`last used ${ago(at, now)}`;
+}
+
+function permissions(words: readonly string[]): Html {
   return html`<p>It may:</p>
     <ul>
-      ${scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
+      ${words.map((permission) => html`<li>${permission}</li>`)}
     </ul>`;
 }
 
 function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
-  const general = problems.get('');
   return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
     ${visit.csrfField}
     <input type="hidden" name="once" value="${newOnce()}" />
-    ${general !== undefined && html`<p role="alert">${general}</p>`}
+    ${problems.has('') && html`<p role="alert">${problems.get('')}</p>`}
     ${field({
       name: 'name',
       label: 'Name',
@@ -108,9 +111,7 @@ function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
     })}
     ${fieldset(
       'Permissions',
-      KEY_SCOPES.map((scope) =>
-        checkbox({ name: 'scopes', value: scope, label: PERMISSION_WORDS[scope], checked: scopes.includes(scope) }),
-      ),
+      KEY_SCOPES.map((scope) => checkbox('scopes', PERMISSION_WORDS[scope], scopes.includes(scope), scope)),
       problems.get('scopes'),
     )}
     <button>Create the key</button>
@@ -118,26 +119,23 @@ function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
 }
 
 /** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
-async function create(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function create(baseUrl: string, visit: Visit): Promise<PageAnswer> {
   const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
   if (asked.scopes.length === 0) {
-    return listPage(deps, visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
+    return keysPage(visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
   }
   try {
-    const { body } = await deps.callApi(visit, 'post', '/v1/account/keys', {
-      body: asked,
-      ...onceKey(visit.form, asked),
-    });
-    return createdPage(deps, visit, body as { key: ApiKey; api_key: string });
+    const { body } = await visit.call('post', '/v1/account/keys', { body: asked, ...onceKey(visit.form, asked) });
+    return createdPage(baseUrl, visit, body as { key: ApiKey; api_key: string });
   } catch (error) {
-    return listPage(deps, visit, { ...asked, problems: problemsOf(error) });
+    return keysPage(visit, { ...asked, problems: problemsOf(error) });
   }
 }
 
 function createdPage(
-  { baseUrl }: DashboardDeps,
+  baseUrl: string,
   visit: Visit,
-  { key, api_key }: { key: ApiKey; api_key: string },
+  { key, api_key: secret }: { key: ApiKey; api_key: string },
 ): ShownPage {
   const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
   return {
@@ -146,22 +144,58 @@ function createdPage(
     content: html`<p class="notice">
         This is the only time that the key is shown. Copy it now, and keep it where your program keeps its secrets.
       </p>
-      ${copyable('new-key', api_key, 'the key')}
+      ${copyable('new-key', secret, 'the key')}
       <h2>${key.name} may</h2>
       <ul>
         ${key.scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
       </ul>
-      ${example === undefined ? undefined : tryIt(`curl -s -H 'Authorization: Bearer ${api_key}' '${baseUrl}${example}'`)}
+      ${
+        example !== undefined &&
+        html`<h2>Try it</h2>
+          ${copyable('example', `curl -s -H 'Authorization: Bearer ${secret}' '${baseUrl}${example}'`, 'the command')}`
+      }
       <p><a class="button" href="${visit.path('/keys')}">I have stored the key</a></p>`,
   };
 }
 
-function tryIt(command: string): Html {
-  return html`<h2>Try it</h2>
-    ${copyable('example', command, 'the command')}`;
+async function programsPage(baseUrl: string, visit: Visit): Promise<ShownPage> {
+  const { items } = (await visit.read('/v1/account/grants')) as { items: AccountGrantResource[] };
+  const disconnected = 'The program was disconnected. It can no longer use your account.';
+  return {
+    title: 'Connected programs',
+    content: html`${doneNotice(visit, { disconnected })}
+      <p>
+        Programs that you signed in to use your account, such as assistants that read the forum for you. They connect to
+        <code>${baseUrl}/mcp</code>.
+      </p>
+      ${
+        items.length === 0
+          ? html`<p>No program is connected.</p>`
+          : html`<h2>Programs that may use your account</h2>
+              <ul class="items">
+                ${items.map((grant) => programItem(visit, grant))}
+              </ul>`
+      }`,
+  };
 }
 
-async function revoke(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
-  await deps.callApi(visit, 'delete', '/v1/account/keys/:id', { id: visit.params.id ?? '' });
-  return { redirect: '/keys?done=revoked' };
+function programItem(visit: Visit, grant: AccountGrantResource): Html {
+  const name = grant.client_name ?? 'A program without a name';
+  return html`<li>
+    <h3>${name}</h3>
+    <p class="note">${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(visit, grant.last_used_at)}</p>
+    ${permissions(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
+    ${dangerousButton(visit, {
+      action: `/programs/${grant.id}/revoke`,
+      label: html`Disconnect<span class="hidden"> ${name}</span> now`,
+      summary: html`Disconnect<span class="hidden"> ${name}</span>`,
+      consequences: 'The program is refused at once. It can ask you again to sign in.',
+    })}
+  </li>`;
+}
+
+/** A program that is described by a document belongs to the document's host; others registered without proof. */
+function originOf({ client_id: clientId }: AccountGrantResource): string {
+  const host = /^https?:/i.test(clientId) ? URL.parse(clientId)?.host : undefined;
+  return host === undefined ? 'Registered itself; the name is what it says' : `Of ${host}`;
 }

@@ -1,35 +1,33 @@
-import { randomText } from '../../../../shared/domain/identifiers.ts';
 import type { Monitor, RuleWarning } from '../../../../schemas/api/monitor.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
 import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
+import { randomText } from '../../../../shared/domain/identifiers.ts';
+import { html } from '../../../../shared/html/html.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { refuseFaults } from '../../http/invalid-request.ts';
 import { checkNewRule } from '../../monitors/check-rule.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import type { FieldProblems } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { copyable } from '../parts/copyable.ts';
-import { changeBody, createBody, EMPTY_VALUES, monitorFields } from './monitor-form-values.ts';
+import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import { notice, number } from '../parts.ts';
+import { monitorForm } from './monitor-form.ts';
+import type { MonitorForm } from './monitor-form.ts';
+import { changeBody, createBody, EMPTY_VALUES, entryOf, monitorFields } from './monitor-form-values.ts';
 import { ruleOfValues, valuesOfForm, valuesOfMonitor, valuesOfRule } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
-import { costOfPeriod, monitorForm, monitorProblems, said } from './monitor-form.ts';
-import type { MonitorForm } from './monitor-form.ts';
-import { ruleOfMonitor } from './monitor-rule.ts';
-import { ruleInWords } from './rule-in-words.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi'>;
+import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
+import { ruleInWords, ruleOfMonitor } from './monitor-rule.ts';
 
 /** Creating and changing monitors. */
-export function editPages(deps: Deps): PageRoute[] {
-  return [
-    { method: 'get', path: '/monitors/new', handle: (visit) => Promise.resolve(newPage(visit, {})) },
-    { method: 'post', path: '/monitors/new', handle: (visit) => create(deps, visit) },
-    { method: 'get', path: '/monitors/:id/edit', handle: (visit) => edit(deps, visit) },
-    { method: 'post', path: '/monitors/:id/edit', handle: (visit) => change(deps, visit) },
-  ];
-}
+export const editPages: PageRoute[] = [
+  get('/monitors/new', (visit) => newPage(visit, {})),
+  post('/monitors/new', create),
+  get('/monitors/:id/edit', async (visit) => {
+    const monitor = await readMonitor(visit);
+    return editPage(visit, monitor, { values: valuesOfMonitor(monitor), saidBack: wordsOf(monitor) });
+  }),
+  post('/monitors/:id/edit', change),
+];
 
 /** The state of a form after a button that only changes what the form shows. */
 type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack' | 'preview'>>;
@@ -42,25 +40,25 @@ function newPage(visit: Visit, filled: Filled): ShownPage {
     status: statusOf(filled.problems),
     content: monitorForm(visit, {
       values: EMPTY_VALUES,
-      problems: new Map(),
+      problems: NO_PROBLEMS,
       ...filled,
       isNew: true,
       action: '/monitors/new',
       submit: 'Create the monitor',
-      cost: costOfPeriod(visit),
+      cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now, and ${MONITOR_PERIOD_CREDITS} for each further 24 hours. You have ${number(visit.account.balance)}.`,
       hidden: html`<input type="hidden" name="idempotency_key" value="${key}" />`,
     }),
   };
 }
 
-async function create({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const filled = await fill({ callApi }, visit);
+async function create(visit: Visit): Promise<PageAnswer> {
+  const filled = await fill(visit);
   if (filled !== undefined) return newPage(visit, filled);
   const values = valuesOfForm(visit.form);
   try {
     const key = visit.form.text('idempotency_key');
     const request = { body: createBody(values), ...(key !== '' && { idempotencyKey: key }) };
-    const { body } = await callApi(visit, 'post', '/v1/monitors', request);
+    const { body } = await visit.call('post', '/v1/monitors', request);
     return createdPage(visit, body as CreatedBody);
   } catch (error) {
     return newPage(visit, { values, problems: monitorProblems(error, values) });
@@ -77,9 +75,8 @@ function createdPage({ path }: Visit, { monitor, webhook_secret: secret, warning
   const { id, name, webhook_url: url, webhook_kind: kind } = monitor;
   return {
     title: 'The monitor runs',
-    content: html`<p class="notice good">“${name}” matches everything that enters from now on.</p>
-      ${warningsNotice(warnings)} ${(url === null || kind === 'generic') && secretShownOnce(secret)}
-      ${said(ruleInWords(ruleOfMonitor(monitor)))}
+    content: html`${notice('good', `“${name}” matches everything that enters from now on.`)} ${warningsNotice(warnings)}
+      ${(url === null || kind === 'generic') && secretShownOnce(secret)} ${said(ruleInWords(ruleOfMonitor(monitor)))}
       <p class="actions">
         <a class="button" href="${path(`/monitors/${id}`)}">See its matches</a>
         ${url !== null && html`<a class="button quiet" href="${path(`/monitors/${id}/webhook`)}">Test its webhook</a>`}
@@ -87,25 +84,13 @@ function createdPage({ path }: Visit, { monitor, webhook_secret: secret, warning
   };
 }
 
-/** A webhook secret, which no other page shows. */
-export function secretShownOnce(secret: string): Html {
-  return html`<h2>The secret that signs its webhooks</h2>
-    <p>It is shown only now. Receivers verify signatures with it.</p>
-    ${copyable('secret', secret, 'the secret')}`;
-}
-
-async function edit({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const monitor = await readMonitor({ callApi }, visit);
-  return editPage(visit, monitor, { values: valuesOfMonitor(monitor), saidBack: wordsOf(monitor) });
-}
-
-async function change({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const monitor = await readMonitor({ callApi }, visit);
-  const filled = await fill({ callApi }, visit);
+async function change(visit: Visit): Promise<PageAnswer> {
+  const monitor = await readMonitor(visit);
+  const filled = await fill(visit);
   if (filled !== undefined) return editPage(visit, monitor, filled);
   const values = valuesOfForm(visit.form);
   try {
-    const { body } = await callApi(visit, 'patch', '/v1/monitors/:id', { id: monitor.id, body: changeBody(values) });
+    const { body } = await visit.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
     return editPage(visit, changed, { values: valuesOfMonitor(changed), saidBack: wordsOf(changed) }, warnings);
@@ -119,10 +104,10 @@ function editPage(visit: Visit, { id, name }: Monitor, filled: Filled, warnings?
     title: `Change “${name}”`,
     status: statusOf(filled.problems),
     content: html`<p><a href="${visit.path(`/monitors/${id}`)}">Back to its matches</a></p>
-      ${warnings && html`<p class="notice good">The change is stored.</p>`} ${warningsNotice(warnings)}
+      ${warnings && notice('good', 'The change is stored.')} ${warningsNotice(warnings)}
       ${monitorForm(visit, {
         values: EMPTY_VALUES,
-        problems: new Map(),
+        problems: NO_PROBLEMS,
         ...filled,
         action: `/monitors/${id}/edit`,
         submit: 'Save the changes',
@@ -131,19 +116,14 @@ function editPage(visit: Visit, { id, name }: Monitor, filled: Filled, warnings?
   };
 }
 
-async function readMonitor({ callApi }: Deps, visit: Visit): Promise<Monitor> {
-  const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id: visit.params.id ?? '' });
-  return (body as { monitor: Monitor }).monitor;
-}
-
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));
 
 /** What the buttons show that store nothing: the rule in words, its preview, and the fields of a rule as text. */
-async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined> {
+async function fill(visit: Visit): Promise<Filled | undefined> {
   const { form } = visit;
   const added = form.text('add');
   const wanted = added === '' ? form.text('do') : 'try';
-  if (wanted === 'try') return tryRule({ callApi }, visit, valuesWith(valuesOfForm(form), added));
+  if (wanted === 'try') return tryRule(visit, valuesWith(valuesOfForm(form), added));
   if (wanted !== 'say' && wanted !== 'fill') return undefined;
   const typed = { values: valuesOfForm(form), query: form.text('query') };
   try {
@@ -151,7 +131,7 @@ async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined
       refuseFaults(checkNewRule(ruleOfValues(typed.values)).faults);
       return { ...typed, saidBack: wordsOfValues(typed.values) };
     }
-    const { body } = await callApi(visit, 'post', '/v1/monitors/parse', { body: { query: typed.query } });
+    const { body } = await visit.call('post', '/v1/monitors/parse', { body: { query: typed.query } });
     const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
     return { ...typed, values, saidBack: wordsOfValues(values) };
   } catch (error) {
@@ -160,22 +140,16 @@ async function fill({ callApi }: Deps, visit: Visit): Promise<Filled | undefined
 }
 
 /** What the rule would have found. A faulty rule is shown as when it is stored. */
-async function tryRule({ callApi }: Deps, visit: Visit, values: MonitorFormValues): Promise<Filled> {
+async function tryRule(visit: Visit, values: MonitorFormValues): Promise<Filled> {
   const typed = { values, query: visit.form.text('query') };
   try {
-    const { body } = await callApi(visit, 'post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
+    const { body } = await visit.call('post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
     return { ...typed, preview: body as PreviewAnswer };
   } catch (error) {
-    return { ...typed, problems: previewProblems(error, values) };
+    // The form stays as it was typed when other previews are under way, or the archive is away.
+    const isBusy = error instanceof ApiError && error.status === 503;
+    return { ...typed, problems: isBusy ? new Map([['', error.message]]) : monitorProblems(error, values) };
   }
-}
-
-/** The form stays as it was typed when other previews are under way, or the archive is away. */
-function previewProblems(error: unknown, values: MonitorFormValues): FieldProblems {
-  if (!(error instanceof ApiError)) throw error;
-  if (error.status === 503) return new Map([['', error.message]]);
-  const faults = error.faults.map(({ field, message }) => ({ field: field.replace(/^settings\./, ''), message }));
-  return monitorProblems(faults.length === 0 ? error : new ApiError(error.code, error.message, { faults }), values);
 }
 
 /** The values with a suggestion: the name of a list and what is added to it. */
@@ -196,15 +170,21 @@ function wordsOfValues(values: MonitorFormValues): string[] {
   return ruleInWords(ruleOfMonitor(monitorFields(ruleOfValues(values))));
 }
 
-function warningsNotice(warnings: readonly RuleWarning[] | undefined): HtmlValue {
-  return (
-    warnings !== undefined &&
-    html`<div class="notice bad">
-      <p><strong>It may not do what you mean:</strong></p>
-      <ul>
-        ${warnings.map(({ message }) => html`<li>${message}</li>`)}
-      </ul>
-    </div>`
+/** Each is found in its field again, which takes time. */
+const MOST_SHOWN = 50;
+
+/**
+ * Returns the message for each faulty field, with the entries as the person typed them.
+ *
+ * @throws the error when it is not a refusal that the person can mend in the form
+ */
+function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
+  if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
+  return joinedProblems(
+    error.faults.slice(0, MOST_SHOWN).map(({ field, message }) => {
+      const { name, entry } = entryOf(values, field.replace(/^settings\./, ''));
+      return [name.replace(/^include_/, ''), entry === undefined ? message : `“${entry}” ${message}`];
+    }),
   );
 }
 

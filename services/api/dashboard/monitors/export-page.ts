@@ -1,28 +1,34 @@
 import { EXPORT_FORMATS } from '../../../../schemas/api/matches/match-export.ts';
 import type { ExportFormat } from '../../../../schemas/api/matches/match-export.ts';
 import type { FeedAddresses } from '../../../../schemas/api/matches/feed.ts';
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import { readFeedTokenTime } from '../../../../shared/stores/feeds/feed-tokens.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { copyable } from '../parts/copyable.ts';
-import { doneNotice } from '../parts/done-notice.ts';
-import { dangerousButton, postButton } from '../parts/post-button.ts';
-import { time } from '../parts/time.ts';
-import { monitorNavigation } from './monitor-navigation.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi' | 'pool'>;
+import { get, post } from '../page.ts';
+import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import { copyable, dangerousButton, postButton, time } from '../parts.ts';
+import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 /** How matches leave this service without a webhook: as files, and as a feed. */
-export function exportPages(deps: Deps): PageRoute[] {
+export function exportPages(pool: Queryable): PageRoute[] {
   return [
-    { method: 'get', path: '/monitors/:id/export', handle: (visit) => show(deps, visit) },
-    { method: 'get', path: '/monitors/:id/export/:format', handle: (visit) => download(deps, visit) },
-    { method: 'post', path: '/monitors/:id/feed', handle: (visit) => makeFeed(deps, visit) },
-    { method: 'post', path: '/monitors/:id/feed/revoke', handle: (visit) => revokeFeed(deps, visit) },
+    get('/monitors/:id/export', (visit) => show(pool, visit)),
+    get('/monitors/:id/export/:format', async (visit) => {
+      const query = { format: visit.params.format ?? '' };
+      const { body, headers = {} } = await visit.call('get', '/v1/monitors/:id/matches/export', { query });
+      if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
+      return { headers, body };
+    }),
+    post('/monitors/:id/feed', async (visit) => {
+      const { body } = await visit.call('post', '/v1/monitors/:id/feed-token');
+      return show(pool, visit, addresses(body as FeedAddresses));
+    }),
+    post('/monitors/:id/feed/revoke', async (visit) => {
+      await visit.call('delete', '/v1/monitors/:id/feed-token');
+      return { redirect: `/monitors/${visit.id}/export?done=revoked` };
+    }),
   ];
 }
 
@@ -32,39 +38,33 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
   parquet: 'Parquet, for analysis',
 };
 
-const DONE: ReadonlyMap<string, string> = new Map([['revoked', 'The feed is revoked. Its addresses no longer work.']]);
-
-async function show({ callApi, pool }: Deps, visit: Visit, first: HtmlValue = ''): Promise<ShownPage> {
-  const id = visit.params.id ?? '';
-  const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id });
-  const made = await readFeedTokenTime(pool, id);
-  return {
-    title: `Export and feed of “${(body as { monitor: Monitor }).monitor.name}”`,
-    content: html`${monitorNavigation(visit, id, '/export')} ${doneNotice(visit, DONE)} ${first}
+async function show(pool: Queryable, visit: Visit, first: HtmlValue = ''): Promise<ShownPage> {
+  const { name } = await readMonitor(visit);
+  const file = (format: ExportFormat) => visit.path(`/monitors/${visit.id}/export/${format}`);
+  return monitorPage(visit, '/export', {
+    title: `Export and feed of “${name}”`,
+    content: html`${first}
       <h2>Download</h2>
       <p>All matches of the last 30 days in one file, oldest first. Free, ten times in 24 hours.</p>
       <div class="actions">
         ${EXPORT_FORMATS.map(
-          (format) =>
-            html`<a class="button quiet" href="${visit.path(`/monitors/${id}/export/${format}`)}" download
-              >${FORMATS[format]}</a
-            >`,
+          (format) => html`<a class="button quiet" href="${file(format)}" download>${FORMATS[format]}</a>`,
         )}
       </div>
       <h2>Feed</h2>
-      ${feed(visit, id, made)}`,
-  };
+      ${feed(visit, await readFeedTokenTime(pool, visit.id))}`,
+  });
 }
 
-function feed(visit: Visit, id: string, made: Date | undefined): Html {
-  const action = `/monitors/${id}/feed`;
+function feed(visit: Visit, made: Date | undefined): Html {
+  const action = `/monitors/${visit.id}/feed`;
   if (made === undefined) {
     return html`<p>
         Feed readers show the newest 50 matches by an address that needs no key. Whoever has the address can read them.
       </p>
       ${postButton(visit, { action, label: 'Make a feed' })}`;
   }
-  return html`<p>The feed got its addresses ${time(made.toISOString())}. They were shown only then.</p>
+  return html`<p>The feed got its addresses ${time(made)}. They were shown only then.</p>
     ${dangerousButton(visit, {
       action,
       label: 'Make new addresses',
@@ -79,31 +79,9 @@ function feed(visit: Visit, id: string, made: Date | undefined): Html {
     })}`;
 }
 
-async function makeFeed(deps: Deps, visit: Visit): Promise<ShownPage> {
-  const { body } = await deps.callApi(visit, 'post', '/v1/monitors/:id/feed-token', { id: visit.params.id ?? '' });
-  const { atom_url: atom, json_url: json } = body as FeedAddresses;
-  return show(
-    deps,
-    visit,
-    html`<h2>The addresses of the feed</h2>
-      <p>They are shown only now. Most readers take the first one.</p>
-      ${copyable('atom-address', atom, 'the address of the Atom feed')}
-      ${copyable('json-address', json, 'the address of the JSON feed')}`,
-  );
-}
-
-async function revokeFeed({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const id = visit.params.id ?? '';
-  await callApi(visit, 'delete', '/v1/monitors/:id/feed-token', { id });
-  return { redirect: `/monitors/${id}/export?done=revoked` };
-}
-
-async function download({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
-  const { id = '', format = '' } = visit.params;
-  const { body, headers = {} } = await callApi(visit, 'get', '/v1/monitors/:id/matches/export', {
-    id,
-    query: { format },
-  });
-  if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
-  return { headers, body };
+function addresses({ atom_url: atom, json_url: json }: FeedAddresses): Html {
+  return html`<h2>The addresses of the feed</h2>
+    <p>They are shown only now. Most readers take the first one.</p>
+    ${copyable('atom-address', atom, 'the address of the Atom feed')}
+    ${copyable('json-address', json, 'the address of the JSON feed')}`;
 }

@@ -1,95 +1,66 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
-import { readMatchesToday } from '../../../../shared/stores/dashboard/monitor-sums.ts';
 import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { ago, time } from '../parts/time.ts';
-import { runButtons } from './monitor-actions.ts';
+import type { HtmlValue } from '../../../../shared/html/html.ts';
+import type { Queryable } from '../../../../shared/postgres/pool.ts';
+import { readMatchesToday } from '../../../../shared/stores/dashboard/monitor-sums.ts';
+import { get, post } from '../page.ts';
+import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import { ago, doneNotice, table, time } from '../parts.ts';
+import { runButtons, stateInWords } from './monitor-frame.ts';
 import { ruleOfMonitor } from './monitor-rule.ts';
-import { stateInWords } from './monitor-state.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi' | 'pool' | 'clock'>;
 
 /** Longer rules are cut in the list. */
 const RULE_LENGTH = 120;
 
-/** All monitors of the account. */
-export function listPages(deps: Deps): PageRoute[] {
-  return [{ method: 'get', path: '/monitors', handle: (visit) => show(deps, visit) }];
+/** All monitors of the account; pausing, resuming and deleting one. */
+export function listPages(pool: Queryable): PageRoute[] {
+  return [
+    get('/monitors', (visit) => show(pool, visit)),
+    post('/monitors/:id/pause', async (visit) => {
+      await visit.call('post', '/v1/monitors/:id/pause');
+      return { redirect: `/monitors/${visit.id}?done=paused` };
+    }),
+    post('/monitors/:id/resume', async (visit) => {
+      await visit.call('post', '/v1/monitors/:id/resume');
+      return { redirect: `/monitors/${visit.id}?done=resumed` };
+    }),
+    post('/monitors/:id/delete', async (visit) => {
+      await visit.call('delete', '/v1/monitors/:id');
+      return { redirect: '/monitors?done=deleted' };
+    }),
+  ];
 }
 
-interface MonitorList {
-  items: Monitor[];
-  limit: number;
-  used: number;
-}
-
-async function show({ callApi, pool, clock }: Deps, visit: Visit): Promise<ShownPage> {
-  const [{ body }, today] = await Promise.all([
-    callApi(visit, 'get', '/v1/monitors'),
-    readMatchesToday(pool, visit.account.id),
-  ]);
-  const { items, limit, used } = body as MonitorList;
-  const rows = items.map((monitor) => row(visit, monitor, today.get(monitor.id) ?? 0, clock()));
+async function show(pool: Queryable, visit: Visit): Promise<ShownPage> {
+  const [list, today] = await Promise.all([visit.read('/v1/monitors'), readMatchesToday(pool, visit.account.id)]);
+  const { items, limit, used } = list as { items: Monitor[]; limit: number; used: number };
+  const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
+  const rows = items.map((monitor) => row(visit, monitor, today.get(monitor.id) ?? 0));
   return {
     title: 'Monitors',
-    content: html`${visit.query.text('done') === 'deleted' && html`<p class="notice good">The monitor is deleted.</p>`}
+    content: html`${doneNotice(visit, { deleted: 'The monitor is deleted.' })}
       <p>
         ${used} of ${limit} monitors.
         ${used >= limit && html`<a href="${visit.path('/billing')}">A larger pack</a> allows more.`}
       </p>
       <p><a class="button" href="${visit.path('/monitors/new')}">New monitor</a></p>
-      ${items.length > 0 && html`<section id="monitors" data-live="15">${table(rows)}</section>`}`,
+      ${items.length > 0 && html`<section id="monitors" data-live="15">${table('Your monitors', columns, rows)}</section>`}`,
   };
 }
 
-function table(rows: readonly Html[]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Your monitors">
-    <table>
-      <caption class="hidden">
-        Your monitors
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Monitor</th>
-          <th scope="col">State</th>
-          <th scope="col" class="number">Today</th>
-          <th scope="col">Last match</th>
-          <th scope="col">Next charge</th>
-          <th scope="col">Actions</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
-}
-
-function row(visit: Visit, monitor: Monitor, today: number, now: number): Html {
-  const { id, name, status, last_match_at: last, next_charge_at: charge } = monitor;
-  return html`<tr>
-    <th scope="row">
-      <a href="${visit.path(`/monitors/${id}`)}">${name}</a><br /><code class="note">${shortRule(monitor)}</code>
-    </th>
-    <td>${stateInWords(monitor)} ${failing(visit, monitor)}</td>
-    <td class="number">${today.toLocaleString('en')}</td>
-    <td>${last === null ? 'none yet' : ago(last, now)}</td>
-    <td>${status === 'active' ? time(charge) : '–'}</td>
-    <td>
-      ${runButtons(visit, monitor)}
-      <a href="${visit.path(`/monitors/${id}/edit`)}">Change<span class="hidden"> ${name}</span></a>
-    </td>
-  </tr>`;
-}
-
-function failing(visit: Visit, { id, webhook_failing: isFailing }: Monitor): HtmlValue {
-  return (
-    isFailing &&
-    html`<br /><a class="bad" href="${visit.path(`/monitors/${id}/webhook`)}">The webhook is marked as failing</a>`
-  );
+function row(visit: Visit, monitor: Monitor, today: number): HtmlValue[] {
+  const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
+  const page = visit.path(`/monitors/${id}`);
+  return [
+    html`<a href="${page}">${name}</a><br /><code class="note">${shortRule(monitor)}</code>`,
+    html`${stateInWords(monitor)}
+    ${isFailing && html`<br /><a class="bad" href="${page}/webhook">The webhook is marked as failing</a>`}`,
+    today,
+    last === null ? 'none yet' : ago(last, visit.now),
+    status === 'active' ? time(charge) : '–',
+    html`${runButtons(visit, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
+  ];
 }
 
 function shortRule(monitor: Monitor): string {

@@ -1,11 +1,17 @@
 import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
+import { parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
+import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
+import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
+import type { RuleTerm } from '../../../../shared/matching/rule.ts';
+import { MAX_GROUPS } from '../../../../shared/matching/validate-refinements.ts';
+import { MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
+import type { Fault } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
-import type { FormFields } from '../form-fields.ts';
+import type { FormFields } from '../page.ts';
 import type { MonitorRuleFields } from './monitor-rule.ts';
 import { ruleOfMonitor } from './monitor-rule.ts';
-import { printGroupLine, readGroupLines, readTermLines } from './rule-lines.ts';
 
 /** Fields whose text has one entry a line. */
 const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
@@ -86,10 +92,11 @@ export function monitorFields(settings: RuleSettingsResource): MonitorRuleFields
  * @throws ApiError invalid_request when a line of terms cannot be read
  */
 export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsResource> {
-  const { terms, faults } = readTermLines('terms', linesOf(values.terms));
-  const required = readGroupLines('require', linesOf(values.require));
-  if (faults.length + required.faults.length > 0) throw invalidRequest([...faults, ...required.faults]);
-  const { terms: termResources = [], require = [] } = refinementsResource({ terms, require: required.groups }, false);
+  const faults: Fault[] = [];
+  const terms = readTermLines(linesOf(values.terms), faults);
+  const groups = readGroupLines('require', linesOf(values.require), MAX_GROUPS, faults).map(({ group }) => group);
+  if (faults.length > 0) throw invalidRequest(faults);
+  const { terms: termResources = [], require = [] } = refinementsResource({ terms, require: groups }, false);
   const lists = LISTS.map((list) => [list, linesOf(values[list])] as const);
   return {
     ...(Object.fromEntries(lists) as Record<(typeof LISTS)[number], string[]>),
@@ -146,4 +153,58 @@ export function entryOf(values: MonitorFormValues, field: string): { name: strin
   if (number === undefined || typeof text !== 'string') return { name, entry: undefined };
   const entries = name === 'languages' ? text.split(/[\s,;]+/) : linesOf(text);
   return { name, entry: entries[Number(number)] };
+}
+
+/** A group of terms, one of which an item needs. */
+type TermGroup = readonly (string | RuleTerm)[];
+
+/**
+ * In forms, terms with conditions are written as in the textual form of rules, one a line: `title:hiring*`, `=Go`. A
+ * line of a group has several with OR between them. Such a line is read as the second part of a query, `x AND (…)`,
+ * because there the order of its terms is kept.
+ */
+const EMPTY_RULE: RuleSettings = {
+  ...{ keywords: ['x'], exclude: [], subreddits: [] },
+  ...{ posts: true, comments: true, nsfw: false, threadOnce: false },
+};
+const BEGIN = 'x AND ';
+
+function printGroupLine(group: TermGroup): string {
+  const text = printRuleQuery({ ...EMPTY_RULE, require: [group] }).slice(BEGIN.length);
+  return group.length > 1 ? text.slice(1, -1) : text;
+}
+
+/**
+ * Reads lines of groups. Messages name the line by its text, as empty lines are not counted. More lines than a rule may
+ * have are not read: a form has room for 50,000.
+ */
+function readGroupLines(
+  field: string,
+  lines: readonly string[],
+  most: number,
+  faults: Fault[],
+): { number: number; group: TermGroup }[] {
+  if (lines.length > most) {
+    faults.push({ field, message: `must have at most ${most} lines` });
+    return [];
+  }
+  return lines.flatMap((line, number) => {
+    const parsed = parseRuleQuery(`${BEGIN}(${line})`);
+    const { require = [], ...rest } = 'refusal' in parsed ? EMPTY_RULE : parsed.settings;
+    const [group, ...more] = require;
+    if (group !== undefined && more.length === 0 && printRuleQuery({ ...rest, require: [] }) === 'x') {
+      return [{ number, group }];
+    }
+    const message = 'refusal' in parsed ? parsed.refusal.message : 'a line has only terms, with OR between them';
+    faults.push({ field: `${field}[${number}]`, message });
+    return [];
+  });
+}
+
+/** Reads lines of single terms. */
+function readTermLines(lines: readonly string[], faults: Fault[]): RuleTerm[] {
+  return readGroupLines('terms', lines, MAX_TERMS, faults).flatMap(({ number, group: [term, ...more] }) => {
+    if (more.length > 0) faults.push({ field: `terms[${number}]`, message: 'each term has a line of its own' });
+    return term === undefined ? [] : [typeof term === 'string' ? { text: term } : term];
+  });
 }

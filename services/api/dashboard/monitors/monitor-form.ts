@@ -1,20 +1,13 @@
-import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
+import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/monitors/preview.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-room.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { problemsOf } from '../call-api.ts';
-import type { FieldProblems } from '../call-api.ts';
-import type { Visit } from '../page-route.ts';
-import { checkbox, field, fieldset, select, textArea } from '../parts/field.ts';
-import { BACKFILL_HOURS } from './matches/backfill-page.ts';
-import { entryOf } from './monitor-form-values.ts';
+import type { FieldProblems, Visit } from '../page.ts';
+import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
+import { BACKFILL_HOURS } from './earlier-page.ts';
+import { markedExcerpt, markedText } from './matches.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
-import { previewSection } from './preview-section.ts';
-
-/** Each is found in its field again, which takes time. */
-const MOST_SHOWN = 50;
+import { said } from './monitor-frame.ts';
 
 export interface MonitorForm {
   values: MonitorFormValues;
@@ -36,28 +29,11 @@ export interface MonitorForm {
   hidden?: HtmlValue;
 }
 
-/**
- * Returns the message for each faulty field, with the entries as the person typed them.
- *
- * @throws the error when it is not a refusal that the person can mend in the form
- */
-export function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
-  if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
-  const problems = new Map<string, string>();
-  for (const { field: faulty, message } of error.faults.slice(0, MOST_SHOWN)) {
-    const { name, entry } = entryOf(values, faulty);
-    const known = name.replace(/^include_/, '');
-    const said = entry === undefined ? message : `“${entry}” ${message}`;
-    problems.set(known, problems.has(known) ? `${problems.get(known)!}; ${said}` : said);
-  }
-  return problems;
-}
-
 /** The form of a new or an existing monitor. Its first button is the one that Enter presses. */
 export function monitorForm(visit: Visit, form: MonitorForm): Html {
   const { values, problems, action, submit, cost } = form;
   return html`<form method="post" action="${visit.path(action)}">
-    ${visit.csrfField} ${form.hidden} ${unplacedProblems(form)}
+    ${visit.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
     ${field({ ...of(form, 'name'), label: 'Name', required: true, maxlength: 200 })}
     ${textArea({
       ...of(form, 'keywords'),
@@ -80,9 +56,9 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
     ${fieldset(
       'What is watched',
       [
-        checkbox({ name: 'posts', label: 'Posts', checked: values.posts }),
-        checkbox({ name: 'comments', label: 'Comments', checked: values.comments }),
-        checkbox({ name: 'nsfw', label: 'Also what is marked NSFW', checked: values.nsfw }),
+        checkbox('posts', 'Posts', values.posts),
+        checkbox('comments', 'Comments', values.comments),
+        checkbox('nsfw', 'Also what is marked NSFW', values.nsfw),
       ],
       problems.get('posts') ?? problems.get('comments') ?? problems.get('nsfw'),
     )}
@@ -134,47 +110,16 @@ function options(form: MonitorForm): Html {
       ['daily', 'Together, each midnight (UTC): to the webhook, or by mail without one'],
     ],
   })}
-  ${checkbox({
-    name: 'spike_webhook',
-    label: 'Tell the webhook of an hour with unusually many matches',
-    checked: values.spike_webhook,
-  })}
+  ${checkbox('spike_webhook', 'Tell the webhook of an hour with unusually many matches', values.spike_webhook)}
   ${problems.has('spike_webhook') && html`<p class="problem">${problems.get('spike_webhook')}</p>`}`;
-}
-
-/** What creating or resuming costs this account. */
-export function costOfPeriod({ account }: Visit): string {
-  const credits = MONITOR_PERIOD_CREDITS;
-  return `Costs ${credits} credits now, and ${credits} for each further 24 hours. You have ${account.balance.toLocaleString('en')}.`;
-}
-
-export function said(sentences: readonly string[] | undefined): HtmlValue {
-  return (
-    sentences !== undefined &&
-    html`<div class="notice" id="said">
-      <p><strong>In words:</strong></p>
-      <ul>
-        ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
-      </ul>
-    </div>`
-  );
 }
 
 type TextName = {
   [Name in keyof MonitorFormValues]: MonitorFormValues[Name] extends string ? Name : never;
 }[keyof MonitorFormValues];
 
-function of({ values, problems }: MonitorForm, name: TextName): { name: string; value: string; problem?: string } {
-  const problem = problems.get(name);
-  return { name, value: values[name], ...(problem !== undefined && { problem }) };
-}
-
-/** Problems that belong to no field: those of the whole request. */
-function unplacedProblems({ problems, values }: MonitorForm): HtmlValue {
-  const unplaced = [...problems].filter(([name]) => name !== 'query' && !(name in values));
-  return unplaced.map(
-    ([name, message]) => html`<p class="notice bad" role="alert">${name !== '' && `${name}: `}${message}</p>`,
-  );
+function of({ values, problems }: MonitorForm, name: TextName) {
+  return { name, value: values[name], problem: problems.get(name) };
 }
 
 const ADVANCED = [
@@ -213,9 +158,7 @@ function advanced(form: MonitorForm): Html {
         ['title', 'Titles of posts'],
         ['body', 'Texts of posts and comments'],
         ['post_title', 'For comments, the title of their post'],
-      ].map(([value = '', label]) =>
-        checkbox({ name: 'match_in', value, label, checked: values.match_in.includes(value) }),
-      ),
+      ].map(([value = '', label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
       problems.get('match_in'),
     )}
     ${textArea({ ...of(form, 'exclude_subreddits'), label: 'Communities to leave out', rows: 2, hint: 'One a line.' })}
@@ -226,11 +169,11 @@ function advanced(form: MonitorForm): Html {
       label: 'Only in these languages',
       hint: html`Codes of two letters: <code>en de</code>. <code>und</code>: also texts whose language is not clear.`,
     })}
-    ${checkbox({
-      name: 'thread_once',
-      label: 'At most one match a thread and day; further ones are kept but not sent',
-      checked: values.thread_once,
-    })}
+    ${checkbox(
+      'thread_once',
+      'At most one match a thread and day; further ones are kept but not sent',
+      values.thread_once,
+    )}
     ${problems.has('thread_once') && html`<p class="problem">${problems.get('thread_once')}</p>`}
   </details>`;
 }
@@ -255,4 +198,102 @@ function asText({ query = '', problems }: MonitorForm): Html {
     ${pointed.length > 0 && html`<pre class="scroll" tabindex="0" aria-label="Where it is">${pointed.join('\n')}</pre>`}
     <button class="quiet" name="do" value="fill">Fill the fields from this text</button>
   </details>`;
+}
+
+/** Shown of each list; the API has all. */
+const SHOWN = 8;
+
+/** What the rule in a form would have found. It stands in the form: a suggestion is a button that fills a field. */
+function previewSection(preview: PreviewAnswer | undefined): HtmlValue {
+  if (preview === undefined) return undefined;
+  const { by_day: days, by_keyword: keywords, by_subreddit: subreddits, samples, suggestions } = preview;
+  return html`<section id="preview" aria-label="What it would have found">
+    <h2>What it would have found</h2>
+    ${totals(preview)}
+    ${counts(
+      'By day (UTC)',
+      days.map(({ day, count }) => [day, count]),
+    )}
+    ${counts(
+      'By keyword',
+      keywords.map(({ keyword, count }) => [keyword, count]),
+    )}
+    ${counts(
+      'By community',
+      subreddits.map(({ subreddit, count }) => [`r/${subreddit}`, count]),
+    )}
+    ${
+      suggestions.length > 0 &&
+      html`<h3>Suggestions</h3>
+        <ul>
+          ${suggestions.map(suggestionLine)}
+        </ul>`
+    }
+    ${
+      samples.length > 0 &&
+      html`<h3>The newest</h3>
+        <ul class="plain">
+          ${samples.slice(0, SHOWN).map(sampleEntry)}
+        </ul>`
+    }
+  </section>`;
+}
+
+function totals({
+  total,
+  exact,
+  exact_from: from,
+  capped_days: capped,
+  credits_per_30_days: credits,
+}: PreviewAnswer): Html {
+  const since = `${from.slice(0, 16).replace('T', ' ')} UTC`;
+  return html`<p>
+      <strong>${number(total)} ${total === 1 ? 'match' : 'matches'}</strong> since ${since}.
+      ${!exact && 'There is more: the archive was not read to the end in time.'} 30 days cost ${credits} credits.
+    </p>
+    ${
+      capped.length > 0 &&
+      notice('bad', `More than your plan's daily cap on ${capped.join(', ')}: the rest would not be sent.`)
+    }`;
+}
+
+function counts(title: string, entries: readonly (readonly [string, number])[]): HtmlValue {
+  return (
+    entries.length > 0 &&
+    html`<p>
+      <strong>${title}:</strong> ${entries
+        .slice(0, SHOWN)
+        .map(([name, count]) => `${name} ${number(count)}`)
+        .join(', ')}${entries.length > SHOWN && ' …'}
+    </p>`
+  );
+}
+
+/** The field that a suggestion fills. A community can only be left out: watching it alone would replace the rule. */
+const FIELDS = {
+  exclude: 'exclude',
+  keyword: 'keywords',
+  variant: 'keywords',
+  subreddit: 'exclude_subreddits',
+} as const;
+const BUTTONS = { exclude: 'Exclude it', keyword: 'Add it', variant: 'Add it', subreddit: 'Leave it out' } as const;
+
+function suggestionLine({ kind, value, message }: Suggestion): Html {
+  return html`<li>
+    ${message} <button class="quiet" name="add" value="${FIELDS[kind]} ${value}">${BUTTONS[kind]}</button>
+  </li>`;
+}
+
+function sampleEntry(sample: PreviewSample): Html {
+  const { kind, subreddit, title, body, permalink, highlights } = sample;
+  const rangesIn = (wanted: string) => highlights.filter(({ field }) => field === wanted);
+  return html`<li>
+    <p>
+      <a href="${permalink}" rel="noopener noreferrer"
+        >${markedText(title, rangesIn(kind === 'post' ? 'title' : 'post_title'))}</a
+      >
+      <span class="note">${kind} in r/${subreddit}</span>
+    </p>
+    <p>${markedExcerpt(body, rangesIn('body'))}</p>
+  </li>`;
 }

@@ -1,26 +1,19 @@
 import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitor.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
-import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/monitor-sums.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { problemsOf } from '../call-api.ts';
-import type { FieldProblems } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { barChart } from '../parts/bar-chart.ts';
-import { doneNotice } from '../parts/done-notice.ts';
-import { ago, time } from '../parts/time.ts';
-import { deleteButton, runButtons } from './monitor-actions.ts';
-import { matchEntry } from './matches/match-entry.ts';
-import { matchFilter, matchFilterForm } from './matches/match-filter.ts';
-import { matchHighlighter } from './matches/match-highlights.ts';
-import { said } from './monitor-form.ts';
-import { monitorNavigation } from './monitor-navigation.ts';
-import { ruleOfMonitor } from './monitor-rule.ts';
-import { deliveryInWords, stateInWords } from './monitor-state.ts';
-import { ruleInWords } from './rule-in-words.ts';
+import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/monitor-sums.ts';
+import { itemEvent } from '../../live-tail/event-stream-text.ts';
+import { openLiveTail } from '../../live-tail/live-tail-route.ts';
+import type { DashboardDeps } from '../dashboard.ts';
+import { get, NO_PROBLEMS, problemsOf } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import { ago, barChart, dangerousButton, field, figures, number, otherProblems, time, typed } from '../parts.ts';
+import { matchEntry } from './matches.ts';
+import { deliveryInWords, monitorPage, runButtons, said, stateInWords } from './monitor-frame.ts';
+import { ruleInWords, ruleOfMonitor } from './monitor-rule.ts';
 
-type Deps = Pick<DashboardDeps, 'callApi' | 'pool' | 'clock'>;
+type Deps = Pick<DashboardDeps, 'pool' | 'liveTails'>;
 
 const CHART_DAYS = 30;
 /** The chart of terms counts this many of the newest matches: 4 ms. All of 10,000 would take 30 ms. */
@@ -30,9 +23,12 @@ const PER_PAGE = 25;
 /** Entries that stay on the page while new ones arrive. */
 const MOST_LIVE = 100;
 
-/** A monitor with its matches, the newest first. */
+/** A monitor with its matches, the newest first; and the stream of further ones, each as the markup of an entry. */
 export function monitorPages(deps: Deps): PageRoute[] {
-  return [{ method: 'get', path: '/monitors/:id', handle: (visit) => show(deps, visit) }];
+  return [
+    get('/monitors/:id', (visit) => show(deps, visit)),
+    get('/monitors/:id/stream', (visit) => stream(deps, visit)),
+  ];
 }
 
 interface ShownMonitor {
@@ -41,118 +37,129 @@ interface ShownMonitor {
   delivery: MonitorDelivery;
 }
 
-async function show({ callApi, pool, clock }: Deps, visit: Visit): Promise<ShownPage> {
-  const id = visit.params.id ?? '';
-  const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id });
-  const shown = body as ShownMonitor;
+async function show({ pool }: Deps, visit: Visit): Promise<ShownPage> {
+  const { id } = visit;
+  const shown = (await visit.read('/v1/monitors/:id')) as ShownMonitor;
+  const { monitor } = shown;
   const [found, days, terms] = await Promise.all([
-    readMatches({ callApi }, visit),
+    readMatches(visit),
     readMonitorMatchesByDay(pool, id, CHART_DAYS),
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MOST_TERMS }),
   ]);
-  return {
-    title: shown.monitor.name,
-    status: found.problems.size > 0 ? 400 : 200,
-    content: html`${doneNotice(visit, DONE)} ${monitorNavigation(visit, id, '')} ${figures(visit, shown, clock())}
-      <div class="actions">${runButtons(visit, shown.monitor)}</div>
-      ${said(ruleInWords(ruleOfMonitor(shown.monitor)))}
+  return monitorPage(visit, '', {
+    title: monitor.name,
+    problems: found.problems,
+    content: html`${monitorFigures(visit, shown)}
+      <div class="actions">${runButtons(visit, monitor)}</div>
+      ${said(ruleInWords(ruleOfMonitor(monitor)))}
       <h2>Matches</h2>
-      ${matchFilterForm(visit, id, found.problems)} ${matches(visit, shown.monitor, found)}
+      ${filterForm(visit, found.problems)} ${found.page && matches(visit, found.page)}
       <h2>Counts</h2>
       ${barChart({
         caption: `Matches of the last ${CHART_DAYS} days`,
-        unit: 'matches',
         moreUnit: 'suppressed',
-        bars: days.map(({ day, matches: value, suppressed: more }) => ({ label: day, value, more })),
+        bars: days.map(({ day: label, matches: value, suppressed: more }) => ({ label, value, more })),
       })}
       ${
         terms.length > 0 &&
         barChart({
-          caption: `Matches by keyword, of the newest ${NEWEST.toLocaleString('en')}`,
-          unit: 'matches',
+          caption: `Matches by keyword, of the newest ${number(NEWEST)}`,
           bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
         })
       }
-      ${deleteButton(visit, shown.monitor)}`,
-  };
+      ${dangerousButton(visit, {
+        action: `/monitors/${id}/delete`,
+        label: `Delete “${monitor.name}” for good`,
+        summary: 'Delete this monitor',
+        consequences:
+          'It stops at once and cannot be brought back. Its matches are no longer shown. The current day is not refunded; pausing stops charges too.',
+      })}`,
+  });
 }
 
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['changed', 'The change is stored. What enters from now on is matched by it.'],
-  ['paused', 'The monitor is paused. Nothing is charged while it is.'],
-  ['resumed', 'The monitor runs.'],
-  ['resent', 'The match is queued to be sent again.'],
-]);
-
-function figures(visit: Visit, { monitor, stats, delivery }: ShownMonitor, now: number): Html {
+function monitorFigures(visit: Visit, { monitor, stats, delivery }: ShownMonitor): Html {
   const { status, last_match_at: last, next_charge_at: charge } = monitor;
-  return html`<dl class="figures">
-    <div>
-      <dt>State</dt>
-      <dd>
-        ${stateInWords(monitor)}<br /><span class="note"
-          >${status === 'active' ? html`next charge ${time(charge)}` : 'nothing is charged'}</span
-        >
-      </dd>
-    </div>
-    <div>
-      <dt>Matches today</dt>
-      <dd>
-        <span class="large">${stats.matches_today.toLocaleString('en')}</span>
-        <span class="note"
-          >${stats.suppressed_today.toLocaleString('en')} suppressed; ${stats.matches_7d.toLocaleString('en')} in 7
-          days</span
-        >
-      </dd>
-    </div>
-    <div>
-      <dt>Last match</dt>
-      <dd>${last === null ? 'none yet' : ago(last, now)}</dd>
-    </div>
-    <div>
-      <dt>Webhook</dt>
-      <dd>${deliveryInWords(delivery)}<br /><a href="${visit.path(`/monitors/${monitor.id}/webhook`)}">Webhook</a></dd>
-    </div>
-  </dl>`;
+  const nextCharge = status === 'active' ? html`next charge ${time(charge)}` : 'nothing is charged';
+  return figures([
+    ['State', html`${stateInWords(monitor)}<br />`, nextCharge],
+    [
+      'Matches today',
+      number(stats.matches_today),
+      `${number(stats.suppressed_today)} suppressed; ${number(stats.matches_7d)} in 7 days`,
+    ],
+    ['Last match', last === null ? html`none yet` : ago(last, visit.now)],
+    [
+      'Webhook',
+      html`${deliveryInWords(delivery)}<br /><a href="${visit.path(`/monitors/${monitor.id}/webhook`)}">Webhook</a>`,
+    ],
+  ]);
 }
 
-interface FoundMatches {
-  page: MatchPage;
-  problems: FieldProblems;
+const FILTERS = ['since', 'until', 'keyword', 'subreddit'];
+/** What browsers send for a day and time, which the page says to be UTC. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
+
+/** What the page shows of the matches, as parameters of GET /v1/monitors/{id}/matches. */
+function matchFilter({ query }: Visit): Record<string, string> {
+  const given = Object.entries(query.given(['before', ...FILTERS]));
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, LOCAL_TIME.test(value) ? `${value.padEnd(19, ':00')}Z` : value]),
+  );
 }
 
-const NO_MATCHES: MatchPage = { items: [], after: null, before: null };
+function filterForm(visit: Visit, problems: FieldProblems): Html {
+  const { query } = visit;
+  const page = visit.path(`/monitors/${visit.id}`);
+  const isUsed = Object.keys(query.given(FILTERS)).length > 0;
+  const of = (name: string) => typed(query, problems, name);
+  return html`<details ${(isUsed || problems.size > 0) && html`open`}>
+    <summary>Filter</summary>
+    ${otherProblems(problems, FILTERS)}
+    <form class="narrow" action="${page}">
+      ${field({ ...of('since'), label: 'Recorded from (UTC)', type: 'datetime-local' })}
+      ${field({ ...of('until'), label: 'Recorded before (UTC)', type: 'datetime-local' })}
+      ${field({ ...of('keyword'), label: 'Keyword', hint: 'As it is written in the rule.' })}
+      ${field({ ...of('subreddit'), label: 'Community' })}
+      <div class="actions">
+        <button>Filter</button>
+        <a class="button quiet" href="${page}">Show all</a>
+      </div>
+    </form>
+  </details>`;
+}
 
-async function readMatches({ callApi }: Pick<Deps, 'callApi'>, visit: Visit): Promise<FoundMatches> {
+async function readMatches(visit: Visit): Promise<{ page?: MatchPage; problems: FieldProblems }> {
   const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(visit) };
   try {
-    const { body } = await callApi(visit, 'get', '/v1/monitors/:id/matches', { id: visit.params.id ?? '', query });
-    return { page: body as MatchPage, problems: new Map() };
+    const page = (await visit.read('/v1/monitors/:id/matches', { query })) as MatchPage;
+    return { page, problems: NO_PROBLEMS };
   } catch (error) {
-    return { page: NO_MATCHES, problems: problemsOf(error) };
+    return { problems: problemsOf(error) };
   }
 }
 
-function matches(visit: Visit, monitor: Monitor, { page, problems }: FoundMatches): HtmlValue {
-  if (problems.size > 0) return false;
-  const highlightsOf = matchHighlighter(ruleOfMonitor(monitor));
-  const entries = page.items.map((match) => matchEntry(visit, match, highlightsOf(match)));
+function matches(visit: Visit, { items, before }: MatchPage): HtmlValue {
   const isNewest = Object.keys(matchFilter(visit)).length === 0;
-  const newest = page.items[0]?.id;
-  const stream = `/monitors/${monitor.id}/stream${newest === undefined ? '' : `?after=${newest}`}`;
-  const live = isNewest && html`data-stream="${visit.path(stream)}" data-limit="${MOST_LIVE}"`;
+  const page = visit.path(`/monitors/${visit.id}`);
+  const after = items[0] && `?after=${items[0].id}`;
+  const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MOST_LIVE}"`;
+  const older = before !== null && new URLSearchParams({ ...visit.query.given(FILTERS), before }).toString();
   return html`<ol class="items" aria-label="Matches, the newest first" ${live}>
-      ${entries}
+      ${items.map((match) => matchEntry(visit, match))}
     </ol>
     <p class="note when-empty">${isNewest ? 'No match yet.' : 'None on this page.'}</p>
-    ${page.before !== null && olderLink(visit, monitor.id, page.before)}`;
+    ${older !== false && html`<p><a href="${page}?${older}">Older matches</a></p>`}`;
 }
 
-function olderLink(visit: Visit, id: string, before: string): Html {
-  const query = new URLSearchParams();
-  for (const name of ['since', 'until', 'keyword', 'subreddit']) {
-    if (visit.query.text(name) !== '') query.set(name, visit.query.text(name));
-  }
-  query.set('before', before);
-  return html`<p><a href="${visit.path(`/monitors/${id}?${query.toString()}`)}">Older matches</a></p>`;
+function stream({ pool, liveTails }: Deps, visit: Visit): Promise<PageAnswer> {
+  const { caller, id, lastEventId } = visit;
+  return openLiveTail(
+    { caller, id, query: visit.query.given(['after']), lastEventId },
+    {
+      pool,
+      liveTails,
+      holder: { kind: 'session', id: visit.session.id },
+      eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(visit, match)) }),
+    },
+  );
 }

@@ -1,45 +1,37 @@
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import type { Latency, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
 import { html } from '../../../../shared/html/html.ts';
-import type { Html } from '../../../../shared/html/html.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { barChart } from '../parts/bar-chart.ts';
-import type { Bar } from '../parts/bar-chart.ts';
-import { time } from '../parts/time.ts';
-import { monitorNavigation } from './monitor-navigation.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi'>;
+import type { HtmlValue } from '../../../../shared/html/html.ts';
+import { get } from '../page.ts';
+import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import { barChart, table, time } from '../parts.ts';
+import type { Bar } from '../parts.ts';
+import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const HOUR_MS = 3_600_000;
 const COMMUNITIES_SHOWN = 10;
 
 /** What a monitor found over time, its spikes, and how fast its matches arrive. */
-export function trendPages(deps: Deps): PageRoute[] {
-  return [{ method: 'get', path: '/monitors/:id/trends', handle: (visit) => show(deps, visit) }];
-}
+export const trendPages: PageRoute[] = [get('/monitors/:id/trends', show)];
 
-async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
-  const id = visit.params.id ?? '';
+async function show(visit: Visit): Promise<ShownPage> {
   const interval = visit.query.text('interval') === 'hour' ? 'hour' : 'day';
-  const { monitor } = (await callApi(visit, 'get', '/v1/monitors/:id', { id })).body as { monitor: Monitor };
+  const { name } = await readMonitor(visit);
   // One after the other: an account has two of these answers at a time, and may have two pages open.
   const series = async (by: string) =>
-    (await callApi(visit, 'get', '/v1/monitors/:id/timeseries', { id, query: { interval, by } })).body as Timeseries;
+    (await visit.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
   const [total, communities] = [await series('total'), await series('subreddit')];
-  const latency = (await callApi(visit, 'get', '/v1/monitors/:id/latency', { id })).body as Latency;
+  const latency = (await visit.read('/v1/monitors/:id/latency')) as Latency;
   const other = interval === 'hour' ? 'day' : 'hour';
   const caption = interval === 'hour' ? 'Matches of the last 7 days by hour' : 'Matches of the last 30 days by day';
-  return {
-    title: `Trends of “${monitor.name}”`,
-    content: html`${monitorNavigation(visit, id, '/trends')}
-      <p>
+  return monitorPage(visit, '/trends', {
+    title: `Trends of “${name}”`,
+    content: html`<p>
         In UTC, by the time at which things were first seen.
-        <a href="${visit.path(`/monitors/${id}/trends?interval=${other}`)}">Show by ${other}</a>
+        <a href="${visit.path(`/monitors/${visit.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
-      ${barChart({ caption, unit: 'matches', moreUnit: 'in hours with a spike', bars: barsOf(total) })}
-      ${spikesTable(total)} ${communitiesTable(communities)} ${latencyTable(latency)}`,
-  };
+      ${barChart({ caption, moreUnit: 'in hours with a spike', bars: barsOf(total) })} ${spikesTable(total)}
+      ${communitiesTable(communities)} ${latencyTable(latency)}`,
+  });
 }
 
 /** One bar an interval, those without matches too. */
@@ -60,94 +52,46 @@ function barsOf({ interval, from, to, items, spikes }: Timeseries): Bar[] {
   return bars;
 }
 
-function spikesTable({ spikes }: Timeseries): Html {
+function spikesTable({ spikes }: Timeseries): HtmlValue {
   if (spikes.length === 0) {
     return html`<p>
       No spikes: no hour with at least 10 matches was far above the same hour of the days before. A rule is compared
       once it is 14 days old.
     </p>`;
   }
+  const rows = spikes.toReversed().map(({ at, count, median, score }) => [time(at), count, median, score]);
   return html`<h2>Spikes</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Spikes">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Hour</th>
-            <th scope="col">Matches</th>
-            <th scope="col">Usually</th>
-            <th scope="col">Score</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${spikes.toReversed().map(
-            ({ at, count, median, score }) =>
-              html`<tr>
-                <th scope="row">${time(at)}</th>
-                <td class="number">${count.toLocaleString('en')}</td>
-                <td class="number">${median.toLocaleString('en')}</td>
-                <td class="number">${score.toLocaleString('en')}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    ${table('Spikes', ['Hour', 'Matches', 'Usually', 'Score'], rows)}`;
 }
 
-function communitiesTable({ items }: Timeseries): Html | undefined {
+function communitiesTable({ items }: Timeseries): HtmlValue {
   const sums = new Map<string, number>();
   for (const { subreddit, count } of items) {
     if (subreddit !== null) sums.set(subreddit, (sums.get(subreddit) ?? 0) + count);
   }
-  if (sums.size === 0) return undefined;
+  const caption = 'Communities with the most matches';
   const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, COMMUNITIES_SHOWN);
-  return html`<h2>Communities with the most matches</h2>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Community</th>
-          <th scope="col">Matches</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${largest.map(
-          ([name, count]) =>
-            html`<tr>
-              <th scope="row">r/${name}</th>
-              <td class="number">${count.toLocaleString('en')}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`;
+  const rows = largest.map(([name, count]) => [`r/${name}`, count]);
+  return (
+    sums.size > 0 &&
+    html`<h2>${caption}</h2>
+      ${table(caption, ['Community', 'Matches'], rows)}`
+  );
 }
 
-function latencyTable({ items }: Latency): Html | undefined {
-  if (items.length === 0) return undefined;
-  return html`<h2>How fast matches arrive</h2>
-    <p class="note">Median and 99th percentile.</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="How fast matches arrive">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Created to seen</th>
-            <th scope="col">Seen to recorded</th>
-            <th scope="col">Recorded to delivered</th>
-            <th scope="col">Receiver’s answer</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${items.map(
-            (day) =>
-              html`<tr>
-                <th scope="row">${day.day}</th>
-                ${[day.created_to_seen_ms, day.seen_to_recorded_ms, day.recorded_to_delivered_ms, day.receiver_ms].map(
-                  (step) => html`<td>${inSeconds(step)}</td>`,
-                )}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+function latencyTable({ items }: Latency): HtmlValue {
+  const caption = 'How fast matches arrive';
+  const steps = ['Created to seen', 'Seen to recorded', 'Recorded to delivered', 'Receiver’s answer'];
+  const rows = items.map((day) => [
+    day.day,
+    ...[day.created_to_seen_ms, day.seen_to_recorded_ms, day.recorded_to_delivered_ms, day.receiver_ms].map(inSeconds),
+  ]);
+  return (
+    items.length > 0 &&
+    html`<h2>${caption}</h2>
+      <p class="note">Median and 99th percentile.</p>
+      ${table(caption, ['Day', ...steps], rows)}`
+  );
 }
 
 function inSeconds(step: Quantiles | null): string {

@@ -1,49 +1,40 @@
+import { readFileSync } from 'node:fs';
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
 import type { TestDelivery } from '../../../../schemas/api/test-delivery.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { problemsOf } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { codeBlock, copyable } from '../parts/copyable.ts';
-import { newOnce, onceKey } from '../parts/once.ts';
-import { dangerousButton, postButton } from '../parts/post-button.ts';
-import { time } from '../parts/time.ts';
-import { answerInWords } from './delivery-errors.ts';
-import { secretShownOnce } from './edit-pages.ts';
-import { monitorNavigation } from './monitor-navigation.ts';
-import { deliveryInWords } from './monitor-state.ts';
-import { receiverCode } from './receiver-code.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi'>;
+import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';
+import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import { copyable, dangerousButton, notice, number, postButton, time } from '../parts.ts';
+import { answerInWords, deliveryInWords, monitorPage, secretShownOnce } from './monitor-frame.ts';
 
 /** A monitor's webhook: how it does, a test, its secret, and code that receives it. */
-export function webhookPages(deps: Deps): PageRoute[] {
-  return [
-    { method: 'get', path: '/monitors/:id/webhook', handle: (visit) => show(deps, visit) },
-    { method: 'post', path: '/monitors/:id/test', handle: (visit) => test(deps, visit) },
-    { method: 'post', path: '/monitors/:id/rotate-secret', handle: (visit) => rotate(deps, visit) },
-  ];
+export const webhookPages: PageRoute[] = [
+  get('/monitors/:id/webhook', (visit) => show(visit)),
+  post('/monitors/:id/test', test),
+  // A form that is sent twice makes one secret, and both answers show it.
+  post('/monitors/:id/rotate-secret', async (visit) => {
+    const { body } = await visit.call('post', '/v1/monitors/:id/rotate-secret', onceKey(visit.form, {}));
+    return show(visit, secretShownOnce((body as { webhook_secret: string }).webhook_secret));
+  }),
+];
+
+async function show(visit: Visit, first: HtmlValue = '', problems = NO_PROBLEMS): Promise<ShownPage> {
+  const shown = await visit.read('/v1/monitors/:id');
+  const { monitor, delivery } = shown as { monitor: Monitor; delivery: MonitorDelivery };
+  const { name, webhook_url: url, webhook_kind: kind } = monitor;
+  return monitorPage(visit, '/webhook', {
+    title: `Webhook of “${name}”`,
+    problems,
+    content: html`${first} ${url === null ? noWebhook(visit) : webhook(visit, monitor, delivery)}
+    ${(url === null || kind === 'generic') && [secret(visit), receivers(monitor)]}`,
+  });
 }
 
-async function show({ callApi }: Deps, visit: Visit, first: HtmlValue = '', status = 200): Promise<ShownPage> {
-  const id = visit.params.id ?? '';
-  const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id });
-  const { monitor, delivery } = body as { monitor: Monitor; delivery: MonitorDelivery };
-  const { webhook_url: url, webhook_kind: kind } = monitor;
-  return {
-    title: `Webhook of “${monitor.name}”`,
-    status,
-    content: html`${monitorNavigation(visit, id, '/webhook')} ${first}
-    ${url === null ? noWebhook(visit, id) : webhook(visit, monitor, delivery)}
-    ${(url === null || kind === 'generic') && [secret(visit, monitor), receivers(monitor)]}`,
-  };
-}
-
-function noWebhook(visit: Visit, id: string): Html {
+function noWebhook({ id, path }: Visit): Html {
   return html`<p>
-    This monitor has no webhook. <a href="${visit.path(`/monitors/${id}/edit`)}">Enter its address</a>, and each match
-    is sent to it within seconds.
+    This monitor has no webhook. <a href="${path(`/monitors/${id}/edit`)}">Enter its address</a>, and each match is sent
+    to it within seconds.
   </p>`;
 }
 
@@ -52,7 +43,7 @@ function webhook(visit: Visit, { id, webhook_url: url, webhook_kind: kind }: Mon
   return html`<p>Sent as ${kind} to:</p>
     ${copyable('webhook-url', url ?? '', 'the address')}
     <p>
-      ${deliveryInWords(delivery)}. ${pending > 0 && `Waiting matches: ${pending.toLocaleString('en')}.`}
+      ${deliveryInWords(delivery)}. ${pending > 0 && `Waiting matches: ${number(pending)}.`}
       ${attempt !== null && html`Last attempt ${time(attempt)}.`}
       ${delivered !== null && html`Last delivered ${time(delivered)}.`}
     </p>
@@ -62,20 +53,43 @@ function webhook(visit: Visit, { id, webhook_url: url, webhook_kind: kind }: Mon
     </div>`;
 }
 
-function secret(visit: Visit, { id }: Monitor): Html {
+function secret(visit: Visit): Html {
   return html`<h2>Secret</h2>
     <p>
       Webhooks are signed with a secret that was shown once. A new one takes effect at once; for 24 hours the old one
       signs as well, in <code>X-Service-Signature-Previous</code>.
     </p>
     ${dangerousButton(visit, {
-      action: `/monitors/${id}/rotate-secret`,
+      action: `/monitors/${visit.id}/rotate-secret`,
       fields: { once: newOnce() },
       label: 'Make a new secret',
       summary: 'Replace the secret',
       consequences: 'Receivers that know only the old secret refuse webhooks from 24 hours after this on.',
     })}`;
 }
+
+async function test(visit: Visit): Promise<ShownPage> {
+  try {
+    const { body } = await visit.call('post', '/v1/monitors/:id/test');
+    const { delivered, status, error } = body as TestDelivery;
+    const answered = `${answerInWords(status, error)}.`;
+    return await show(
+      visit,
+      delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered),
+    );
+  } catch (error) {
+    const problems = problemsOf(error);
+    return show(visit, notice('bad', `Not sent: ${[...problems.values()].join('; ')}`), problems);
+  }
+}
+
+const RECEIVERS = [
+  { language: 'Node', file: 'receiver.mjs', command: 'node receiver.mjs', comment: '//' },
+  { language: 'Python', file: 'receiver.py', command: 'python3 receiver.py', comment: '#' },
+].map((of) => ({
+  ...of,
+  code: readFileSync(new URL(`../assets/receiver-${of.language.toLowerCase()}.txt`, import.meta.url), 'utf8'),
+}));
 
 function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
   return html`<h2>Code that receives it</h2>
@@ -84,33 +98,23 @@ function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
       ({ language, file, command, code }) =>
         html`<details>
           <summary>${language}</summary>
-          <p>Save it as <code>${file}</code>, and run <code>${command}</code>.</p>
-          ${codeBlock(file, code, `the receiver in ${language}`)}
+          <p>Save it as <code>${file}</code>, and run <code>WEBHOOK_SECRET=whsec_… ${command}</code>.</p>
+          ${copyable(file, code, `the receiver in ${language}`, true)}
         </details>`,
     )}`;
 }
 
-async function test({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
-  try {
-    const { body } = await callApi(visit, 'post', '/v1/monitors/:id/test', { id: visit.params.id ?? '' });
-    return await show({ callApi }, visit, testedNotice(body as TestDelivery));
-  } catch (error) {
-    const messages = [...problemsOf(error).values()].join('; ');
-    return show({ callApi }, visit, html`<p class="notice bad" role="alert">Not sent: ${messages}</p>`, 400);
-  }
-}
-
-function testedNotice({ delivered, status, error }: TestDelivery): Html {
-  const answered = answerInWords(status, error);
-  if (delivered) return html`<p class="notice good" role="status">${answered}. The sample was delivered.</p>`;
-  return html`<p class="notice bad" role="alert">${answered}.</p>`;
-}
-
-/** A form that is sent twice makes one secret, and both answers show it. */
-async function rotate({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
-  const { body } = await callApi(visit, 'post', '/v1/monitors/:id/rotate-secret', {
-    id: visit.params.id ?? '',
-    ...onceKey(visit.form, {}),
-  });
-  return show({ callApi }, visit, secretShownOnce((body as { webhook_secret: string }).webhook_secret));
+/**
+ * Programs that receive the webhooks of a monitor on port 9000 and verify their signatures: the examples of the
+ * documentation, which tests run, with the monitor's name and address.
+ */
+export function receiverCode({ name, webhookUrl }: { name: string; webhookUrl: string | null }) {
+  // The path of a webhook may be a secret.
+  const host = webhookUrl === null ? undefined : URL.parse(webhookUrl)?.host;
+  // So that no name ends the comment that it stands in.
+  const about = `Receives the matches of ${name}${host === undefined ? '' : ` at ${host}`}`.replace(
+    /[\p{C}\u2028\u2029]/gu,
+    ' ',
+  );
+  return RECEIVERS.map(({ comment, code, ...of }) => ({ ...of, code: `${comment} ${about}\n${code}` }));
 }

@@ -1,26 +1,31 @@
 import { Router, urlencoded } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
+import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
+import { html } from '../../../../shared/html/html.ts';
 import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
 import { endDashboardSessionOfCookie } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { toApiError } from '../../http/error-handler.ts';
 import { methodNotAllowed } from '../../http/route.ts';
 import { createOAuthLimits } from '../../oauth/oauth-limits.ts';
-import { createSignIn } from '../../sign-in/sign-in.ts';
-import type { SignedInAccount, SignIn } from '../../sign-in/sign-in.ts';
-import { signInProblem } from '../../sign-in/sign-in-problem.ts';
+import { createSignIn, signInProblem } from '../../sign-in/sign-in.ts';
+import type { SignIn } from '../../sign-in/sign-in.ts';
 import { DASHBOARD_SIGN_IN } from '../../signup/code-mail.ts';
 import { createLinkRouter, linkProblem, tooOldPage } from '../../signup/link-router.ts';
 import type { LinkPage } from '../../signup/link-router.ts';
-import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
-import { admitVisit, hashSessionToken } from '../admit-visit.ts';
-import { pathBelow } from '../dashboard-address.ts';
-import type { PagesDeps } from '../dashboard-router.ts';
-import { FormFields } from '../form-fields.ts';
+import type { PagesDeps } from '../dashboard.ts';
 import { sendShownPage } from '../layout.ts';
-import { formTokenField, refuseForeignForm } from '../own-forms.ts';
-import type { ShownPage } from '../page-route.ts';
-import { openSession, SESSION_SECONDS } from './open-session.ts';
-import { addressPage, codePage, signedOutPage } from './sign-in-pages.ts';
+import { FormFields } from '../page.ts';
+import type { ShownPage } from '../page.ts';
+import { field } from '../parts.ts';
+import {
+  admitVisit,
+  formTokenField,
+  hashSessionToken,
+  openSession,
+  refuseForeignForm,
+  SESSION_SECONDS,
+} from '../sessions.ts';
+import type { NewSession } from '../sessions.ts';
 
 const PATH = '/sign-in';
 const CODE = '/sign-in/code';
@@ -57,10 +62,10 @@ export function createSignInRouter(pages: PagesDeps): Router {
     (work: (step: Step) => Promise<void>, isForm: boolean): RequestHandler =>
     async (request, response) => {
       response.set('Cache-Control', 'no-store');
-      const visitor = pages.cookies.visitor(request, response);
       // The cookie must have come with the form: one that is set by the answer proves nothing.
-      const cookie = pages.cookies.knownVisitor(request);
+      const cookie = pages.cookies.visitor(request);
       if (isForm) refuseForeignForm(request, { cookie, publicHost: address.publicHost });
+      const visitor = cookie ?? pages.cookies.setVisitor(response);
       await work({ pages, signIn, records, request, response, visitor });
     };
   router.get(address.mount + PATH, handle(showAddress, false));
@@ -80,7 +85,7 @@ async function showAddress(step: Step): Promise<void> {
     response.redirect(303, pages.frame.path(nextOf(request)));
     return;
   }
-  show(step, addressPage(formParts(step, `${PATH}${querySuffix(request)}`)));
+  showAddressForm(step);
 }
 
 async function takeAddress(step: Step): Promise<void> {
@@ -94,9 +99,7 @@ async function takeAddress(step: Step): Promise<void> {
     const refusal = toApiError(error);
     if (refusal === undefined || refusal.status === 503) throw error;
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-    const parts = formParts(step, `${PATH}${querySuffix(request)}`);
-    const problem = refusal.message.replace(/^email: /, '');
-    show(step, addressPage({ ...parts, problem, status: refusal.status }, email));
+    showAddressForm(step, { email, problem: refusal.message.replace(/^email: /, ''), status: refusal.status });
     return;
   }
   response.redirect(303, pages.frame.path(CODE));
@@ -106,7 +109,7 @@ async function showCode(step: Step): Promise<void> {
   const { pages, records, response, visitor } = step;
   const found = await records.find(MODEL, visitor);
   if (found === undefined) response.redirect(303, pages.frame.path(PATH));
-  else show(step, codePage(formParts(step, CODE), emailAndRestart(step, found.payload)));
+  else showCodeForm(step, String(found.payload.email));
 }
 
 async function takeCode(step: Step): Promise<void> {
@@ -116,22 +119,22 @@ async function takeCode(step: Step): Promise<void> {
     response.redirect(303, pages.frame.path(PATH));
     return;
   }
-  const code = new FormFields(request.body).text('code').replace(/[\s-]/g, '').slice(0, 100);
+  const code = new FormFields(request.body).code('code');
   const verdict = await signIn.verify(String(found.payload.token), code, request.ip);
   if (verdict.outcome === 'signed in') {
     await records.delete(MODEL, visitor);
     if (await enter(pages, request, response, verdict)) {
-      response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next)) ?? ''));
+      response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next))));
       return;
     }
   }
   const problem = signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict);
   if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
-    show(step, codePage({ ...formParts(step, CODE), problem, status: 400 }, emailAndRestart(step, found.payload)));
+    showCodeForm(step, String(found.payload.email), problem);
     return;
   }
   await records.delete(MODEL, visitor);
-  show(step, addressPage({ ...formParts(step, PATH), problem, status: 400 }, String(found.payload.email)));
+  showAddressForm(step, { email: String(found.payload.email), problem, status: 400 });
 }
 
 /** The page of a mailed link, for addresses with too many wrong codes. */
@@ -162,17 +165,14 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
  * @returns false when the account was closed or got another address since the code was found right
  */
 async function enter(
-  pages: PagesDeps,
+  { deps, cookies }: PagesDeps,
   request: Request,
   response: Response,
-  { accountId, email, isNew }: SignedInAccount & { isNew: boolean },
+  account: NewSession,
 ): Promise<boolean> {
-  const { deps, cookies } = pages;
   const before = cookies.session(request);
   if (before !== undefined) await endDashboardSessionOfCookie(deps.pool, hashSessionToken(before));
-  const userAgent = request.get('User-Agent');
-  const asked = { accountId, email, isNewAccount: isNew, clientAddress: request.ip, userAgent };
-  const token = await openSession(deps, asked);
+  const token = await openSession(deps, request, account);
   if (token === undefined) return false;
   cookies.clearVisitor(response);
   cookies.setSession(response, token, SESSION_SECONDS);
@@ -191,24 +191,67 @@ async function signOut(pages: PagesDeps, request: Request, response: Response): 
   sendShownPage(response, frame, signedOutPage(frame.path(PATH)), undefined);
 }
 
-function formParts({ pages, visitor }: Step, action: string) {
-  return { action: pages.frame.path(action), csrfField: formTokenField(visitor) };
+/** After signing out. */
+export function signedOutPage(signInPath: string): ShownPage {
+  return { title: 'You are signed out', content: html`<p><a href="${signInPath}">Sign in again</a></p>` };
 }
 
-function emailAndRestart({ pages }: Step, payload: Record<string, unknown>): { email: string; restart: string } {
-  return { email: String(payload.email), restart: pages.frame.path(PATH) };
+/** A path below the dashboard as it came with a request; empty unless it can lead nowhere else. */
+export function pathBelow(given: string): string {
+  return BELOW.test(given) && given.length <= 200 ? given : '';
 }
+
+const BELOW = /^\/(?:[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
 /** The page to show after the sign-in; the overview unless the address names a page of the dashboard. */
 function nextOf(request: Request): string {
-  return pathBelow(new FormFields(request.query).text('next')) ?? '';
+  return pathBelow(new FormFields(request.query).text('next'));
 }
 
-function querySuffix(request: Request): string {
+/** Asks for the address. */
+function showAddressForm(
+  { pages: { frame }, request, response, visitor }: Step,
+  { email, problem, status }: { email: string; problem?: string; status: number } = { email: '', status: 200 },
+): void {
   const next = nextOf(request);
-  return next === '' ? '' : `?next=${encodeURIComponent(next)}`;
+  const action = frame.path(`${PATH}${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`);
+  const content = html`<form method="post" action="${action}" class="narrow">
+    ${formTokenField(visitor)}
+    ${field({
+      name: 'email',
+      label: 'Your e-mail address',
+      type: 'email',
+      value: email,
+      autocomplete: 'email',
+      required: true,
+      problem,
+      hint: 'A code is sent there. A new address opens a free account with 200 credits.',
+    })}
+    <button>Send the code</button>
+  </form>`;
+  sendShownPage(response, frame, { title: 'Sign in', status, content }, undefined);
 }
 
-function show({ pages, response }: Step, page: ShownPage): void {
-  sendShownPage(response, pages.frame, page, undefined);
+/** Asks for the code that was mailed. */
+function showCodeForm({ pages: { frame }, response, visitor }: Step, email: string, problem?: string): void {
+  const content = html`<p>
+      A mail with a code of six digits is on its way to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60}
+      minutes. If the mail holds a link instead, open it in this browser.
+    </p>
+    <form method="post" action="${frame.path(CODE)}" class="narrow">
+      ${formTokenField(visitor)}
+      ${field({
+        name: 'code',
+        label: 'Code',
+        value: '',
+        autocomplete: 'one-time-code',
+        inputmode: 'numeric',
+        required: true,
+        problem,
+      })}
+      <button>Sign in</button>
+    </form>
+    <p><a href="${frame.path(PATH)}">Use another address, or get another code</a></p>`;
+  const status = problem === undefined ? 200 : 400;
+  sendShownPage(response, frame, { title: 'Enter the code', status, content }, undefined);
 }

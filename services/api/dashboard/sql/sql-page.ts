@@ -2,13 +2,9 @@ import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
 import type { SqlAnswerInRows } from '../../sql/sql-answer.ts';
-import { problemsOf } from '../call-api.ts';
-import type { FieldProblems } from '../call-api.ts';
-import type { DashboardDeps } from '../dashboard-deps.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
-import { textArea } from '../parts/field.ts';
-
-type Deps = Pick<DashboardDeps, 'callApi'>;
+import { get, NO_PROBLEMS, post, problemsOf } from '../page.ts';
+import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import { otherProblems, textArea } from '../parts.ts';
 
 const MOST_ROWS = 200;
 /** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
@@ -52,49 +48,37 @@ const INTRODUCTION = html`<p>
   </dl>`;
 
 /** A SELECT over the matches of the account: as a table, or as a CSV file. */
-export function sqlPages(deps: Deps): PageRoute[] {
-  return [
-    {
-      method: 'get',
-      path: '/sql',
-      handle: (visit) => Promise.resolve(page(visit, visit.query.text('query') || FIRST)),
-    },
-    { method: 'post', path: '/sql', handle: (visit) => run(deps, visit) },
-  ];
-}
+export const sqlPages: PageRoute[] = [
+  get('/sql', (visit) => page(visit, visit.query.text('query') || FIRST)),
+  post('/sql', run),
+];
 
-async function run({ callApi }: Deps, visit: Visit): Promise<PageAnswer> {
+async function run(visit: Visit): Promise<PageAnswer> {
   const query = visit.form.text('query');
-  const isFile = visit.form.text('format') === 'csv';
+  const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
   try {
-    const body = { query, format: isFile ? 'csv' : 'json' };
-    const answer = await callApi(visit, 'post', '/v1/sql', { body });
-    if (!isFile) return page(visit, query, { answer: answer.body as SqlAnswerInRows });
+    const { body } = await visit.call('post', '/v1/sql', { body: { query, format } });
+    if (format === 'json') return page(visit, query, result(body as SqlAnswerInRows));
     return {
       headers: {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="matches.csv"',
       },
-      body: answer.body as Uint8Array,
+      body: body as Uint8Array,
     };
   } catch (error) {
-    return page(visit, query, { problems: problemsOf(error) });
+    return page(visit, query, false, problemsOf(error));
   }
 }
 
-function page(
-  visit: Visit,
-  query: string,
-  { answer, problems }: { answer?: SqlAnswerInRows; problems?: FieldProblems } = {},
-): ShownPage {
+function page(visit: Visit, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
   return {
     title: 'SQL',
-    status: problems === undefined ? 200 : 400,
-    content: html`${INTRODUCTION}
-      ${problems?.has('') === true && html`<p class="notice bad" role="alert">${problems.get('')}</p>`}
+    status: problems.size === 0 ? 200 : 400,
+    content: html`${INTRODUCTION} ${otherProblems(problems, ['query'])}
       <form method="post" action="${visit.path('/sql')}">
         ${visit.csrfField}
-        ${textArea({ name: 'query', label: 'Statement', value: query, rows: 8, problem: problems?.get('query') })}
+        ${textArea({ name: 'query', label: 'Statement', value: query, rows: 8, problem: problems.get('query') })}
         <div class="actions">
           <button name="format" value="json">Run</button>
           <button class="quiet" name="format" value="csv">Download as CSV</button>
@@ -104,11 +88,11 @@ function page(
         Examples:
         ${EXAMPLES.map(([name, text]) => html`<a href="${visit.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
       </p>
-      ${answer !== undefined && table(answer)}`,
+      ${answer}`,
   };
 }
 
-function table({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html {
+function result({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html {
   const shown = rows.first(MOST_ROWS, MOST_BYTES);
   const more = shown.length < rows.length && `; the first ${shown.length} are shown`;
   return html`<h2>Result</h2>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RuleSettingsResource } from '../../../../../../schemas/api/monitors/monitor-query.ts';
-import { FormFields } from '../../../../../../services/api/dashboard/form-fields.ts';
+import { FormFields } from '../../../../../../services/api/dashboard/page.ts';
 import {
   EMPTY_VALUES,
   ruleOfValues,

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import type { HtmlValue, Html } from '../../../shared/html/html.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import type { Caller } from '../admission/authentication.ts';
+import { StreamedBody } from '../http/answer-stream.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Answer, Route } from '../http/route.ts';
+
+/** One page or action of the dashboard, as data. */
+export interface PageRoute {
+  method: 'get' | 'post';
+  /** Below /dashboard: `/monitors/:id`. */
+  path: string;
+  handle(visit: Visit): PageAnswer | Promise<PageAnswer>;
+}
+
+export const get = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'get', path, handle });
+export const post = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'post', path, handle });
+
+/** A request of a signed-in person. Its values are not validated yet. */
+export interface Visit {
+  account: StoredAccount;
+  session: StoredDashboardSession;
+  /** The person as a caller of the API's routes, with every permission. */
+  caller: Caller;
+  clientAddress: string | undefined;
+  /** The host that the browser asked for, with its port. It comes from the browser. */
+  host: string;
+  /** When it arrived, in milliseconds since 1970. */
+  now: number;
+  /** From the path. */
+  params: Readonly<Record<string, string>>;
+  /** The parameter `id`; empty on pages without one. */
+  id: string;
+  query: FormFields;
+  /** Empty for GET. */
+  form: FormFields;
+  /** The hidden field that every form needs. */
+  csrfField: Html;
+  /** `/keys` → the path from the origin, with the prefix of the dashboard's address. */
+  path: (below: string) => string;
+  /** Of an event stream that reconnects. */
+  lastEventId: string | undefined;
+  /**
+   * Calls a route of the API as this person, so that validation, charges and errors are the API's own.
+   *
+   * @throws ApiError as the route does; that of a faulty request has `faults`
+   */
+  call: (method: Route['method'], path: string, request?: ApiRequest) => Promise<Answer>;
+  /** The body of a GET route's answer. */
+  read: (path: string, request?: ApiRequest) => Promise<object>;
+}
+
+/** What a page sends to a route of the API. */
+export interface ApiRequest {
+  /** Default: that of the page. */
+  id?: string;
+  partId?: string;
+  query?: Record<string, string>;
+  body?: object;
+  idempotencyKey?: string;
+}
+
+export type PageAnswer =
+  | ShownPage
+  /** A path below /dashboard (`/keys?done=revoked`), or the whole address of another site. */
+  | { redirect: string }
+  /** Downloads and event streams. */
+  | { headers: Record<string, string>; body: Uint8Array | StreamedBody };
+
+/** A page in the layout. */
+export interface ShownPage {
+  title: string;
+  content: HtmlValue;
+  /** 200 when absent. */
+  status?: number;
+  /** The session is over: the cookie is removed, and the page is shown without it. */
+  signedOut?: true;
+}
+
+/** Longer values are cut; the routes refuse what they find too long below that. */
+const MAX_LENGTH = 100_000;
+
+/** The fields of a form or a query: text, once or several times. Other values are ignored. */
+export class FormFields {
+  private readonly values: ReadonlyMap<string, readonly string[]>;
+
+  /** @param given as Express parses it: names with a text or a list of texts */
+  constructor(given: unknown) {
+    const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
+    this.values = new Map(entries.map(([name, value]) => [name, textsOf(value)]));
+  }
+
+  /** Without spaces around it; empty when the field is absent. */
+  text(name: string): string {
+    return (this.values.get(name)?.[0] ?? '').trim();
+  }
+
+  /** All values of a field that may be given several times. */
+  all(name: string): string[] {
+    return (this.values.get(name) ?? []).map((value) => value.trim()).filter((value) => value !== '');
+  }
+
+  has(name: string): boolean {
+    return this.values.has(name);
+  }
+
+  /** Those of these fields that are not empty. */
+  given(names: readonly string[]): Record<string, string> {
+    return Object.fromEntries(
+      names.map((name) => [name, this.text(name)] as const).filter(([, value]) => value !== ''),
+    );
+  }
+
+  /** A code of six digits, as people type it. */
+  code(name: string): string {
+    return this.text(name).replace(/[\s-]/g, '').slice(0, 100);
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  const texts = Array.isArray(value) ? (value as unknown[]) : [value];
+  return texts.filter((text): text is string => typeof text === 'string').map((text) => text.slice(0, MAX_LENGTH));
+}
+
+/** What is wrong with each field of a form, by the field's name in the API; `''`: with the request as a whole. */
+export type FieldProblems = ReadonlyMap<string, string>;
+
+export const NO_PROBLEMS: FieldProblems = new Map();
+
+/**
+ * What a form shows when the API refused it. `keywords[2]` counts for the field `keywords`.
+ *
+ * @throws the error when it is not a refusal that the person can mend in the form
+ */
+export function problemsOf(error: unknown): FieldProblems {
+  if (!(error instanceof ApiError) || error.status >= 500 || error.status === 404) throw error;
+  if (error.faults.length === 0) return new Map([['', error.message]]);
+  return joinedProblems(
+    error.faults.map(({ field, message }) => {
+      const name = /^[a-z_]+/.exec(field)?.[0] ?? '';
+      return [name, name === field ? message : `${field} ${message}`];
+    }),
+  );
+}
+
+/** Several problems of one field become one text. */
+export function joinedProblems(problems: readonly (readonly [field: string, message: string])[]): FieldProblems {
+  const byField = Map.groupBy(problems, ([field]) => field);
+  return new Map([...byField].map(([field, all]) => [field, all.map(([, message]) => message).join('; ')]));
+}
+
+const ONCE_LENGTH = 20;
+const ONCE = /^[0-9a-z]{20}$/;
+
+/** A random value for the field `once` of a form whose second sending must do nothing. */
+export function newOnce(): string {
+  return randomText(ONCE_LENGTH);
+}
+
+/**
+ * The Idempotency-Key of what a form with the field `once` asks for: sent twice, it is done once and both answers are
+ * the same. A form that was changed after it was sent, and is sent again, asks for something else.
+ */
+export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idempotencyKey'> {
+  const once = form.text('once');
+  if (!ONCE.test(once)) return {};
+  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16);
+  return { idempotencyKey: `dashboard-${once}-${digest}` };
+}
+
+/** The answer that streams what a generator yields, until the client leaves or reads nothing for `stallMs`. */
+export function streamed(pieces: (ended: AbortSignal) => AsyncIterable<string>, stallMs: number): StreamedBody {
+  return new StreamedBody(() => {
+    const ending = new AbortController();
+    return Promise.resolve({
+      pieces: () => pieces(ending.signal),
+      ended: ending.signal,
+      end: () => ending.abort(),
+      close: () => Promise.resolve(),
+      stallMs,
+    });
+  });
+}

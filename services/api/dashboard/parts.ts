@@ -1,0 +1,280 @@
+import { html } from '../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../shared/html/html.ts';
+import type { FieldProblems, FormFields, Visit } from './page.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A number as people read it: 1,250. */
+export const number = (value: number): string => value.toLocaleString('en');
+
+/** A time as UTC text; the script adds the reader's own time to it as a tooltip. */
+export function time(at: Date | string): Html {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+/** How long ago something was, in the largest unit that fits: "45 s", "3 min", "5 h", "12 days". */
+export function ago(at: Date | string, now: number): Html {
+  const iso = new Date(at).toISOString();
+  const seconds = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
+  const inWords =
+    seconds < MINUTE
+      ? `${seconds} s`
+      : seconds < HOUR
+        ? `${Math.floor(seconds / MINUTE)} min`
+        : seconds < 2 * DAY
+          ? `${Math.floor(seconds / HOUR)} h`
+          : `${Math.floor(seconds / DAY)} days`;
+  return html`<time datetime="${iso}">${inWords} ago</time>`;
+}
+
+/** Says what was done, or what is wrong, above the rest of a page. */
+export function notice(kind: 'good' | 'bad' | '', said: HtmlValue): Html {
+  const role = kind === 'bad' ? 'alert' : 'status';
+  return html`<p class="notice ${kind}" ${kind !== '' && html`role="${role}"`}>${said}</p>`;
+}
+
+/** What was done before a redirect to `?done=NAME`, as a page says it; nothing for an unknown name. */
+export function doneNotice({ query }: Visit, sentences: Readonly<Record<string, string>>): HtmlValue {
+  const done = query.text('done');
+  return Object.hasOwn(sentences, done) && notice('good', sentences[done]);
+}
+
+/** The problems of a form that belong to none of these fields. */
+export function otherProblems(problems: FieldProblems, fields: readonly string[]): HtmlValue {
+  const others = [...problems].filter(([name]) => !fields.includes(name));
+  return others.map(([name, message]) => notice('bad', `${name !== '' ? `${name}: ` : ''}${message}`));
+}
+
+/** Amounts stand at the right of their column. */
+const AMOUNT = /^[+-]?\$?[\d,.]+$/;
+
+/**
+ * A table that scrolls by itself where the screen is narrow. The first cell of a row is its heading. Numbers are shown
+ * as people read them.
+ */
+export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? number(cell) : cell)));
+  const classOf = (cell: HtmlValue) => typeof cell === 'string' && AMOUNT.test(cell) && html`class="number"`;
+  const rowOf = ([first, ...others]: readonly HtmlValue[]) =>
+    html`<tr>
+      <th scope="row">${first}</th>
+      ${others.map((cell) => html`<td ${classOf(cell)}>${cell}</td>`)}
+    </tr>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+    <table>
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((name, column) => html`<th scope="col" ${classOf(cells[0]?.[column])}>${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${cells.map(rowOf)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** A row of figures: the name of each, what it is (a text is shown large), and a note. */
+export function figures(all: readonly (readonly [name: string, value: HtmlValue, note?: HtmlValue])[]): Html {
+  return html`<dl class="figures">
+    ${all.map(
+      ([name, value, note]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>
+            ${typeof value === 'string' ? html`<span class="large">${value}</span>` : value}
+            <span class="note">${note}</span>
+          </dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+/** A bar of a chart, with a second part on top of it where a chart has two series. */
+export interface Bar {
+  label: string;
+  value: number;
+  /** Drawn in another colour above `value`. */
+  more?: number;
+}
+
+interface BarChart {
+  /** The heading of the chart and of its table. */
+  caption: string;
+  /** The column of `more`. */
+  moreUnit?: string;
+  bars: readonly Bar[];
+}
+
+const CHART = { width: 600, height: 120, gap: 0.2 };
+
+/** A bar chart of matches as a picture, with the same figures as a table. */
+export function barChart({ caption, moreUnit, bars }: BarChart): Html {
+  const { width, height, gap } = CHART;
+  const largest = Math.max(1, ...bars.map(({ value, more = 0 }) => value + more));
+  const step = width / Math.max(1, bars.length);
+  const shapes = bars.map(({ label, value, more = 0 }, index) => {
+    const at = { x: (step * (index + gap / 2)).toFixed(1), width: (step * (1 - gap)).toFixed(1) };
+    const [low, high] = [(height * value) / largest, (height * more) / largest];
+    return html`<g>
+      <title>${label}: ${value} matches${moreUnit !== undefined && `, ${more} ${moreUnit}`}</title>
+      <rect class="bar-value" x="${at.x}" width="${at.width}" y="${height - low}" height="${low}" />
+      <rect class="bar-more" x="${at.x}" width="${at.width}" y="${height - low - high}" height="${high}" />
+    </g>`;
+  });
+  return html`<figure class="chart">
+    <figcaption>${caption}, at most ${number(largest)} a bar</figcaption>
+    <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      ${shapes}
+    </svg>
+    <div class="ends" aria-hidden="true"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></div>
+    <details>
+      <summary>The figures</summary>
+      ${table(
+        caption,
+        [caption, 'matches', ...(moreUnit === undefined ? [] : [moreUnit])],
+        bars.map(({ label, value, more = 0 }) => [label, value, ...(moreUnit === undefined ? [] : [more])]),
+      )}
+    </details>
+  </figure>`;
+}
+
+/** A text to copy, with a button where scripts run. `id` must be unique on the page. */
+export function copyable(id: string, text: string, label: string, isCode = false): Html {
+  const code = html`<code id="${id}">${text}</code>`;
+  return html`<div class="copyable ${isCode && 'block'}">
+    ${isCode ? html`<pre tabindex="0" aria-label="${label}">${code}</pre>` : code}
+    <button type="button" class="quiet" data-copy="${id}" hidden>Copy<span class="hidden"> ${label}</span></button>
+  </div>`;
+}
+
+interface PostButton {
+  /** Below /dashboard. */
+  action: string;
+  label: HtmlValue;
+  fields?: Readonly<Record<string, string>>;
+}
+
+/** A button that does something at once. */
+export function postButton(visit: Visit, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
+  return html`<form method="post" action="${visit.path(action)}" class="inline">
+    ${visit.csrfField}
+    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button class="${kind}">${label}</button>
+  </form>`;
+}
+
+/** A button that cannot be pressed by accident: it is inside a disclosure that names the consequences. */
+export function dangerousButton(
+  visit: Visit,
+  button: PostButton & { summary: HtmlValue; consequences: HtmlValue },
+): Html {
+  return html`<details class="danger">
+    <summary>${button.summary}</summary>
+    <p>${button.consequences}</p>
+    ${postButton(visit, button, 'danger')}
+  </details>`;
+}
+
+/** A field of a form. */
+export interface Field {
+  name: string;
+  label: string;
+  /** What is in it now: as stored, or as it was typed. */
+  value: string;
+  hint?: HtmlValue;
+  /** What is wrong with the value; shown beside the field. */
+  problem?: string | undefined;
+  required?: boolean;
+}
+
+interface TextField extends Field {
+  type?: 'text' | 'email' | 'url' | 'search' | 'datetime-local';
+  autocomplete?: string;
+  inputmode?: 'numeric';
+  maxlength?: number;
+}
+
+/** A field as it was typed, with what is wrong with it. */
+export function typed(fields: FormFields, problems: FieldProblems, name: string, otherwise = '') {
+  return { name, value: fields.text(name) || otherwise, problem: problems.get(name) };
+}
+
+/** A text field with its label, hint and problem. */
+export function field(of: TextField): Html {
+  const { type = 'text', autocomplete, inputmode, maxlength } = of;
+  return row(
+    of,
+    html`<input
+      id="${of.name}"
+      name="${of.name}"
+      type="${type}"
+      value="${of.value}"
+      ${autocomplete !== undefined && html`autocomplete="${autocomplete}"`}
+      ${inputmode !== undefined && html`inputmode="${inputmode}"`}
+      ${maxlength !== undefined && html`maxlength="${maxlength}"`}
+      ${described(of)}
+    />`,
+  );
+}
+
+/** A field of several lines. */
+export function textArea(of: Field & { rows: number }): Html {
+  return row(
+    of,
+    // The line break after the tag is dropped by browsers, so that a value may begin with one.
+    html`<textarea id="${of.name}" name="${of.name}" rows="${of.rows}" spellcheck="false" ${described(of)}>
+${of.value}</textarea>`,
+  );
+}
+
+/** A choice of one. */
+export function select(of: Field & { options: readonly (readonly [value: string, label: string])[] }): Html {
+  const options = of.options.map(
+    ([value, label]) => html`<option value="${value}" ${value === of.value && html`selected`}>${label}</option>`,
+  );
+  return row(
+    of,
+    html`<select id="${of.name}" name="${of.name}" ${described(of)}>
+      ${options}
+    </select>`,
+  );
+}
+
+/** A box to tick. Several may have one name; each then has its own value. */
+export function checkbox(name: string, label: HtmlValue, checked: boolean, value = 'on'): Html {
+  return html`<label class="check"
+    ><input type="checkbox" name="${name}" value="${value}" ${checked && html`checked`} /> <span>${label}</span></label
+  >`;
+}
+
+/** Several boxes or fields under one legend. */
+export function fieldset(legend: string, content: HtmlValue, problem?: string): Html {
+  return html`<fieldset>
+    <legend>${legend}</legend>
+    ${problem !== undefined && html`<p class="problem">${problem}</p>`} ${content}
+  </fieldset>`;
+}
+
+function row(of: Field, control: Html): Html {
+  return html`<div class="field">
+    <label for="${of.name}">${of.label}</label>
+    ${of.hint !== undefined && html`<p class="hint" id="${of.name}-hint">${of.hint}</p>`} ${control}
+    ${of.problem !== undefined && html`<p class="problem" id="${of.name}-problem" role="alert">${of.problem}</p>`}
+  </div>`;
+}
+
+function described({ name, hint, problem, required }: Field): HtmlValue {
+  const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
+  return [
+    ids.length > 0 && html`aria-describedby="${ids.join(' ')}" `,
+    problem !== undefined && html`aria-invalid="true" `,
+    required === true && html`required `,
+  ];
+}

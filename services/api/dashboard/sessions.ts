@@ -1,0 +1,211 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { CookieOptions, Request, Response } from 'express';
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import { html } from '../../../shared/html/html.ts';
+import type { Html } from '../../../shared/html/html.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import {
+  admitDashboardVisit,
+  endLeastUsedDashboardSessions,
+  insertDashboardSession,
+  isKnownNetwork,
+} from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import type { Caller } from '../admission/authentication.ts';
+import { ApiError } from '../http/api-error.ts';
+import { newSessionMail } from '../notices/account-mails.ts';
+import { sendNotice } from '../notices/send-notice.ts';
+import { networksOf } from '../signup/signup-limits.ts';
+import { cookieOf } from '../signup/link-router.ts';
+import type { DashboardDeps } from './dashboard.ts';
+
+/** A browser's cookies for the dashboard. They are sent to its pages only, never to /v1. */
+export interface DashboardCookies {
+  /** The session's random value; undefined when there is none or it is malformed. */
+  session(request: Request): string | undefined;
+  setSession(response: Response, token: string, seconds: number): void;
+  clearSession(response: Response): void;
+  /** The random value of a browser without a session, for its forms and its sign-in. */
+  visitor(request: Request): string | undefined;
+  setVisitor(response: Response): string;
+  clearVisitor(response: Response): void;
+}
+
+const SESSION = 'dashboard_session';
+const VISITOR = 'dashboard_visitor';
+/** 160 bits. */
+const LENGTH = 32;
+const VALUE = /^[0-9a-z]{32}$/;
+
+/** A new random value for a cookie. */
+export function newCookieValue(): string {
+  return randomText(LENGTH);
+}
+
+/** @param folder the path of the pages */
+export function createDashboardCookies(folder: string, isHttps: boolean): DashboardCookies {
+  const options: CookieOptions = { path: folder, httpOnly: true, sameSite: 'lax', secure: isHttps };
+  const valueOf = (name: string) => (request: Request) => {
+    const value = cookieOf(request, name);
+    return value !== undefined && VALUE.test(value) ? value : undefined;
+  };
+  return {
+    session: valueOf(SESSION),
+    setSession: (response, token, seconds) =>
+      void response.cookie(SESSION, token, { ...options, maxAge: seconds * 1000 }),
+    clearSession: (response) => void response.clearCookie(SESSION, options),
+    visitor: valueOf(VISITOR),
+    setVisitor: (response) => {
+      const value = newCookieValue();
+      response.cookie(VISITOR, value, options);
+      return value;
+    },
+    clearVisitor: (response) => void response.clearCookie(VISITOR, options),
+  };
+}
+
+/** A session, its account, and the random value of its cookie. */
+export interface SignedIn {
+  session: StoredDashboardSession;
+  account: StoredAccount;
+  token: string;
+}
+
+/** Requests of one session. They do not count for the account's own limits. */
+const PER_MINUTE = 60;
+
+/** SHA-256: the cookie is random, so a slow or keyed hash would protect nothing more. */
+export function hashSessionToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/**
+ * Finds the session of a request's cookie and takes one of its requests.
+ *
+ * @returns undefined when the browser is not signed in
+ * @throws ApiError rate_limited
+ */
+export async function admitVisit(
+  pool: Queryable,
+  cookies: DashboardCookies,
+  request: Request,
+): Promise<SignedIn | undefined> {
+  const token = cookies.session(request);
+  if (token === undefined) return undefined;
+  const visit = await admitDashboardVisit(pool, hashSessionToken(token), { maxUses: PER_MINUTE, seconds: 60 });
+  if (visit === undefined) return undefined;
+  const { session, account, retryAfter } = visit;
+  if (retryAfter > 0) {
+    const message = `A session may ask for ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
+    throw new ApiError('rate_limited', message, { retryAfter });
+  }
+  return { session, account, token };
+}
+
+/** The person as a caller of the API's routes. A session may do what a key with every permission may. */
+export function callerOf({ session, account: { id, balance, pack } }: SignedIn): Caller {
+  return { keyId: undefined, sessionId: session.id, accountId: id, scopes: [...KEY_SCOPES], balance, pack };
+}
+
+export const SESSION_SECONDS = 30 * 86_400;
+const ID_LENGTH = 12;
+/** Each session has a limit of requests of its own, so more of them would be a way around it. */
+const MOST_SESSIONS = 10;
+const USER_AGENT_LENGTH = 300;
+
+/** Whose session, and from where. */
+export interface NewSession {
+  accountId: string;
+  /** The address that signed in. */
+  email: string;
+  /** Whether the sign-in opened the account, which has no other networks to compare with. */
+  isNew: boolean;
+}
+
+/**
+ * Opens a session with a new random value, whatever the browser sent before, and tells the owner when it comes from a
+ * network that the account had no session from. The account's eleventh session ends the one that was used longest ago.
+ *
+ * @returns the value for the cookie; undefined when the account is not active or has another address by now
+ */
+export async function openSession(
+  deps: DashboardDeps,
+  request: Request,
+  { accountId, email, isNew }: NewSession,
+): Promise<string | undefined> {
+  const token = newCookieValue();
+  const [{ network }] = networksOf(request.ip);
+  const userAgent = (request.get('User-Agent') ?? '').replace(/\p{C}/gu, ' ').slice(0, USER_AGENT_LENGTH);
+  const isKnown = isNew || (await isKnownNetwork(deps.pool, accountId, network));
+  const isOpen = await insertDashboardSession(deps.pool, {
+    tokenHash: hashSessionToken(token),
+    id: `ses_${randomText(ID_LENGTH)}`,
+    accountId,
+    email,
+    network,
+    userAgent,
+    validSeconds: SESSION_SECONDS,
+  });
+  if (!isOpen) return undefined;
+  await endLeastUsedDashboardSessions(deps.pool, accountId, MOST_SESSIONS);
+  if (!isKnown) {
+    const account = await findAccount(deps.pool, accountId);
+    const what = { network, userAgent, at: new Date(deps.clock()) };
+    if (account) await sendNotice(deps, newSessionMail(account.email, what, deps.dashboardUrl), 'a new network');
+  }
+  return token;
+}
+
+/** The name of the hidden field with a form's token. */
+export const FORM_TOKEN = 'form_token';
+
+/**
+ * The token of the forms that are shown to the holder of a cookie: HMAC-SHA256 of a constant, keyed with the cookie's
+ * random value, so that it needs no storage and does not reveal the cookie.
+ */
+export function formTokenOf(cookie: string): string {
+  return createHmac('sha256', cookie).update('forum-monitor dashboard form v1').digest('base64url');
+}
+
+/** The hidden field that belongs into every form for the holder of a cookie. */
+export function formTokenField(cookie: string): Html {
+  return html`<input type="hidden" name="${FORM_TOKEN}" value="${formTokenOf(cookie)}" />`;
+}
+
+/** Who may have sent a form. */
+export interface FormHolder {
+  /** The random value that the browser's cookie brought with the form; undefined without one. */
+  cookie: string | undefined;
+  /** The host of the dashboard's public address. */
+  publicHost: string;
+}
+
+/** @throws ApiError invalid_request for a form that was not sent from a page of this site */
+export function refuseForeignForm(request: Request, holder: FormHolder): void {
+  if (isOwnForm(request, holder)) return;
+  throw new ApiError('invalid_request', 'This form is too old or was not sent from this site. Nothing was changed.');
+}
+
+/**
+ * Whether a form was sent from a page of this site: by what the browser says of its origin, and by the form's token,
+ * which other sites cannot read. The origin must be the host that the request was sent to, so that localhost and
+ * 127.0.0.1 both work, or the public one, where a proxy replaces the Host header.
+ */
+export function isOwnForm(request: Request, { cookie, publicHost }: FormHolder): boolean {
+  const [site, origin] = [request.get('Sec-Fetch-Site'), request.get('Origin')];
+  // `none`: the person sent it again, for instance by restoring a closed window.
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  if (origin !== undefined && !isHost(origin, request.host) && !isHost(origin, publicHost)) return false;
+  const given = (request.body as Record<string, unknown> | undefined)?.[FORM_TOKEN];
+  if (typeof given !== 'string' || cookie === undefined) return false;
+  const [left, right] = [Buffer.from(given), Buffer.from(formTokenOf(cookie))];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function isHost(origin: string, host: string | undefined): boolean {
+  const named = URL.parse(origin)?.host;
+  return named !== undefined && named === URL.parse(`http://${host ?? ''}`)?.host;
+}

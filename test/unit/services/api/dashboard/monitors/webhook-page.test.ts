@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { receiverCode } from '../../../../../../services/api/dashboard/monitors/webhook-page.ts';
+
+const read = (path: string) => readFileSync(join(import.meta.dirname, '../../../../../..', path), 'utf8');
+
+/** The tests of webhooks run the examples of the documentation. */
+test('the receivers are those of the documentation, with a comment about the monitor', () => {
+  const [node, python] = receiverCode({ name: 'Rust', webhookUrl: 'https://hooks.example.com/secret-path' });
+  const inReadme = /<!-- receiver -->\s*```js\n.*\n([^]*?)```/.exec(read('README.md'))![1]!;
+  const inDeliverer = /```python\n([^]*?)```/.exec(read('services/deliverer/README.md'))![1]!;
+  expect(node!.code).toBe(`// Receives the matches of Rust at hooks.example.com\n${inReadme}`);
+  expect(python!.code).toBe(`# Receives the matches of Rust at hooks.example.com\n${inDeliverer}`);
+});
+
+test('no name ends the comment', () => {
+  for (const name of ['a\nprocess.exit()', 'a\u2028b', 'a\r\nb']) {
+    for (const { code } of receiverCode({ name, webhookUrl: null })) {
+      expect(code.split('\n')[0]).toMatch(/^(?:\/\/|#) Receives the matches of a .*$/);
+      expect(code.split('\n')[1]).toMatch(/^import/);
+    }
+  }
+});
