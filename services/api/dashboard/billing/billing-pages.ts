@@ -17,7 +17,7 @@ import { findPayment } from '../../../../shared/stores/payments/payments.ts';
 import type { StoredPayment } from '../../../../shared/stores/payments/payments.ts';
 import { listReceipts } from '../../../../shared/stores/payments/receipts.ts';
 import type { Receipt } from '../../../../shared/stores/payments/receipts.ts';
-import { csvOf, entryOf } from '../../account/ledger-csv.ts';
+import { csvOf, entryOf } from '../../account/ledger-route.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get, post, streamed } from '../page.ts';

@@ -3,7 +3,7 @@ import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/monitor-sums.ts';
-import { itemEvent } from '../../live-tail/event-stream-text.ts';
+import { itemEvent } from '../../live-tail/live-tail.ts';
 import { openLiveTail } from '../../live-tail/live-tail-route.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get, NO_PROBLEMS, problemsOf } from '../page.ts';
