@@ -175,9 +175,10 @@ export function logTail(path: string, from = 0, lines = 15): string {
   }
 }
 
-/** Returns the current size of a log in bytes; 0 if the file does not exist. */
+/** Returns the byte offset at which the output of a process that is started now will begin in its log. */
 export function logSize(path: string): number {
-  return existsSync(path) ? statSync(path).size : 0;
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return size > LOG_ROTATE_BYTES ? 0 : size;
 }
 
 /** The content of a pid file: the process that a parent started. */

@@ -16,7 +16,6 @@ const LAST_PORT = 32_000;
 
 export interface PortOptions {
   progress: (line: string) => void;
-  isFree?: (port: number) => Promise<boolean>;
   /** Returns a random integer from `from` (inclusive) to `to` (exclusive). */
   random?: (from: number, to: number) => number;
 }
@@ -31,16 +30,15 @@ export async function reservePorts(
   names: readonly PortName[],
   options: PortOptions,
 ): Promise<Record<PortName, number>> {
-  const isFree = options.isFree ?? portIsFree;
   const random = options.random ?? randomInt;
   const path = join(dataDir, 'ports.json');
   const stored = readPorts(path);
   const ports: Partial<Record<PortName, number>> = { ...stored };
   for (const name of names) {
     const before = stored[name];
-    if (before !== undefined && (await becomesFree(before, isFree))) continue;
+    if (before !== undefined && (await becomesFree(before))) continue;
     let port = random(FIRST_PORT, LAST_PORT);
-    while (Object.values(ports).includes(port) || !(await isFree(port))) port = random(FIRST_PORT, LAST_PORT);
+    while (Object.values(ports).includes(port) || !(await portIsFree(port))) port = random(FIRST_PORT, LAST_PORT);
     if (before !== undefined)
       options.progress(`port ${before} is in use by another program; ${name} moves to port ${port}`);
     ports[name] = port;
@@ -59,9 +57,9 @@ export async function reservePorts(
 }
 
 /** Retries for 2 s, because a process that was just killed releases its port with a short delay. */
-async function becomesFree(port: number, isFree: (port: number) => Promise<boolean>): Promise<boolean> {
+async function becomesFree(port: number): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
-    if (await isFree(port)) return true;
+    if (await portIsFree(port)) return true;
     await delay(100);
   }
   return false;
@@ -69,10 +67,7 @@ async function becomesFree(port: number, isFree: (port: number) => Promise<boole
 
 function readPorts(path: string): Partial<Record<PortName, number>> {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof parsed !== 'object' || parsed === null) return {};
-    const valid = Object.entries(parsed).filter(([, port]) => Number.isInteger(port) && port > 0 && port < 65536);
-    return Object.fromEntries(valid);
+    return (JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<PortName, number>> | null) ?? {};
   } catch {
     return {};
   }

@@ -80,35 +80,10 @@ export function setStatement({ settings }: Pick<Statement, 'settings'>): string 
   return `SET ${entries.map(([name, value]) => `${name} = ${stringLiteral(value)}`).join(', ')}`;
 }
 
-const COMMENT_OR_BLANK = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
-
-/** Returns the first word after comments, in upper case. */
-function firstWord(sql: string): string {
-  return /^\w+/.exec(sql.replace(COMMENT_OR_BLANK, ''))?.[0].toUpperCase() ?? '';
-}
-
-/** Returns the format of the statement's result. It never reads inserted rows, of which there are megabytes. */
-export function outputFormat(statement: Statement): string {
-  if (startOfRows(statement) !== undefined) return statement.defaultFormat;
-  const sql = statement.sql.trimEnd().replace(/;$/, '').trimEnd();
-  const lastSemicolon = sql.lastIndexOf(';');
-  // A lookahead, so that matches may overlap: a column can have the name `format`.
-  for (const { 0: word, 1: rest = '', 2: name = '', index } of sql.matchAll(/\bFORMAT(?=(\s+(\w+)\s*))/gi)) {
-    const end = index + word.length + rest.length;
-    if (end === sql.length) return name;
-    if (end > lastSemicolon && /^SETTINGS\s/i.test(sql.slice(end, end + 9))) return name;
-  }
-  return statement.defaultFormat;
-}
-
-/** Where the rows of an INSERT begin whose format has one row per line; undefined where there are none. */
-function startOfRows({ sql }: Statement): number | undefined {
-  const beginning = sql.slice(0, 10_000);
-  const head = /\bFORMAT\s+(?:JSONEachRow|JSONCompactEachRow|TabSeparated|TSV|CSV)\b/i.exec(beginning);
-  if (head === null || firstWord(beginning) !== 'INSERT') return undefined;
-  const after = head.index + head[0].length;
-  const rows = sql.slice(after).trimStart();
-  return rows === '' ? undefined : sql.length - rows.length;
+/** Returns the format of the statement's result, for the headers of the answer. */
+export function outputFormat({ sql, defaultFormat }: Statement): string {
+  const end = sql.slice(-200).trimEnd().replace(/;$/, '').trimEnd();
+  return /\bFORMAT\s+(\w+)$/i.exec(end)?.[1] ?? defaultFormat;
 }
 
 /** Returns an error in the engine's format, from which clients parse the code. */

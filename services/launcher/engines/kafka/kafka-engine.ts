@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
@@ -8,13 +8,11 @@ import type { Engine, EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
-import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
 import { persistedSecret } from '../persisted-secret.ts';
 import { endOrphan, logSize, logTail, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
-import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
 import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
 
@@ -69,7 +67,7 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
       const { java, jars } = prepared;
       const clusterId = cluster?.clusterId ?? clusterIdFrom(randomBytes(16));
       if (!existsSync(paths.meta)) await format(context, { java, jars, paths, clusterId });
-      return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb });
+      return run(context, { java, jars, paths, heapMb });
     },
     url(ports) {
       const { user, password } = readCredential();
@@ -124,8 +122,6 @@ interface Run {
   java: string;
   jars: KafkaJars;
   paths: Paths;
-  port: number;
-  credential: KafkaCredential;
   heapMb: number;
 }
 
@@ -146,12 +142,11 @@ async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
 
 async function runOnce(
   context: EngineContext,
-  { java, jars, paths, port, credential, heapMb }: Run,
+  { java, jars, paths, heapMb }: Run,
   archived: 'read' | 'written' | 'left out',
 ): Promise<OwnedProcess> {
   const archive = archivePath(jars);
-  const dump = archived === 'written' ? `${archive}.${process.pid}` : undefined;
-  if (dump !== undefined) removeLostDumps(jars);
+  const dump = archived === 'written' ? `${archive}.new` : undefined;
   const archiveArgs =
     archived === 'read' ? shareArgs(jars) : dump === undefined ? [] : [`-XX:ArchiveClassesAtExit=${dump}`];
   const logFrom = logSize(paths.log);
@@ -168,7 +163,11 @@ async function runOnce(
     stopDeadlineMs: 15_000,
   });
   if (dump !== undefined) void broker.exited.then((end) => keepArchive(dump, archive, end));
-  const probe = () => probeKafka(port, credential);
+  const probe = async () => {
+    // The port opens before the broker can serve; this line follows when the cluster has registered it.
+    if (!readFileSync(paths.log).subarray(logFrom).includes(STARTED))
+      throw new Error('the broker is not registered yet');
+  };
   try {
     await awaitReady({ process: broker, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
   } catch (error) {
@@ -177,6 +176,9 @@ async function runOnce(
   }
   return broker;
 }
+
+/** What the broker logs once it serves. */
+const STARTED = 'Kafka Server started';
 
 function jvmArgs(heapMb: number): string[] {
   return [
@@ -194,6 +196,7 @@ function jvmArgs(heapMb: number): string[] {
     '-XX:+ExitOnOutOfMemoryError',
     '-Xlog:disable',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
     '-Dorg.slf4j.simpleLogger.showDateTime=true',
     '-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS',
   ];
@@ -208,15 +211,6 @@ function archivePath(jars: KafkaJars): string {
 function shareArgs(jars: KafkaJars): string[] {
   const archive = archivePath(jars);
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xshare:auto'] : [];
-}
-
-/** Removes unfinished archives of parents that were killed before they could rename them. */
-function removeLostDumps(jars: KafkaJars): void {
-  for (const file of readdirSync(jars.folder)) {
-    const owner = /^classes\.jsa\.(\d+)$/.exec(file)?.[1];
-    if (owner !== undefined && identifyProcess(Number(owner)) === undefined)
-      rmSync(join(jars.folder, file), { force: true });
-  }
 }
 
 function keepArchive(dump: string, archive: string, end: ProcessEnd): void {
