@@ -1,6 +1,7 @@
 import { TOPICS } from '../schemas/messages/topics.ts';
 import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
@@ -12,9 +13,11 @@ import {
   StandbyMissing,
   whyCommitsCanBeLost,
 } from '../shared/postgres/synchronous-commits.ts';
+import { awayEngine } from '../shared/outages/away-engine.ts';
 import { OutageLog } from '../shared/outages/outage-log.ts';
 import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
+import { delay } from '../shared/runtime/clock.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Lifecycle } from '../shared/runtime/lifecycle.ts';
@@ -26,8 +29,6 @@ import { secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts'
 import type { SecretKeys } from '../shared/stores/upkeep/secret-keys.ts';
 import { opensSealed } from '../shared/stores/upkeep/sealing-key.ts';
 import type { Tracing } from '../shared/tracing/tracing.ts';
-import { prepareArchiveSchema } from './archive-schema.ts';
-import type { ArchiveSchema } from './archive-schema.ts';
 
 export interface ProcessDeps {
   config: Config;
@@ -49,6 +50,14 @@ export interface EngineClients extends ProcessDeps {
   postgresUrl: string;
   clickhouse: ClickHouseClient;
   clickhouseUrl: string;
+}
+
+/** The state of ClickHouse's schema. Only the archiver and comment search depend on it. */
+interface ArchiveSchema {
+  /** Resolves with true once the schema is up to date, or with false when the process stops before. */
+  ready: Promise<boolean>;
+  /** Resolves with `ready`, after the first failed attempt, or after 5 s: a start waits no longer for ClickHouse. */
+  attempted: Promise<void>;
 }
 
 /** The connections and settings that all services of a process share. */
@@ -110,9 +119,38 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
       },
     );
   const [keys] = await Promise.all([preparePostgres(), prepareTopics()]);
-  const archiveSchema = prepareArchiveSchema(clients, clients);
+  const archiveSchema = prepareArchiveSchema(clients);
   const tracing = await startTracing(clients);
   return { ...clients, ...keys, tracing, archiveSchema };
+}
+
+const FIRST_ATTEMPT_MS = 5_000;
+
+/**
+ * Brings ClickHouse's schema up to date in the background, and retries for as long as ClickHouse is away, which the
+ * metrics say as they do of the other engines. Any other error ends the process.
+ */
+function prepareArchiveSchema({ clickhouse, pool, logger, metrics, signal, fatal }: EngineClients): ArchiveSchema {
+  const firstAttempt = Promise.withResolvers<undefined>();
+  const migrate = async (): Promise<boolean> => {
+    try {
+      await migrateClickhouse(clickhouse, pool, logger, signal);
+      return true;
+    } finally {
+      firstAttempt.resolve(undefined);
+    }
+  };
+  const ready = retry(migrate, {
+    what: 'migrating ClickHouse',
+    logger,
+    signal,
+    outage: new OutageLog({ work: 'start', logger, metrics }),
+    isRetryable: (error) => awayEngine(error) !== undefined,
+  }).catch((error: unknown) => {
+    if (!signal.aborted) fatal(error);
+    return false;
+  });
+  return { ready, attempted: Promise.race([firstAttempt.promise, delay(FIRST_ATTEMPT_MS, signal)]) };
 }
 
 /** @throws StandbyMissing when commits must wait for a standby and there is none, also after a fail-over */

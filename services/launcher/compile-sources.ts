@@ -5,14 +5,8 @@ import { NODE_ARGUMENTS } from './services-child.ts';
 
 const root = new URL('../../', import.meta.url);
 
-export interface Programs {
-  /** What is compiled is valid for one version of Node and the same arguments. */
-  nodeArguments: readonly string[];
-  /** Relative to the root of the repository. */
-  entries: readonly string[];
-}
-
-const PROGRAMS: readonly Programs[] = [
+/** Programs by their arguments of Node, since what is compiled is valid for the same ones only. */
+const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly string[] }[] = [
   {
     nodeArguments: [COLLECTABLE],
     entries: [
@@ -39,16 +33,13 @@ const PROGRAMS: readonly Programs[] = [
  * is missing or has changed is compiled when it is loaded, so nothing depends on this.
  */
 export function compileSources(folder = fileURLToPath(new URL('node_modules/.cache/compiled', root))): void {
-  for (const programs of PROGRAMS) compilePrograms(programs, folder);
-}
-
-/** Compiles programs and all that they import into a folder, and runs none of it. */
-export function compilePrograms({ nodeArguments, entries }: Programs, folder: string): void {
-  const imports = entries.map((entry) => `import ${JSON.stringify(new URL(entry, root).href)};`);
-  // Modules are compiled before they are linked. The export that does not exist ends this, so none of them runs.
-  const program = `${imports.join('\n')}\nimport { nothing } from 'node:module';`;
-  spawnSync(process.execPath, [...nodeArguments, '--input-type=module', '--eval', program], {
-    env: { ...process.env, NODE_COMPILE_CACHE: folder },
-    stdio: 'ignore',
-  });
+  for (const { nodeArguments, entries } of PROGRAMS) {
+    const imports = entries.map((entry) => `import ${JSON.stringify(new URL(entry, root).href)};`);
+    // Modules are compiled before they are linked. The export that does not exist ends this, so none of them runs.
+    const program = `${imports.join('\n')}\nimport { nothing } from 'node:module';`;
+    spawnSync(process.execPath, [...nodeArguments, '--input-type=module', '--eval', program], {
+      env: { ...process.env, NODE_COMPILE_CACHE: folder },
+      stdio: 'ignore',
+    });
+  }
 }

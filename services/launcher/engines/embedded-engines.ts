@@ -5,6 +5,7 @@ import { clickhouseEngine } from './clickhouse/clickhouse-engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
 import { kafkaEngine } from './kafka/kafka-engine.ts';
 import { makeDataDir } from './data-dir-lock.ts';
+import { endOrphan } from './owned-process.ts';
 import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';
@@ -69,7 +70,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
     clickhouseEngine(context),
   ].filter((engine) => wanted.has(engine.name));
   for (const engine of engines) await engine.prepare();
-  await Promise.all(engines.map((engine) => engine.endOrphans()));
+  await Promise.all(engines.map(({ pidFile, stopSignal }) => endOrphan(pidFile, stopSignal, 10_000)));
   const names = [...engines.flatMap((engine) => engine.ports), 'simulator' as const];
   const ports = await reservePorts(context.dataDir, names, { progress: context.progress });
   return running<Name>(context.dataDir, engines, ports, await startAll(context, engines, ports));

@@ -20,10 +20,10 @@ export interface Engine {
   readonly name: EngineName;
   readonly ports: readonly PortName[];
   readonly stopSignal: NodeJS.Signals;
+  /** Names its process, also when an earlier parent left it running. */
+  readonly pidFile: string;
   /** Fetches and checks what a start needs; does not affect a running engine. @throws StartFault */
   prepare(): Promise<void>;
-  /** Ends processes that an earlier parent left running. */
-  endOrphans(): Promise<void>;
   /** Starts or restarts the engine on its ports and resolves when it answers. @throws StartFault */
   start(ports: Record<PortName, number>): Promise<OwnedProcess>;
   /** The URL for clients; valid after the first start. */

@@ -220,7 +220,7 @@ export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs
 }
 
 /** Like endOrphan, for a process that is not known from a pid file. */
-export async function endProcess(record: PidRecord, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
+async function endProcess(record: PidRecord, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
   const alive = () => isOurs(record, identifyProcess(record.pid));
   if (!alive()) return false;
   send(record.pid, signal);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Engine, EngineContext } from '../../../services/launcher/engines/engine.ts';
 import { clusterIdFrom, kafkaEngine } from '../../../services/launcher/engines/kafka/kafka-engine.ts';
 import { makeDataDir } from '../../../services/launcher/engines/data-dir-lock.ts';
+import { endOrphan } from '../../../services/launcher/engines/owned-process.ts';
 import type { OwnedProcess } from '../../../services/launcher/engines/owned-process.ts';
 import { persistedSecret } from '../../../services/launcher/engines/persisted-secret.ts';
 import { reservePorts } from '../../../services/launcher/engines/ports.ts';
@@ -58,7 +59,7 @@ export async function startKafkaCluster(
     node.process = await node.engine.start(node.ports);
   };
   for (const { engine } of nodes) await engine.prepare();
-  await Promise.all(nodes.map(({ engine }) => engine.endOrphans()));
+  await Promise.all(nodes.map(({ engine }) => endOrphan(engine.pidFile, engine.stopSignal, 10_000)));
   // Together: one alone has no majority to register with.
   await Promise.all(nodes.map(start));
   const processOf = (node: number) => nodes[node - 1]!.process!;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { COLLECTABLE } from '../../../../shared/runtime/release-memory.ts';
 import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { endOrphan, logSize, startOwnedProcess } from '../owned-process.ts';
+import { logSize, startOwnedProcess } from '../owned-process.ts';
 import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
 
@@ -24,14 +24,12 @@ export function clickhouseEngine(context: EngineContext): Engine {
     name: 'clickhouse',
     ports: ['clickhouse', 'clickhouse-read-only'],
     stopSignal: 'SIGTERM',
+    pidFile,
     async prepare() {
       if (existsSync(join(import.meta.dirname, '../../../../node_modules/chdb'))) return;
       throw new StartFault(
         'The embedded ClickHouse (npm package chdb) is not installed. Run npm ci with development packages, or set CLICKHOUSE_URL to a server.',
       );
-    },
-    async endOrphans() {
-      await endOrphan(pidFile, 'SIGTERM', 10_000);
     },
     async start(ports) {
       // Creates the passwords before the child process reads them.

@@ -11,7 +11,7 @@ import type { KafkaJars } from './kafka-jars.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
 import { persistedSecret } from '../persisted-secret.ts';
-import { endOrphan, logSize, logTail, startOwnedProcess } from '../owned-process.ts';
+import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
 import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
@@ -48,13 +48,11 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     name: 'kafka',
     ports: ['kafka', 'kafka-controller'],
     stopSignal: 'SIGTERM',
+    pidFile: paths.pidFile,
     async prepare() {
       const java = findProgram('java', context.env);
       if (java === undefined) throw new StartFault(missingProgram('Java, which the Kafka broker needs,'));
       prepared = { java, jars: await kafkaJars(context) };
-    },
-    async endOrphans() {
-      await endOrphan(paths.pidFile, 'SIGTERM', 10_000);
     },
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');

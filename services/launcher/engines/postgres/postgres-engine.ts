@@ -8,7 +8,7 @@ import { sqlState } from '../../../../shared/postgres/postgres-away.ts';
 import { delay } from '../../../../shared/runtime/clock.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { endOrphan, logSize, startOwnedProcess } from '../owned-process.ts';
+import { logSize, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess } from '../owned-process.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
@@ -46,11 +46,9 @@ export function postgresEngine(context: EngineContext): Engine {
     name: 'postgres',
     ports: ['postgres'],
     stopSignal: 'SIGINT',
+    pidFile: paths.pidFile,
     async prepare() {
       prepared = { binaries: postgresBinaries(), user: serverUser(paths.cluster, context.env) };
-    },
-    async endOrphans() {
-      await endOrphan(paths.pidFile, 'SIGINT', 10_000);
     },
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
