@@ -1,9 +1,13 @@
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { agrees, checkLedgerPage, compareLedger } from '../../shared/stores/ledger/ledger-check.ts';
-import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/ledger/ledger-check.ts';
-import { correctLedger } from '../../shared/stores/ledger/ledger-correction.ts';
-import type { CorrectedLedger, LedgerCorrection, TrustedRecord } from '../../shared/stores/ledger/ledger-correction.ts';
+import { agrees, checkLedgerPage, compareLedger, correctLedger } from '../../shared/stores/ledger/ledger-check.ts';
+import type {
+  CheckedLedgerPage,
+  ComparedLedger,
+  CorrectedLedger,
+  LedgerCorrection,
+  TrustedRecord,
+} from '../../shared/stores/ledger/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import { ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption, requireAccount } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';

@@ -6,10 +6,9 @@ import {
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import { insertItems } from '../../shared/stores/archive/archive-items.ts';
+import { insertItems, attemptRow, matchRow } from '../../shared/stores/archive/archive-rows.ts';
 import { archiveRemovals, blankMatches } from './archive-removals.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
-import { attemptRow, matchRow } from '../../shared/stores/archive/archive-rows.ts';
 import type { ArchiveRow } from '../../shared/stores/archive/archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 

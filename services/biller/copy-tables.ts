@@ -5,7 +5,7 @@ import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows
 import { eraseCopiedMonitors } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
-import { readMonitorsToCopy } from '../../shared/stores/monitors/copied-monitors.ts';
+import { readMonitorsToCopy } from '../../shared/stores/monitors/administered-monitors.ts';
 import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
 
 export interface CopyDeps {

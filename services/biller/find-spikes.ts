@@ -5,10 +5,9 @@ import { findSpikes, LEAST_MATCHES } from '../../shared/domain/spikes/find-spike
 import { spikeResource } from '../../shared/domain/spikes/spike-resource.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { insertMonitorEvent } from '../../shared/stores/events/monitor-events.ts';
+import { insertMonitorEvent } from '../../shared/stores/events/event-deliveries.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../shared/stores/matches/match-series.ts';
-import { readMonitorHistory } from '../../shared/stores/monitors/monitor-history.ts';
-import { listSpikeWatchers } from '../../shared/stores/monitors/spike-watchers.ts';
+import { readMonitorHistory, listSpikeWatchers } from '../../shared/stores/monitors/monitor-history.ts';
 import { readServiceTime } from '../../shared/stores/upkeep/postgres-time.ts';
 
 const HOUR_MS = 3_600_000;

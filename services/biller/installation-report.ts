@@ -6,10 +6,10 @@ import {
   lastLedgerEntry,
   readOldestSnapshot,
   sumMovedCredits,
+  countWaitingWork,
 } from '../../shared/stores/upkeep/installation-counts.ts';
 import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import { countLostRecords } from '../../shared/stores/crawl/lost-records.ts';
-import { countWaitingWork } from '../../shared/stores/upkeep/waiting-work.ts';
 
 /**
  * Exports what an operator watches of the whole installation. One process at a time reports, so that sums over all

@@ -1,14 +1,12 @@
 import { Stripe } from 'stripe';
 import { ZodError } from 'zod';
 import { applyEvent, APPLIED_EVENTS } from '../../shared/payments/apply-event.ts';
-import { applySession } from '../../shared/payments/apply-session.ts';
+import { applySession, logApplied } from '../../shared/payments/apply-session.ts';
 import type { Applied } from '../../shared/payments/apply-session.ts';
-import { logApplied } from '../../shared/payments/apply-session.ts';
 import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-objects.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findAppliedEvents } from '../../shared/stores/payments/payment-events.ts';
-import { findPaidSessions } from '../../shared/stores/payments/payments.ts';
+import { findAppliedEvents, findPaidSessions } from '../../shared/stores/payments/payments.ts';
 import type { Job } from './jobs.ts';
 import type { BillerDeps, BillerPayments } from './start-biller.ts';
 

@@ -1,9 +1,8 @@
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import { lockAccount } from '../../shared/stores/accounts/accounts.ts';
 import { refundPack } from '../../shared/stores/accounts/packs.ts';
-import type { PaymentMode } from '../../shared/stores/payments/payments.ts';
-import { listPaymentsWithoutMoney, markVoided } from '../../shared/stores/payments/payments-without-money.ts';
-import type { PaymentWithoutMoney } from '../../shared/stores/payments/payments-without-money.ts';
+import type { PaymentMode, PaymentWithoutMoney } from '../../shared/stores/payments/payments.ts';
+import { listPaymentsWithoutMoney, markVoided } from '../../shared/stores/payments/payments.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 const PAYMENTS_PER_PAGE = 100;

@@ -2,7 +2,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { listApiKeys } from '../../../shared/stores/accounts/api-keys.ts';
 import { readLedgerForward } from '../../../shared/stores/ledger/ledger-pages.ts';
-import { listReceipts } from '../../../shared/stores/payments/receipts.ts';
+import { listReceipts } from '../../../shared/stores/payments/payments.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import type { PostgresCommand } from '../command.ts';

@@ -1,8 +1,7 @@
 import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import { requireSecretKeys } from '../required-keys.ts';
 import { AdminError } from '../admin-error.ts';

@@ -5,8 +5,7 @@ import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts'
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
-import { attemptRow, matchRow } from '../../../shared/stores/archive/archive-rows.ts';
+import { insertItems, attemptRow, matchRow } from '../../../shared/stores/archive/archive-rows.ts';
 import type { ArchiveRow } from '../../../shared/stores/archive/archive-rows.ts';
 import { readAttemptsAfter } from '../../../shared/stores/deliveries/delivery-publications.ts';
 import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';

@@ -3,7 +3,7 @@ import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { copyCreditedMailboxes, readMailboxes } from '../../../shared/stores/upkeep/credited-mailboxes.ts';
+import { copyCreditedMailboxes, readMailboxes } from '../../../shared/stores/upkeep/sealed-columns.ts';
 import type { SealedColumn } from '../../../shared/stores/upkeep/sealed-columns.ts';
 import type { SecretKeys } from '../../../shared/stores/upkeep/secret-keys.ts';
 

@@ -11,10 +11,8 @@ import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts
 import { countOpenGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import type { DueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
-import { countInstallation } from '../../../shared/stores/upkeep/installation-counts.ts';
-import type { InstallationCounts } from '../../../shared/stores/upkeep/installation-counts.ts';
-import { countWaitingWork } from '../../../shared/stores/upkeep/waiting-work.ts';
-import type { WaitingWork } from '../../../shared/stores/upkeep/waiting-work.ts';
+import { countInstallation, countWaitingWork } from '../../../shared/stores/upkeep/installation-counts.ts';
+import type { InstallationCounts, WaitingWork } from '../../../shared/stores/upkeep/installation-counts.ts';
 
 export interface PostgresState {
   due: DueDeliveries;

@@ -4,16 +4,15 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { findApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { admitMessage } from '../../../shared/stores/accounts/message-limits.ts';
-import type { MessageLimit } from '../../../shared/stores/accounts/message-limits.ts';
-import { findAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
-import { admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
+import { admitMessage, admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
 import type {
+  MessageLimit,
   AdmittedRequest,
   FrozenRequest,
   RequestCredentials,
   RequestLimits,
 } from '../../../shared/stores/accounts/request-limits.ts';
+import { findAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { ApiError } from '../http/api-error.ts';
 import { accountFrozen, verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonFeed } from '../../../schemas/api/matches/feed.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import type { FeedMatch } from '../../../shared/stores/feeds/feed-matches.ts';
-import type { FoundFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
+import type { FeedMatch, FoundFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
 
 type FeedItem = JsonFeed['items'][number];
 

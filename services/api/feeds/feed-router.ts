@@ -6,8 +6,7 @@ import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/domain
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { readFeedMatches } from '../../../shared/stores/feeds/feed-matches.ts';
-import { deleteFeedToken, findFeed, putFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
+import { readFeedMatches, deleteFeedToken, findFeed, putFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
 import { ApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { refuseParameters } from '../http/invalid-request.ts';

@@ -3,9 +3,8 @@ import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../
 import type { EventLogEntry, EventLogPage, eventLogQuery } from '../../../schemas/api/event-log.ts';
 import { matchId, parseMatchId, isEventId } from '../../../shared/domain/identifiers.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { readAttemptsBefore } from '../../../shared/stores/deliveries/delivery-log.ts';
+import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/stores/deliveries/delivery-log.ts';
 import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/deliveries/delivery-log.ts';
-import { readFilteredAttempts } from '../../../shared/stores/deliveries/filtered-attempts.ts';
 import { readEventLog } from '../../../shared/stores/events/event-log.ts';
 import type { LoggedEvent } from '../../../shared/stores/events/event-log.ts';
 import { invalidRequest } from '../http/invalid-request.ts';

@@ -5,9 +5,8 @@ import { mailTime } from '../../../shared/mail/mail-time.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { quotedName } from '../../../shared/mail/quoted-name.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { readMonitorNames } from '../../../shared/stores/digests/digest-mails.ts';
-import type { DigestSection } from '../../../shared/stores/digests/digest-mails.ts';
-import { readDigestMatches } from '../../../shared/stores/digests/digest-matches.ts';
+import { readMonitorNames, readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
+import type { DigestSection } from '../../../shared/stores/digests/due-digests.ts';
 import { sendMails } from '../mail-outbox.ts';
 import type { MailingDeps } from '../mail-outbox.ts';
 

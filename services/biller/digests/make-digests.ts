@@ -3,14 +3,14 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { sqlState } from '../../../shared/postgres/postgres-away.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { insertDigestMail } from '../../../shared/stores/digests/digest-mails.ts';
 import {
+  insertDigestMail,
   advanceDigests,
   listAccountsWithDueDigests,
   takeDueDigests,
 } from '../../../shared/stores/digests/due-digests.ts';
 import type { DueDigest } from '../../../shared/stores/digests/due-digests.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
+import { insertMonitorEvent } from '../../../shared/stores/events/event-deliveries.ts';
 
 const ACCOUNTS_PER_PAGE = 500;
 /** SQLSTATE of a statement that took longer than its limit. */

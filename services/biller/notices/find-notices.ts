@@ -2,21 +2,22 @@ import { daysLeft } from '../../../shared/domain/accounts/credits-left.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readCreditUses } from '../../../shared/stores/notices/credit-uses.ts';
 import {
+  readCreditUses,
   listCausedNotices,
   postponeCauses,
   readFailingWebhooks,
   readPausedMonitors,
   readRunning,
   takeCauses,
-} from '../../../shared/stores/notices/notice-causes.ts';
-import type { CausedNotice } from '../../../shared/stores/notices/notice-causes.ts';
-import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
-import { claimNotice, countWaitingNotices } from '../../../shared/stores/notices/notices.ts';
-import type { NoticeFacts } from '../../../shared/stores/notices/notices.ts';
-import { closeAlarms, listDueAlarms, postponeAlarms } from '../../../shared/stores/notices/webhook-alarms.ts';
-import type { DueAlarm } from '../../../shared/stores/notices/webhook-alarms.ts';
+  readSwitchedOff,
+  claimNotice,
+  countWaitingNotices,
+  closeAlarms,
+  listDueAlarms,
+  postponeAlarms,
+} from '../../../shared/stores/notices/notices.ts';
+import type { CausedNotice, NoticeFacts, DueAlarm } from '../../../shared/stores/notices/notices.ts';
 
 /** Notices per round, so that a round is short. */
 const CAUSED_PER_ROUND = 100;

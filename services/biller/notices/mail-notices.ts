@@ -4,10 +4,8 @@ import { mailTime } from '../../../shared/mail/mail-time.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { quotedName } from '../../../shared/mail/quoted-name.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import type { FailingWebhook } from '../../../shared/stores/notices/notice-causes.ts';
-import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
-import type { NoticeFacts } from '../../../shared/stores/notices/notices.ts';
-import { openAlarms } from '../../../shared/stores/notices/webhook-alarms.ts';
+import type { FailingWebhook, NoticeFacts } from '../../../shared/stores/notices/notices.ts';
+import { readSwitchedOff, openAlarms } from '../../../shared/stores/notices/notices.ts';
 import { sendMails } from '../mail-outbox.ts';
 import type { MailingDeps } from '../mail-outbox.ts';
 

@@ -10,9 +10,8 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readDigestMatches } from '../../../shared/stores/digests/digest-matches.ts';
-import type { ClaimedEvent, StoredDigest } from '../../../shared/stores/events/event-deliveries.ts';
-import type { FinishedEventAttempt } from '../../../shared/stores/events/event-outcomes.ts';
+import { readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
+import type { ClaimedEvent, StoredDigest, FinishedEventAttempt } from '../../../shared/stores/events/event-deliveries.ts';
 import { callReceiver } from '../call-receiver.ts';
 import type { AttemptResult } from '../delivery-dispatcher.ts';
 

@@ -9,9 +9,9 @@ import {
   readEventTarget,
   releaseEvents,
   skipUndeliverableEvents,
+  recordEventOutcome,
 } from '../../../shared/stores/events/event-deliveries.ts';
 import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
-import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
 import { DeliveryDispatcher } from '../delivery-dispatcher.ts';
 import type { DeliveryQueue, DispatcherLimits } from '../delivery-dispatcher.ts';
 import { startDuePoller } from '../due-poller.ts';

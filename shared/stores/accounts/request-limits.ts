@@ -1,6 +1,7 @@
 import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute } from '../../postgres/sql.ts';
+import { takeUse } from './sliding-log-limits.ts';
 
 /** The credential of a request: an API key or an access token. */
 export type RequestCredentials =
@@ -222,3 +223,36 @@ export async function returnDailySlot(db: Queryable, accountId: string, day: str
     FROM async_commit
     WHERE account_id = ${accountId} AND day = ${day} AND day_requests > 0`;
 }
+
+/** Messages that an account may send to the tool server without calling a tool, in any stretch of `seconds`. */
+export interface MessageLimit {
+  max: number;
+  seconds: number;
+}
+
+/**
+ * Looks up the key or token of a message and takes one use of its account's limit. A key or token that may not be used
+ * takes nothing.
+ *
+ * @returns 0 when the message may pass, else the seconds until one may, rounded up; undefined when the key or token is
+ * unknown, revoked or expired, or its account is deleted; 'frozen' when its account is frozen
+ */
+export async function admitMessage(
+  db: Queryable,
+  asking: RequestCredentials,
+  { max, seconds }: MessageLimit,
+): Promise<number | 'frozen' | undefined> {
+  const { rows } = await db.query<{ account_id: string; status: string }>({
+    name: 'find-caller',
+    text: FIND_CALLER,
+    values: 'keyId' in asking ? [asking.keyId, asking.keyHash, null] : [null, asking.tokenHash, asking.audience],
+  });
+  const [caller] = rows;
+  if (caller === undefined) return undefined;
+  if (caller.status === 'frozen') return 'frozen';
+  return takeUse(db, { name: `mcp:${caller.account_id}`, maxUses: max, seconds });
+}
+
+const FIND_CALLER = `
+  WITH asked AS (SELECT $1::text AS key_id, $2::bytea AS key_hash, $3::text AS audience, 1 AS number)
+  SELECT account_id, status FROM (${FIND_KEYS} UNION ALL ${FIND_TOKENS}) AS known`;

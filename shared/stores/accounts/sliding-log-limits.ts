@@ -1,5 +1,6 @@
-import type { Queryable } from '../../postgres/pool.ts';
+import type { Queryable, Pool } from '../../postgres/pool.ts';
 import { execute } from '../../postgres/sql.ts';
+import { inTransaction } from '../../postgres/pool.ts';
 
 /** At maxUses `maxUses` uses of a name in any period of `seconds`. */
 export interface SlidingLogLimit {
@@ -57,4 +58,45 @@ export async function hasUse(db: Queryable, { name, maxUses, seconds }: SlidingL
 /** Returns the last use of a name. Only the transaction that took it may call this, since it holds the row lock. */
 export async function returnUse(db: Queryable, name: string): Promise<void> {
   await execute(db)`UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = ${name}`;
+}
+
+/** A limit that has no use left, and the seconds until it has one, rounded up. */
+export interface RefusedUse<L extends SlidingLogLimit> {
+  limit: L;
+  retryAfter: number;
+}
+
+/**
+ * Takes one use of every limit, or of none, in one transaction and in the order of their names, so that callers cannot
+ * deadlock.
+ *
+ * @returns undefined when all were taken; otherwise the first limit that has no use left
+ */
+export async function takeUses<L extends SlidingLogLimit>(
+  pool: Pool,
+  limits: readonly L[],
+): Promise<RefusedUse<L> | undefined> {
+  const inOrder = limits.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  try {
+    await inTransaction(pool, async (client) => {
+      for (const limit of inOrder) {
+        const retryAfter = await takeUse(client, limit);
+        if (retryAfter > 0) throw new Refusal({ limit, retryAfter });
+      }
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.refused as RefusedUse<L>;
+    throw error;
+  }
+}
+
+/** Rolls the transaction back. */
+class Refusal extends Error {
+  readonly refused: RefusedUse<SlidingLogLimit>;
+
+  constructor(refused: RefusedUse<SlidingLogLimit>) {
+    super('a limit has no use left');
+    this.refused = refused;
+  }
 }

@@ -2,9 +2,8 @@ import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
 import type { Rule } from '../../matching/rule.ts';
-import { readContents } from './archived-contents.ts';
-import type { PositionRow } from './archived-contents.ts';
-import type { ArchivedItem } from './archived-item.ts';
+import { readContents } from './archived-item.ts';
+import type { PositionRow, ArchivedItem } from './archived-item.ts';
 import { narrowRule } from './narrow-rule.ts';
 
 /** The place of an item in the archive, which is in the order of (firstSeenAt, thingId). */

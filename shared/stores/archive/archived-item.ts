@@ -1,6 +1,9 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import type { MatchItem } from '../../matching/rule.ts';
+import { ClickHouseError } from '@clickhouse/client';
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
 
 /** A post or comment of the archive, as it was first seen. */
 export interface ArchivedItem {
@@ -55,4 +58,86 @@ export function archivedItemOf({ thingId, firstSeenAtMs, content }: ContentRow):
     language: language === '' ? UNDECIDED_LANGUAGE : language,
     source,
   };
+}
+
+/** Where a candidate stands in the archive. */
+export interface PositionRow {
+  thingId: string;
+  firstSeenAtMs: number;
+}
+
+/** The embedded engine goes on when its client gives up. */
+const STATEMENT_SECONDS = 4;
+/** Longer texts are read in parts. */
+const MOST_RESULT_BYTES = 16 * 2 ** 20;
+/** Code of ClickHouse for a larger result. */
+const TOO_LARGE = '396';
+
+const COLUMNS = 'thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs, ver, content';
+/** Rows of items in the form of item_contents. */
+const ITEMS_AS_CONTENTS = `(SELECT thing_id, first_seen_at, ver,
+         toJSONString(CAST(tuple(kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, toString(toUnixTimestamp64Milli(created_utc)),
+             language, source),
+           'Tuple(kind String, post_id String, parent_id String, subreddit String, author String, title String, body String, permalink String, nsfw Bool, created_utc_ms String, language String, source String)')) AS content
+    FROM items)`;
+
+/**
+ * The items at these positions, in their order. Of a thing with several rows, the last position counts; at the others,
+ * and when the forum removed the thing, it is left out.
+ *
+ * @param positions each once; a thing may have several
+ */
+export async function readContents(
+  clickhouse: ClickHouseClient,
+  positions: readonly PositionRow[],
+  signal: AbortSignal,
+): Promise<ArchivedItem[]> {
+  const rows = await readRows(clickhouse, 'item_contents', positions, signal);
+  // Archived before item_contents was there, or a moment ago.
+  const missing = positions.filter(({ thingId }) => !rows.has(thingId));
+  if (missing.length > 0)
+    for (const [id, row] of await readRows(clickhouse, ITEMS_AS_CONTENTS, missing, signal)) rows.set(id, row);
+  return positions.flatMap(({ thingId, firstSeenAtMs }) => {
+    const row = rows.get(thingId);
+    return row?.ver === 1 && row.firstSeenAtMs === firstSeenAtMs ? [archivedItemOf(row)] : [];
+  });
+}
+
+/** The row of each thing that counts. Without FINAL, which would read and merge whole granules. */
+async function readRows(
+  clickhouse: ClickHouseClient,
+  source: string,
+  positions: readonly PositionRow[],
+  signal: AbortSignal,
+): Promise<Map<string, ContentRow>> {
+  if (positions.length === 0) return new Map();
+  try {
+    const result = await clickhouse.query({
+      // The ids are letters and digits. As a parameter they would be too long for the address of the request.
+      query: `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${positions.map(({ thingId }) => `'${thingId}'`).join(',')})`,
+      format: 'JSONEachRow',
+      clickhouse_settings: {
+        ...ENDS_WITH_CLIENT,
+        max_execution_time: STATEMENT_SECONDS,
+        max_result_bytes: String(MOST_RESULT_BYTES),
+      },
+      abort_signal: signal,
+    });
+    const rows = new Map<string, ContentRow>();
+    for (const row of await result.json<ContentRow>()) {
+      const other = rows.get(row.thingId);
+      if (other === undefined || isAfter(row, other)) rows.set(row.thingId, row);
+    }
+    return rows;
+  } catch (error) {
+    if (!(error instanceof ClickHouseError && error.code === TOO_LARGE) || positions.length === 1) throw error;
+    const half = Math.ceil(positions.length / 2);
+    const first = await readRows(clickhouse, source, positions.slice(0, half), signal);
+    return new Map([...first, ...(await readRows(clickhouse, source, positions.slice(half), signal))]);
+  }
+}
+
+/** A removal counts whatever its position. */
+function isAfter(one: ContentRow, other: ContentRow): boolean {
+  return one.ver === other.ver ? one.firstSeenAtMs > other.firstSeenAtMs : one.ver > other.ver;
 }

@@ -58,8 +58,7 @@ export interface AdmittedVisit {
 
 /**
  * Finds a session by the hash of its cookie, with its account, takes one use of its limit, and notes to the minute
- * that it is in use. A session that was ended or has expired, or whose account is frozen or deleted, is not found. The
- * commit does not wait for the disk: if the server crashes, a few uses of its last moments are free again.
+ * that it is in use. A session that was ended or has expired, or whose account is frozen or deleted, is not found.
  */
 export async function admitDashboardVisit(
   db: Queryable,
@@ -68,53 +67,34 @@ export async function admitDashboardVisit(
 ): Promise<AdmittedVisit | undefined> {
   const { rows } = await db.query<VisitRow>({
     name: 'admit-dashboard-visit',
-    text: ADMIT,
-    values: [tokenHash, limit.maxUses, limit.seconds],
+    text: FIND_VISIT,
+    values: [tokenHash],
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt, openedAt, isTaken, ...account } = row;
+  const { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt, openedAt, ...account } = row;
   return {
     session: { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt },
     account: { ...account, id: accountId, createdAt: openedAt },
-    retryAfter: isTaken ? 0 : await takeUse(db, { name: limitName(id), ...limit }),
+    retryAfter: await takeUse(db, { name: `dashboard:${id}`, ...limit }),
   };
 }
 
-type VisitRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date; isTaken: boolean };
+type VisitRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date };
 
-/** As in ADMIT. */
-function limitName(sessionId: string): string {
-  return `dashboard:${sessionId}`;
-}
-
-// `taken` is the statement of takeUse.
-const ADMIT = `
-  WITH async_commit AS MATERIALIZED (
-    SELECT set_config('synchronous_commit', 'off', true)
-  ), found AS MATERIALIZED (
+const FIND_VISIT = `
+  WITH found AS MATERIALIZED (
     SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent", s.created_at AS "createdAt",
       s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt", a.email, a.mailbox, a.status, a.pack, a.balance,
       a.owed, a.created_at AS "openedAt"
-    FROM async_commit
-    CROSS JOIN dashboard_sessions s
+    FROM dashboard_sessions s
     JOIN accounts a ON a.id = s.account_id
     WHERE s.token_hash = $1 AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'
-  ), taken AS (
-    INSERT INTO recent_uses AS log (name, times, kept_until)
-    SELECT 'dashboard:' || id, ARRAY[service_now()], service_now() + make_interval(secs => $3) FROM found
-    ON CONFLICT (name) DO UPDATE
-      SET times = (log.times || service_now())[greatest(1, cardinality(log.times) + 2 - $2):],
-          kept_until = service_now() + make_interval(secs => $3)
-      WHERE cardinality(log.times) < $2
-        OR log.times[cardinality(log.times) + 1 - $2] <= service_now() - make_interval(secs => $3)
-        OR log.times[cardinality(log.times) + 1 - $2] > service_now() + make_interval(secs => $3)
-    RETURNING name
   ), touched AS (
     UPDATE dashboard_sessions SET last_seen_at = service_now()
     WHERE token_hash = $1 AND id IN (SELECT id FROM found) AND last_seen_at < (SELECT service_now()) - interval '1 minute'
   )
-  SELECT found.*, EXISTS (SELECT FROM taken) AS "isTaken" FROM found`;
+  SELECT * FROM found`;
 
 /** Whether a session is still valid, and its account active. */
 export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readRows, isChanged } from '../../postgres/sql.ts';
+import type { StoredMatch } from '../../domain/match-resource.ts';
+import { STORED_MATCHES } from '../matches/match-pages.ts';
 
 /** A range of a monitor's matches that belongs into a digest now. */
 export interface DueDigest {
@@ -112,4 +114,61 @@ export async function advanceDigests(
            WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq IS NULL`,
     values,
   });
+}
+
+/** What a mail says of one monitor. */
+export interface DigestSection extends DigestRange {
+  period: DigestPeriod;
+  /** Matches in the range when the digest was made. */
+  count: number;
+}
+
+/**
+ * Stores the digests of an account for mailing.
+ *
+ * @returns false, and stores nothing, while another mail of the account waits
+ */
+export async function insertDigestMail(
+  db: Queryable,
+  accountId: string,
+  sections: readonly DigestSection[],
+): Promise<boolean> {
+  return isChanged(db)`
+    INSERT INTO digest_mails (account_id, sections) VALUES (${accountId},
+      ${JSON.stringify(sections)}) ON CONFLICT DO NOTHING`;
+}
+
+/** The names of monitors that are not deleted, by id. */
+export async function readMonitorNames(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await readRows<{ id: string; name: string }>(db)`
+    SELECT id, name FROM monitors WHERE id = ANY (${ids}::text[]) AND status <> 'deleted'`;
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** A range of seqs: greater than `after`, up to `until`. */
+export interface DigestRange {
+  monitorId: string;
+  after: number;
+  until: number;
+}
+
+/**
+ * Reads the first `limit` matches of a digest, oldest first, with their content as it is now: what the forum removed
+ * meanwhile is blanked. Matches that are suppressed or that a backfill found are left out.
+ */
+export async function readDigestMatches(
+  db: Queryable,
+  { monitorId, after, until }: DigestRange,
+  limit: number,
+): Promise<StoredMatch[]> {
+  const { rows } = await db.query<StoredMatch>({
+    name: 'digests-read-matches',
+    text: `
+      ${STORED_MATCHES}
+      WHERE m.monitor_id = $1 AND m.seq > $2 AND m.seq <= $3 AND NOT m.suppressed AND NOT m.backfill
+      ORDER BY m.seq
+      LIMIT $4`,
+    values: [monitorId, after, until, limit],
+  });
+  return rows;
 }

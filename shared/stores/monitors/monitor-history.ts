@@ -71,3 +71,12 @@ export async function hasUnstoredMatches(db: Queryable, monitorId: string, at: D
     WHERE monitor_id = ${monitorId} AND day = (${at}::timestamptz AT TIME ZONE 'UTC')::date`;
   return rows[0]?.unstored === true;
 }
+
+/** Ids of the active monitors after `after` whose spikes are sent to their webhook, ascending. */
+export async function listSpikeWatchers(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const rows = await readRows<{ id: string }>(db)`
+    SELECT id FROM monitors
+    WHERE spike_webhook AND status = 'active' AND webhook_url IS NOT NULL AND id > ${after}
+    ORDER BY id LIMIT ${limit}`;
+  return rows.map(({ id }) => id);
+}

@@ -68,3 +68,80 @@ export async function markPaid(
 export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 'failed'): Promise<void> {
   await execute(db)`UPDATE payments SET status = ${status} WHERE id = ${id} AND status = 'started'`;
 }
+
+/** A payment of the simulator or of a test key that has not been voided. */
+export interface PaymentWithoutMoney {
+  id: string;
+  accountId: string;
+}
+
+/** Lists payments of these modes that are started or paid; at most `limit`. */
+export async function listPaymentsWithoutMoney(
+  db: Queryable,
+  modes: readonly Exclude<PaymentMode, 'live'>[],
+  limit: number,
+): Promise<PaymentWithoutMoney[]> {
+  return readRows<PaymentWithoutMoney>(db)`
+    SELECT id, account_id AS "accountId"
+    FROM payments
+    WHERE mode = ANY (${modes}) AND mode <> 'live' AND status IN ('started', 'paid')
+    ORDER BY id
+    LIMIT ${limit}`;
+}
+
+/** Voids a payment. Requires the account's lock. @returns false when it was voided before */
+export async function markVoided(db: Queryable, id: string): Promise<boolean> {
+  return isChanged(db)`
+    UPDATE payments SET status = 'voided' WHERE id = ${id} AND mode <> 'live' AND status IN ('started', 'paid')`;
+}
+
+/** What a customer sees of a payment. */
+export interface Receipt extends Pick<StoredPayment, 'id' | 'pack' | 'amount' | 'currency' | 'credits' | 'mode'> {
+  status: 'paid' | 'unclaimed' | 'voided';
+  paidAt: Date;
+  /** Credits that were taken back after refunds or disputes. */
+  takenBack: number;
+}
+
+/** The payments of an account that were made, newest first; at most `limit`. */
+export async function listReceipts(db: Queryable, accountId: string, limit: number): Promise<Receipt[]> {
+  return readRows<Receipt>(db)`
+    SELECT p.id, p.pack, p.amount, p.currency, p.credits, p.mode, p.status, p.paid_at AS "paidAt",
+      coalesce(b.taken_back, 0)::bigint AS "takenBack"
+    FROM payments p
+    LEFT JOIN packs_bought b ON b.id = p.id
+    WHERE p.account_id = ${accountId} AND p.paid_at IS NOT NULL
+    ORDER BY p.created_at DESC, p.id
+    LIMIT ${limit}`;
+}
+
+export type ExportedPayment = Omit<StoredPayment, 'accountId' | 'sessionId'> & { createdAt: Date; paidAt: Date | null };
+
+/** Lists an account's payments, oldest first, at most `limit`. */
+export async function listExportedPayments(
+  db: Queryable,
+  accountId: string,
+  limit: number,
+): Promise<ExportedPayment[]> {
+  return readRows<ExportedPayment>(db)`
+    SELECT id, pack, amount, currency, credits, mode, status, created_at AS "createdAt", paid_at AS "paidAt"
+    FROM payments
+    WHERE account_id = ${accountId}
+    ORDER BY created_at, id
+    LIMIT ${limit}`;
+}
+
+/**
+ * Records that the effect of an event is in this transaction. Waits for a concurrent transaction with the same event.
+ *
+ * @returns false when the effect was committed before
+ */
+export async function recordPaymentEvent(db: Queryable, id: string): Promise<boolean> {
+  return isChanged(db)`INSERT INTO payment_events (id) VALUES (${id}) ON CONFLICT (id) DO NOTHING`;
+}
+
+/** Of these events, those whose effect is committed. */
+export async function findAppliedEvents(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await readRows<{ id: string }>(db)`SELECT id FROM payment_events WHERE id = ANY (${ids})`;
+  return new Set(rows.map(({ id }) => id));
+}

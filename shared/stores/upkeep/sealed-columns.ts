@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { isChanged, readRows } from '../../postgres/sql.ts';
+import { readRows } from '../../postgres/sql.ts';
 import { contextOfAnswer } from '../accounts/idempotency-keys.ts';
 import { contextOfRecord } from '../accounts/sealed-records.ts';
 
@@ -19,80 +19,82 @@ export interface SealedColumn {
   page(db: Queryable, after: unknown, limit: number): Promise<{ values: SealedValue[]; last: unknown }>;
 }
 
-type MonitorSecret = 'webhook_secret' | 'previous_webhook_secret';
-
-const REPLACE_MONITOR_SECRET: Record<MonitorSecret, string> = {
-  webhook_secret: 'UPDATE monitors SET webhook_secret = $3 WHERE id = $1 AND webhook_secret = $2',
-  previous_webhook_secret:
-    'UPDATE monitors SET previous_webhook_secret = $3 WHERE id = $1 AND previous_webhook_secret = $2',
-};
-const READ_MONITOR_SECRET: Record<MonitorSecret, string> = {
-  webhook_secret: `SELECT id, webhook_secret AS sealed FROM monitors
-     WHERE id > $1 AND webhook_secret <> '' ORDER BY id LIMIT $2`,
-  previous_webhook_secret: `SELECT id, previous_webhook_secret AS sealed FROM monitors
-     WHERE id > $1 AND previous_webhook_secret IS NOT NULL ORDER BY id LIMIT $2`,
-};
-
 /** Everything in Postgres that is sealed with the installation's secret key. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
-  monitorSecret('webhook_secret'),
-  monitorSecret('previous_webhook_secret'),
-  {
-    name: 'oauth_records.payload',
-    async page(db, after = Buffer.alloc(0), limit) {
-      const rows = await readRows<{ idHash: Buffer; model: string; sealed: Buffer }>(db)`
-        SELECT id_hash AS "idHash", model, payload AS sealed FROM oauth_records
-        WHERE id_hash > ${after} ORDER BY id_hash LIMIT ${limit}`;
-      const values = rows.map(({ idHash, model, sealed }) => ({
-        context: contextOfRecord(model, idHash),
-        sealed,
-        replace: replacing('UPDATE oauth_records SET payload = $3 WHERE id_hash = $1 AND payload = $2', idHash, sealed),
-      }));
-      return { values, last: rows.at(-1)?.idHash };
-    },
-  },
-  {
-    name: 'idempotency_keys.answer',
-    async page(db, after = ['', '', ''], limit) {
-      const { rows } = await db.query<{ accountId: string; route: string; key: string; answer: Buffer }>(
-        `SELECT account_id AS "accountId", route, key, answer FROM idempotency_keys
-          WHERE (account_id, route, key) > ($1, $2, $3) ORDER BY account_id, route, key LIMIT $4`,
-        [...(after as string[]), limit],
+  sealedColumn<{ id: string }>('monitors', 'webhook_secret', ['id'], ({ id }) => id),
+  sealedColumn<{ id: string }>('monitors', 'previous_webhook_secret', ['id'], ({ id }) => id),
+  sealedColumn<{ id_hash: Buffer; model: string }>('oauth_records', 'payload', ['id_hash'], (row) =>
+    contextOfRecord(row.model, row.id_hash),
+  ),
+  sealedColumn<{ account_id: string; route: string; key: string }>(
+    'idempotency_keys',
+    'answer',
+    ['account_id', 'route', 'key'],
+    ({ account_id: accountId, route, key }) => contextOfAnswer({ accountId, route, key }),
+  ),
+];
+
+/** @param key columns of the primary key, which are texts or bytea */
+function sealedColumn<Row extends object>(
+  table: string,
+  column: string,
+  key: readonly (keyof Row & string)[],
+  contextOf: (row: Row) => string,
+): SealedColumn {
+  const parameters = (from: number) => key.map((_, index) => `$${from + index}`).join(', ');
+  const keys = key.join(', ');
+  return {
+    name: `${table}.${column}`,
+    async page(db, after, limit) {
+      const { rows } = await db.query<Row & { sealed: Buffer }>(
+        `SELECT *, ${column} AS sealed FROM ${table}
+          WHERE ($1 OR (${keys}) > (${parameters(3)})) AND ${column} <> '' ORDER BY ${keys} LIMIT $2`,
+        [after === undefined, limit, ...((after as unknown[] | undefined) ?? key.map(() => ''))],
       );
-      const values = rows.map(({ answer, ...id }) => ({
-        context: contextOfAnswer(id),
-        sealed: answer,
-        replace: async (on: Queryable, sealed: Buffer) => {
-          return isChanged(on)`
-            UPDATE idempotency_keys SET answer = ${sealed}
-            WHERE account_id = ${id.accountId} AND route = ${id.route} AND key = ${id.key} AND answer = ${answer}`;
+      // Each row by its own statement, so that it never holds one lock while it waits for another.
+      const values = rows.map((row) => ({
+        context: contextOf(row),
+        sealed: row.sealed,
+        async replace(on: Queryable, sealed: Buffer) {
+          const { rowCount } = await on.query(
+            `UPDATE ${table} SET ${column} = $1 WHERE ${column} = $2 AND (${keys}) = (${parameters(3)})`,
+            [sealed, row.sealed, ...key.map((name) => row[name])],
+          );
+          return rowCount === 1;
         },
       }));
       const last = rows.at(-1);
-      return { values, last: last && [last.accountId, last.route, last.key] };
-    },
-  },
-];
-
-function monitorSecret(column: MonitorSecret): SealedColumn {
-  return {
-    name: `monitors.${column}`,
-    async page(db, after = '', limit) {
-      const { rows } = await db.query<{ id: string; sealed: Buffer }>(READ_MONITOR_SECRET[column], [after, limit]);
-      const values = rows.map(({ id, sealed }) => ({
-        context: id,
-        sealed,
-        replace: replacing(REPLACE_MONITOR_SECRET[column], id, sealed),
-      }));
-      return { values, last: rows.at(-1)?.id };
+      return { values, last: last && key.map((name) => last[name]) };
     },
   };
 }
 
-/** Each row by its own statement, so that it never holds one lock while it waits for another. */
-function replacing(statement: string, id: unknown, old: Buffer): SealedValue['replace'] {
-  return async (db, sealed) => {
-    const { rowCount } = await db.query(statement, [id, old, sealed]);
-    return rowCount === 1;
-  };
+/** The mailboxes of the next `limit` accounts after an id; those of deleted accounts are not known. */
+export async function readMailboxes(
+  db: Queryable,
+  afterId: string,
+  limit: number,
+): Promise<{ id: string; mailbox: string }[]> {
+  return readRows<{ id: string; mailbox: string }>(db)`
+    SELECT id, mailbox FROM accounts WHERE id > ${afterId} AND status <> 'deleted' ORDER BY id LIMIT ${limit}`;
+}
+
+/**
+ * Records mailboxes that had their free credits under the hash of another key, too.
+ *
+ * @returns how many were added
+ */
+export async function copyCreditedMailboxes(
+  db: Queryable,
+  hashes: readonly { former: Buffer; present: Buffer }[],
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `INSERT INTO credited_mailboxes (mailbox_hash)
+     SELECT present FROM unnest($1::bytea[], $2::bytea[]) AS hash (former, present)
+      WHERE former IN (SELECT mailbox_hash FROM credited_mailboxes WHERE mailbox_hash = ANY ($1::bytea[]))
+      ORDER BY present
+     ON CONFLICT DO NOTHING`,
+    [hashes.map(({ former }) => former), hashes.map(({ present }) => present)],
+  );
+  return rowCount ?? 0;
 }

@@ -10,7 +10,7 @@ import {
   MONITOR_DELIVERIES,
   MONITOR_MATCHES,
 } from '../../../schemas/messages/topics.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';

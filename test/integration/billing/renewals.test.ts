@@ -4,7 +4,7 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { listDueMonitors, lockDueMonitors, readDueMonitors } from '../../../shared/stores/monitors/renewals.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount, PayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

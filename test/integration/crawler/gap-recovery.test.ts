@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import type { UnknownPosts } from '../../../services/crawler/audit/audit-source.ts';
 import { PostGaps } from '../../../services/crawler/audit/audit-source.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';

@@ -10,7 +10,7 @@ import {
   readCommentActivity,
   readThingsSeen,
 } from '../../../shared/stores/crawl/thread-items.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, beforeEach } from 'vitest'
 import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { readSwitchedOff } from '../../../shared/stores/notices/notice-settings.ts';
+import { readSwitchedOff } from '../../../shared/stores/notices/notices.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor, VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
 import { exportLinesOf, insertDeliveredMatches } from '../../support/dashboard/exported-data.ts';

@@ -4,9 +4,11 @@ import { eventLogPage } from '../../../schemas/api/event-log.ts';
 import type { EventLogPage } from '../../../schemas/api/event-log.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { claimDueEvents } from '../../../shared/stores/events/event-deliveries.ts';
-import { recordEventOutcome } from '../../../shared/stores/events/event-outcomes.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/monitor-events.ts';
+import {
+  claimDueEvents,
+  recordEventOutcome,
+  insertMonitorEvent,
+} from '../../../shared/stores/events/event-deliveries.ts';
 import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
 import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

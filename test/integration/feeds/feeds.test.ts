@@ -3,7 +3,7 @@ import type { JsonFeed } from '../../../schemas/api/matches/feed.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { blankMatchedItems, recordRemovals } from '../../../shared/stores/crawl/removals.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import type { CandidateSetup } from '../../support/fixtures/recorder-fixtures.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import {
   allow,
   askMcp,

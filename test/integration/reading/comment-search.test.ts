@@ -3,7 +3,7 @@ import { commentListing } from '../../../schemas/api/forum-resources.ts';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
 import { byTime } from '../../../services/api/reading/comment-order.ts';
 import type { CommentsWanted } from '../../../services/api/reading/comment-order.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-items.ts';
+import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';

@@ -7,10 +7,9 @@ import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { keyRecovered, recoverySent } from '../../../schemas/api/signup.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { closeAccount, freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { insertAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { newAccountId } from '../../../shared/domain/identifiers.ts';
 
 let bench: SignupBench;

@@ -1,6 +1,4 @@
-import { hashSessionToken } from '../../../services/api/dashboard/sessions.ts';
-import { newCookieValue } from '../../../services/api/dashboard/sessions.ts';
-import { FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/sessions.ts';
+import { hashSessionToken, newCookieValue, FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/sessions.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';

@@ -5,8 +5,8 @@ import {
   listDashboardSessions,
 } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { NOTICE_KINDS } from '../../../../shared/domain/notice-kinds.ts';
-import { readSwitchedOff } from '../../../../shared/stores/notices/notice-settings.ts';
-import { listExportedPayments } from '../../../../shared/stores/payments/exported-payments.ts';
+import { readSwitchedOff } from '../../../../shared/stores/notices/notices.ts';
+import { listExportedPayments } from '../../../../shared/stores/payments/payments.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import type { ApiRequest, Visit } from '../page.ts';

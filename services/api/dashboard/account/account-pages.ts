@@ -10,7 +10,7 @@ import {
   listDashboardSessions,
 } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import type { StoredDashboardSession } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
-import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/notices/notice-settings.ts';
+import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/notices/notices.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { browserInWords } from '../../notices/account-mails.ts';
 import type { DashboardDeps } from '../dashboard.ts';

@@ -13,10 +13,8 @@ import type { StoredAccount } from '../../../../shared/stores/accounts/accounts.
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
 import { readLedgerPage } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import type { StoredLedgerEntry } from '../../../../shared/stores/ledger/ledger-pages.ts';
-import { findPayment } from '../../../../shared/stores/payments/payments.ts';
-import type { StoredPayment } from '../../../../shared/stores/payments/payments.ts';
-import { listReceipts } from '../../../../shared/stores/payments/receipts.ts';
-import type { Receipt } from '../../../../shared/stores/payments/receipts.ts';
+import { findPayment, listReceipts } from '../../../../shared/stores/payments/payments.ts';
+import type { StoredPayment, Receipt } from '../../../../shared/stores/payments/payments.ts';
 import { csvOf, entryOf } from '../../account/ledger-route.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';

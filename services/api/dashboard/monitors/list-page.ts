@@ -3,7 +3,7 @@ import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-
 import { html } from '../../../../shared/html/html.ts';
 import type { HtmlValue } from '../../../../shared/html/html.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
-import { readMatchesToday } from '../../../../shared/stores/dashboard/monitor-sums.ts';
+import { readMatchesToday } from '../../../../shared/stores/dashboard/account-overview.ts';
 import { get, post } from '../page.ts';
 import type { PageRoute, ShownPage, Visit } from '../page.ts';
 import { ago, doneNotice, table, time } from '../parts.ts';

@@ -2,7 +2,7 @@ import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/monitor-sums.ts';
+import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/account-overview.ts';
 import { itemEvent } from '../../live-tail/live-tail.ts';
 import { openLiveTail } from '../../live-tail/live-tail-route.ts';
 import type { DashboardDeps } from '../dashboard.ts';
