@@ -15,7 +15,7 @@ const BUILDS_STATEMENTS = new Set([
   'shared/stores/matches/match-series.ts',
   // Conditions by the rule, with every word as an escaped literal; ids that are letters and digits.
   'shared/stores/archive/archived-candidates.ts',
-  'shared/stores/archive/archived-contents.ts',
+  'shared/stores/archive/archived-item.ts',
   // Tables and columns that are declared there, and on the page and in the description that name them.
   'shared/stores/sql/account-rows.ts',
   'services/api/dashboard/sql/sql-page.ts',
