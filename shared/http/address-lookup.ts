@@ -1,5 +1,6 @@
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { errorCode } from '../runtime/errors.ts';
+import { sharedResult } from '../runtime/shared-result.ts';
 import { LocalFault } from './local-fault.ts';
 
 /**
@@ -35,7 +36,7 @@ export function createDnsLookup(servers?: readonly string[]): AddressLookup {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   const probe = new Resolver({ timeout: PROBE_TIMEOUT_MS, tries: 1 });
   if (servers) for (const oneResolver of [resolver, probe]) oneResolver.setServers(servers);
-  const nameServersAnswer = cacheFor(PROBE_KEPT_MS, () => resolvesRoot(probe));
+  const nameServersAnswer = sharedResult(() => resolvesRoot(probe), PROBE_KEPT_MS);
   return async (hostname) => {
     if (/(^|\.)localhost\.?$/i.test(hostname)) return ['127.0.0.1', '::1'];
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -58,17 +59,6 @@ async function resolvesRoot(probe: Resolver): Promise<boolean> {
   } catch (error) {
     return NO_SUCH_NAME.has(errorCode(error) ?? '');
   }
-}
-
-/** Shares one call among everybody who asks while it runs and for `ms` after it. */
-function cacheFor(ms: number, ask: () => Promise<boolean>): () => Promise<boolean> {
-  let answer: Promise<boolean> | undefined;
-  return () => {
-    answer ??= ask().finally(() => {
-      setTimeout(() => (answer = undefined), ms).unref();
-    });
-    return answer;
-  };
 }
 
 /** Resolves like other programs on this machine, hosts file included. For development, where receivers are local. */

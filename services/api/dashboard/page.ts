@@ -4,7 +4,7 @@ import type { HtmlValue, Html } from '../../../shared/html/html.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';
-import { StreamedBody } from '../http/answer-stream.ts';
+import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Answer, Route } from '../http/route.ts';
 
@@ -173,14 +173,5 @@ export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idem
 
 /** The answer that streams what a generator yields, until the client leaves or reads nothing for `stallMs`. */
 export function streamed(pieces: (ended: AbortSignal) => AsyncIterable<string>, stallMs: number): StreamedBody {
-  return new StreamedBody(() => {
-    const ending = new AbortController();
-    return Promise.resolve({
-      pieces: () => pieces(ending.signal),
-      ended: ending.signal,
-      end: () => ending.abort(),
-      close: () => Promise.resolve(),
-      stallMs,
-    });
-  });
+  return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
 }

@@ -113,7 +113,7 @@ async function openExport({ pool, slots, timing }: Exporting, asked: Export): Pr
     }
     const range = await readSeqRange(pool, asked.monitorId, { since: asked.from, until: asked.to });
     const batches = readMatchesOf(pool, asked, range);
-    return exportStream(FILE_FORMATS[asked.format].pieces(asked.monitorId, batches), timing, release);
+    return streamOf(() => FILE_FORMATS[asked.format].pieces(asked.monitorId, batches), { ...timing, release });
   } catch (error) {
     release();
     throw error;
@@ -144,37 +144,5 @@ async function* readMatchesOf(
     if (within.length > 0) yield within;
     if (found.length < BATCH) return;
     last = found.at(-1)!.seq;
-  }
-}
-
-function exportStream(
-  pieces: AsyncIterable<string | Uint8Array>,
-  { stallMs, wholeMs }: ExportTiming,
-  release: () => void,
-): AnswerStream {
-  const ending = new AbortController();
-  const deadline = setTimeout(() => {
-    ending.abort();
-  }, wholeMs);
-  return {
-    pieces: () => untilEnded(pieces, ending.signal),
-    ended: ending.signal,
-    end: () => {
-      ending.abort();
-    },
-    close: () => {
-      clearTimeout(deadline);
-      release();
-      return Promise.resolve();
-    },
-    stallMs,
-  };
-}
-
-/** Breaks the answer off when it is ended before its time, so that it does not look complete. */
-async function* untilEnded<T>(pieces: AsyncIterable<T>, ended: AbortSignal): AsyncGenerator<T> {
-  for await (const piece of pieces) {
-    if (ended.aborted) throw new ClientGone();
-    yield piece;
   }
 }

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { errorCode } from '../../../shared/runtime/errors.ts';
+import { ClientGone } from './api-error.ts';
 
 /** A streamed answer. */
 export interface AnswerStream {
@@ -16,6 +17,40 @@ export interface AnswerStream {
   close(): Promise<void>;
   /** A client that reads nothing for this many milliseconds is disconnected. */
   stallMs: number;
+}
+
+interface StreamOptions {
+  stallMs: number;
+  /** A client that has not taken everything after this many milliseconds is disconnected. */
+  wholeMs?: number;
+  /** Called once, after the last piece. */
+  release?: () => void;
+}
+
+/** A stream of pieces. One that is ended before its last piece breaks off, so that it does not look complete. */
+export function streamOf(
+  pieces: (ended: AbortSignal) => AsyncIterable<string | Uint8Array>,
+  { stallMs, wholeMs, release }: StreamOptions,
+): AnswerStream {
+  const ending = new AbortController();
+  const end = () => ending.abort(new ClientGone());
+  const deadline = wholeMs === undefined ? undefined : setTimeout(end, wholeMs);
+  return {
+    async *pieces() {
+      for await (const piece of pieces(ending.signal)) {
+        ending.signal.throwIfAborted();
+        yield piece;
+      }
+    },
+    ended: ending.signal,
+    end,
+    close() {
+      clearTimeout(deadline);
+      release?.();
+      return Promise.resolve();
+    },
+    stallMs,
+  };
 }
 
 /** The body of a streamed answer. It is not opened for HEAD requests. */

@@ -33,11 +33,10 @@ interface Page {
  * secrets. They are read page by page as the client takes them, each page in a statement of its own. When the session
  * ends meanwhile, so does the export, without its last line.
  */
-export async function* exportAccount(deps: DashboardDeps, visit: Visit, ended: AbortSignal): AsyncGenerator<string> {
+export async function* exportAccount(deps: DashboardDeps, visit: Visit): AsyncGenerator<string> {
   let piece = '';
   let count = 0;
   for await (const line of lines(deps, visit)) {
-    if (ended.aborted) return;
     count++;
     piece += `${JSON.stringify(line)}\n`;
     if (piece.length < PIECE_LENGTH) continue;

@@ -139,7 +139,7 @@ async function download(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> 
       'Content-Disposition': `attachment; filename="forum-monitor-${id}.jsonl"`,
       'Cache-Control': 'no-store',
     },
-    body: streamed((ended) => exportAccount(deps, visit, ended), STALL_MS),
+    body: streamed(() => exportAccount(deps, visit), STALL_MS),
   };
 }
 

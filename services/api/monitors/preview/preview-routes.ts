@@ -5,7 +5,7 @@ import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.t
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { AccountSlots } from '../../http/account-slots.ts';
-import { StreamedBody } from '../../http/answer-stream.ts';
+import { StreamedBody, streamOf } from '../../http/answer-stream.ts';
 import type { AnswerStream } from '../../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../../http/api-error.ts';
 import { toApiError } from '../../http/error-handler.ts';
@@ -75,7 +75,7 @@ async function preview(deps: PreviewDeps, { caller, body, type, signal }: Call):
       body: new StreamedBody(async () => {
         const release = await admit(deps, caller.accountId);
         const run = (gone: AbortSignal) => previewMonitor(deps, { ...request, gone, budgetMs: STREAM_BUDGET_MS });
-        return new PreviewStream({ run, release, logger: deps.logger });
+        return previewStream({ run, release, logger: deps.logger });
       }),
     };
   }
@@ -151,52 +151,29 @@ const STALL_MS = 30_000;
  * A preview as server-sent events: `progress` after each page of the archive, at last `result`, or `error` with the
  * envelope of errors. The slot is free before the result is sent, so that a client that reads slowly keeps none.
  */
-class PreviewStream implements AnswerStream {
-  readonly stallMs = STALL_MS;
-  readonly #options: PreviewStreamOptions;
-  readonly #ending = new AbortController();
+function previewStream(options: PreviewStreamOptions): AnswerStream {
+  return streamOf((gone) => pieces(options, gone), { stallMs: STALL_MS, release: options.release });
+}
 
-  constructor(options: PreviewStreamOptions) {
-    this.#options = options;
-  }
-
-  get ended(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  end(): void {
-    this.#ending.abort(new ClientGone());
-  }
-
-  close(): Promise<void> {
-    this.#options.release();
-    return Promise.resolve();
-  }
-
-  /** Never throws: an unexpected error is logged and sent as internal_error. */
-  async *pieces(): AsyncGenerator<string> {
-    // Proxies and clients see at once that it is open.
-    yield ': the archive is being read\n\n';
-    try {
-      const run = this.#options.run(this.#ending.signal);
-      let step = await run.next();
-      while (!step.done) {
-        yield eventText('progress', step.value);
-        step = await run.next();
-      }
-      this.#options.release();
-      yield eventText('result', step.value);
-    } catch (error) {
-      this.#options.release();
-      if (!(error instanceof ClientGone)) yield eventText('error', this.#refusalOf(error).envelope);
+/** Never throws: an unexpected error is logged and sent as internal_error. */
+async function* pieces({ run, release, logger }: PreviewStreamOptions, gone: AbortSignal): AsyncGenerator<string> {
+  // Proxies and clients see at once that it is open.
+  yield ': the archive is being read\n\n';
+  try {
+    const running = run(gone);
+    let step = await running.next();
+    while (!step.done) {
+      yield eventText('progress', step.value);
+      step = await running.next();
     }
-  }
-
-  #refusalOf(error: unknown): ApiError {
+    release();
+    yield eventText('result', step.value);
+  } catch (error) {
+    release();
+    if (error instanceof ClientGone) return;
     const known = toApiError(error);
-    if (known !== undefined) return known;
-    this.#options.logger.error({ err: error }, 'a streamed preview failed');
-    return new ApiError('internal_error', 'Something broke on our side.');
+    if (known === undefined) logger.error({ err: error }, 'a streamed preview failed');
+    yield eventText('error', (known ?? new ApiError('internal_error', 'Something broke on our side.')).envelope);
   }
 }
 
