@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import { raw, Router } from 'express';
-import type { Request, RequestHandler, Response as Reply } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response as Reply } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-middleware.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
@@ -57,6 +57,7 @@ export function createMcpRouter(options: McpDeps): Router {
     answerMessage(options),
   );
   router.all('/mcp', methodNotAllowed(['POST']));
+  router.use('/mcp', challenging(options));
   return router;
 }
 
@@ -71,12 +72,11 @@ function refuseForeignOrigins(publicUrls: readonly string[]): RequestHandler {
 }
 
 /** Reads a larger body only for an authenticated caller. */
-function authenticateLargeBodies(options: McpDeps): RequestHandler {
+function authenticateLargeBodies({ admissionControl, protection }: McpDeps): RequestHandler {
   return async (request, _response, next) => {
     const length = Number(request.headers['content-length'] ?? Infinity);
     if (length > UNAUTHENTICATED_BODY_LIMIT) {
-      const { admissionControl, protection } = options;
-      await withChallenge(options, request, () => admissionControl.authenticate(request.headers, protection.resource));
+      await admissionControl.authenticate(request.headers, protection.resource);
     }
     next();
   };
@@ -87,7 +87,9 @@ function answerMessage(options: McpDeps): RequestHandler {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
     const parsed = parseMessage(body);
     const message = Array.isArray(parsed) ? parsed.map(withoutNulls) : withoutNulls(parsed);
-    const { first, isCounted } = await admitMessage(options, { request, response, message });
+    // A single call takes its limits in the statement that looks up its key. Calls in a batch take theirs later.
+    const first = isCall(message) ? await admitCall(options, request, response) : undefined;
+    const isCounted = first !== undefined || (await admitMessages(options, request, message));
     const session = createSession(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
     const handler = createToolHandler(() => createToolServer(options.tools, session));
@@ -127,39 +129,21 @@ function withoutNulls(message: unknown): unknown {
   return { ...rest, params: Object.fromEntries(given) };
 }
 
-/** A single call takes its limits in the statement that looks up its key. Calls in a batch take theirs later. */
 function isCall(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
 
-interface Admitted {
-  /** The admission of a single call; undefined for other messages. */
-  first: Admission | undefined;
-  /** Whether the request has taken a limit. */
-  isCounted: boolean;
-}
-
-async function admitMessage(
-  options: McpDeps,
-  { request, response, message }: { request: Request; response: Reply; message: unknown },
-): Promise<Admitted> {
-  return withChallenge(options, request, async () => {
-    if (isCall(message)) return { first: await admitCall(options, request, response), isCounted: true };
-    return { first: undefined, isCounted: await admitMessages(options, request, message) };
-  });
-}
-
-/** Adds where to sign in when `work` throws unauthorized. */
-async function withChallenge<T>(options: McpDeps, request: Request, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
+/** Adds where to sign in to the refusal of a request whose key or token is missing or wrong. */
+function challenging({ protection }: McpDeps): ErrorRequestHandler {
+  return (error: unknown, request, _response, next) => {
+    if (!(error instanceof ApiError) || error.code !== 'unauthorized') {
+      next(error);
+      return;
+    }
     const isBad = request.headers.authorization !== undefined || request.headers['x-api-key'] !== undefined;
-    throw new ApiError('unauthorized', error.message, {
-      headers: { 'WWW-Authenticate': options.protection.challenge(isBad) },
-    });
-  }
+    const headers = { 'WWW-Authenticate': protection.challenge(isBad) };
+    next(new ApiError('unauthorized', error.message, { headers }));
+  };
 }
 
 async function admitCall(
