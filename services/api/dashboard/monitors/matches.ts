@@ -73,13 +73,23 @@ export interface Highlights {
 /** Each is a search of the texts. */
 const MOST_TERMS = 50;
 
-/** Where the terms of a match are, also those that only an earlier version of the rule had. */
+/**
+ * Where the terms of a match are, also those that only an earlier version of the rule had. In the title of a comment's
+ * post are those that the comment has not.
+ */
 export function highlightsOf(match: MonitorMatch): Highlights {
   const { kind, title, body: text, subreddit, matched_terms: terms } = match;
   const item = { kind, title, text, subreddit, nsfw: false };
-  const positions = terms.slice(0, MOST_TERMS).flatMap((term) => positionsOfTerm(term, item));
-  const rangesIn = (isBody: boolean) => positions.filter(({ field }) => (field === 'text') === isBody);
-  return { title: rangesIn(false), body: rangesIn(true) };
+  const highlights: Highlights = { title: [], body: [] };
+  for (const term of terms.slice(0, MOST_TERMS)) {
+    const positions = positionsOfTerm(term, item);
+    const [body, others] = [true, false].map((isBody) =>
+      positions.filter(({ field }) => (field === 'text') === isBody),
+    );
+    highlights.body.push(...body!);
+    if (kind === 'post' || body!.length === 0) highlights.title.push(...others!);
+  }
+  return highlights;
 }
 
 /** How many code units of a text are shown before its first mark, and how many in all. */

@@ -51,6 +51,9 @@ const MATCH: MonitorMatch = {
   created_at: '2026-01-01T00:00:00.000Z',
 };
 
-test('marks where the terms of a match first are in each text', () => {
-  expect(highlightsOf(MATCH)).toMatchObject({ title: [{ start: 8, end: 12 }], body: [{ start: 9, end: 13 }] });
+test('marks the terms of the match, in the title of a comment only those that the comment has not', () => {
+  const [title, body] = [[{ start: 8, end: 12 }], [{ start: 9, end: 13 }]];
+  expect(highlightsOf(MATCH)).toMatchObject({ title: [], body });
+  expect(highlightsOf({ ...MATCH, body: 'Yes!' })).toMatchObject({ title, body: [] });
+  expect(highlightsOf({ ...MATCH, kind: 'post' })).toMatchObject({ title, body });
 });
