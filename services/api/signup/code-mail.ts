@@ -1,7 +1,7 @@
-import type { Mail } from '../../../shared/mail/mailer.ts';
-import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
 import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
-import { plainMail } from '../../../shared/mail/plain-mail.ts';
+import type { Mail } from '../../../shared/mail/mailer.ts';
+import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
+import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
 
 /** The purpose of a code or a link, in the words of its mail. */
 export interface CodePurpose {
@@ -9,9 +9,8 @@ export interface CodePurpose {
   /** Purposes with the same name share their limits of mails. */
   limits: 'signup' | 'signin';
   subject: string;
-  linkSubject: string;
-  /** Two lines, followed by "and is valid for 10 minutes". */
-  use: (host: string) => readonly [string, string];
+  /** What it does at a host, followed by "and is valid for 10 minutes". */
+  use: (host: string) => string;
   /** A sentence more. */
   note?: string;
 }
@@ -20,104 +19,88 @@ export const SIGN_UP: CodePurpose = {
   name: 'signup',
   limits: 'signup',
   subject: 'Your sign-up code',
-  linkSubject: 'Your sign-up link',
-  use: (host) => ['It completes the sign-up for an account and an API key at', `${host},`],
+  use: (host) => `It completes the sign-up for an account and an API key at ${host},`,
 };
 export const SIGN_IN: CodePurpose = {
   name: 'signin',
   limits: 'signin',
   subject: 'Your sign-in code',
-  linkSubject: 'Your sign-in link',
-  use: (host) => ['It signs you in on the page that asks whether a program may use', `your account at ${host},`],
+  use: (host) => `It signs you in on the page that asks whether a program may use your account at ${host},`,
 };
 export const DASHBOARD_SIGN_IN: CodePurpose = {
   name: 'dashboard',
   limits: 'signin',
   subject: 'Your sign-in code',
-  linkSubject: 'Your sign-in link',
-  use: (host) => ['It signs you in to the dashboard of your account at', `${host},`],
+  use: (host) => `It signs you in to the dashboard of your account at ${host},`,
 };
 /** Two codes, one for each mailbox, must both be entered. */
 export const LEAVE_ADDRESS: CodePurpose = {
   name: 'address',
   limits: 'signin',
   subject: 'Your code for another address',
-  linkSubject: 'Your code for another address',
-  use: (host) => [
-    'With a code that was mailed to the new address, it changes the address of',
-    `your account at ${host},`,
-  ],
+  use: (host) => `With a code that was mailed to the new address, it changes the address of your account at ${host},`,
   note: 'Whoever has both codes takes your account over.',
 };
 export const TAKE_ADDRESS: CodePurpose = {
   name: 'address',
   limits: 'signin',
   subject: 'Your code for a new address',
-  linkSubject: 'Your code for a new address',
-  use: (host) => [
-    'With a code that was mailed to the old address, it makes this address the',
-    `one of an account at ${host},`,
-  ],
+  use: (host) =>
+    `With a code that was mailed to the old address, it makes this address the one of an account at ${host},`,
 };
 /** The mail is the same whether or not the address has an account, since it is written without looking. */
 export const RECOVER_KEY: CodePurpose = {
   name: 'recovery',
   limits: 'signup',
   subject: 'Your recovery code',
-  linkSubject: 'Your recovery link',
-  use: (host) => ['It gives whoever has it a new API key to the existing account', `of this address at ${host},`],
+  use: (host) => `It gives whoever has it a new API key to the existing account of this address at ${host},`,
   note: 'If this address has no account there, it gives nothing.',
 };
 
 const MINUTES = CODE_SECONDS / 60;
-const NOT_YOU = ['If it was not you who asked for it, ignore this mail: without the code', 'nothing happens.'] as const;
-const NOBODY_ASKS = 'We will never ask you for it.';
+const NEVER = 'We will never ask you for it.';
+
+function useOf({ use, note }: CodePurpose, appUrl: string, how = ''): string[] {
+  const said = `${use(new URL(appUrl).host)} and is valid for ${MINUTES} minutes${how}.`;
+  return wrapLines(note === undefined ? said : `${said} ${note}`);
+}
 
 /**
  * The mail with a code. It contains no text from the requester, so nobody can use it to send a message of their own.
  */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
-  const [what, where] = purpose.use(new URL(appUrl).host);
   return plainMail(to, purpose.subject, [
     [`Your code is ${code}`],
-    [what, `${where} and is valid for ${MINUTES} minutes.`, ...noteOf(purpose)],
-    [NOT_YOU[0], `${NOT_YOU[1]} ${NOBODY_ASKS}`],
+    useOf(purpose, appUrl),
+    wrapLines(`If it was not you who asked for it, ignore this mail: without the code nothing happens. ${NEVER}`),
   ]);
 }
 
 /** The mail with a link, for a mailbox with too many wrong codes. */
 export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
-  const [what, where] = purpose.use(new URL(appUrl).host);
-  return plainMail(to, purpose.linkSubject, [
+  return plainMail(to, purpose.subject.replace(/code$/, 'link'), [
     ['Open this link, and press the button on its page:'],
     [link],
-    [what, `${where} and is valid for ${MINUTES} minutes, once,`, 'in the browser that opened it.', ...noteOf(purpose)],
-    ['Too many wrong codes were tried for your address lately, so this mail', 'holds a link instead of a code.'],
-    [
-      'If it was not you who asked for it, ignore this mail, and do not press the',
-      `button: without it nothing happens. ${NOBODY_ASKS}`,
-    ],
+    useOf(purpose, appUrl, ', once, in the browser that opened it'),
+    wrapLines('Too many wrong codes were tried for your address lately, so this mail holds a link instead of a code.'),
+    wrapLines(
+      `If it was not you who asked for it, ignore this mail, and do not press the button: without it nothing happens. ${NEVER}`,
+    ),
   ]);
 }
 
 /** Tells the owner of a mailbox that wrong codes were tried and that none is accepted for now. */
 export function wrongCodesMail(to: string, appUrl: string): Mail {
+  const { host } = new URL(appUrl);
   return plainMail(to, 'Wrong codes were tried for your address', [
-    [
-      'Somebody tried several wrong codes to sign up, to sign in or to get a key at',
-      `${new URL(appUrl).host} with your address.`,
-    ],
-    [
-      'None of them was right. No more codes are accepted for your address for',
-      'now: who asks is mailed a link instead.',
-    ],
-    [
-      'If it was you, ask again and use the link. If it was not, there is nothing',
-      'to do. Never tell anybody a code or a link.',
-    ],
+    wrapLines(
+      `Somebody tried several wrong codes to sign up, to sign in or to get a key at ${host} with your address.`,
+    ),
+    wrapLines(
+      'None of them was right. No more codes are accepted for your address for now: who asks is mailed a link instead.',
+    ),
+    wrapLines(
+      'If it was you, ask again and use the link. If it was not, there is nothing to do. Never tell anybody a code or a link.',
+    ),
   ]);
-}
-
-function noteOf({ note }: CodePurpose): string[] {
-  return note === undefined ? [] : [note];
 }

@@ -5,9 +5,7 @@ import type { EmailAddress } from '../../../shared/domain/accounts/email-address
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
 import { MailError } from '../../../shared/mail/mail-error.ts';
-import type { Mail } from '../../../shared/mail/mailer.ts';
 import { deleteSignup, insertSignup } from '../../../shared/stores/accounts/signups.ts';
-import type { NewSignup } from '../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { codeMail, linkMail } from './code-mail.ts';
@@ -50,47 +48,73 @@ export function createRequestCode(
   linkPage: string,
 ): RequestCode {
   const mailboxHash = createMailboxHash(deps.secretKey);
-  const codes = createCodeHashes(deps.secretKey);
   return async (body, clientAddress, interaction) => {
     // 1. Checks that need no other system.
     const { address, domain } = acceptableAddress(body);
     const mailbox = mailboxOf(address);
     const hash = mailboxHash(mailbox);
     // 2. Limits, before anything that burdens others: name servers, mail servers, mailboxes.
-    await takeCodeLimits(deps.pool, deps.signup, {
-      limits: purpose.limits,
-      clientAddress,
-      mailbox,
-      mailboxHash: hash,
-    });
+    const { limits } = purpose;
+    await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash: hash });
     // 3. The domain.
     await refuseUndeliverable(deps, domain);
     // 4. The sign-up, then 5. the mail: a code that arrives is always known.
     const token = newSignupToken();
-    const tokenHash = hashMailedToken(token);
-    let secret: NewSignup['secret'];
-    let mail: Mail;
-    if (await hasTry(deps.pool, hash)) {
-      const code = newCode();
-      secret = { codeHash: codes.hash(tokenHash, code) };
-      mail = codeMail(address, code, deps.appUrl, purpose);
-    } else {
-      const link = newLinkToken();
-      secret = { linkHash: hashMailedToken(link) };
-      mail = linkMail(address, `${linkPage}?token=${link}`, deps.appUrl, purpose);
-    }
-    await insertSignup(deps.pool, {
-      tokenHash,
-      purpose: purpose.name,
-      email: address,
-      mailbox,
-      secret,
-      interaction,
-      validSeconds: CODE_SECONDS,
-    });
-    await sendOrDelete(deps, tokenHash, mail);
+    const isLink = !(await hasTry(deps.pool, hash));
+    const { appUrl } = deps;
+    await mailSecret(deps, { purpose, address, token, appUrl, interaction, linkPage: isLink ? linkPage : undefined });
     return token;
   };
+}
+
+/** What is mailed to an address. */
+export interface MailedSecret {
+  purpose: CodePurpose;
+  address: string;
+  /** Belongs to it, and is not mailed. */
+  token: string;
+  /** Whose host the mail names. */
+  appUrl: string;
+  interaction?: string | undefined;
+  /** The page of the link that is mailed instead of a code. */
+  linkPage?: string | undefined;
+}
+
+/**
+ * Stores a sign-up and mails its code or link. A sign-up whose mail fails is deleted.
+ *
+ * @throws ApiError email_failed
+ */
+export async function mailSecret(
+  deps: Pick<SignupDeps, 'pool' | 'mailer' | 'logger' | 'secretKey'>,
+  { purpose, address, token, appUrl, interaction, linkPage }: MailedSecret,
+): Promise<void> {
+  const tokenHash = hashMailedToken(token);
+  const [code, link] = [newCode(), newLinkToken()];
+  await insertSignup(deps.pool, {
+    tokenHash,
+    purpose: purpose.name,
+    email: address,
+    mailbox: mailboxOf(address),
+    secret:
+      linkPage === undefined
+        ? { codeHash: createCodeHashes(deps.secretKey).hash(tokenHash, code) }
+        : { linkHash: hashMailedToken(link) },
+    interaction,
+    validSeconds: CODE_SECONDS,
+  });
+  try {
+    await deps.mailer.send(
+      linkPage === undefined
+        ? codeMail(address, code, appUrl, purpose)
+        : linkMail(address, `${linkPage}?token=${link}`, appUrl, purpose),
+    );
+  } catch (error) {
+    await deleteSignup(deps.pool, tokenHash);
+    if (!(error instanceof MailError)) throw error;
+    deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a code could not be mailed');
+    throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
+  }
 }
 
 /** @throws ApiError undeliverable_email */
@@ -116,26 +140,6 @@ export function acceptableAddress(body: unknown): EmailAddress {
     throw new ApiError('disposable_email', 'email: temporary inboxes are not accepted.');
   }
   return parsed;
-}
-
-/**
- * Mails the code of a sign-up, or deletes the sign-up.
- *
- * @throws ApiError email_failed
- */
-export async function sendOrDelete(
-  deps: Pick<SignupDeps, 'pool' | 'mailer' | 'logger'>,
-  tokenHash: Buffer,
-  mail: Mail,
-): Promise<void> {
-  try {
-    await deps.mailer.send(mail);
-  } catch (error) {
-    await deleteSignup(deps.pool, tokenHash);
-    if (!(error instanceof MailError)) throw error;
-    deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a code could not be mailed');
-    throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
-  }
 }
 
 /** About 9,000 domains. */

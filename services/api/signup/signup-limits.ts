@@ -73,21 +73,13 @@ function strangersLimits({ limits, mailboxHash }: CodeRequest): CodeLimit[] {
 
 function networkOfMailboxLimits({ limits, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
   const name = mailboxHash.toString('hex');
+  const [hour, day] = [PER_MAILBOX_AND_NETWORK_HOURLY, PER_MAILBOX_AND_NETWORK_DAILY];
+  const [hourly, daily] = [`${hour} an hour are sent.`, `your network may ask for ${day} a day.`].map((said) =>
+    tooMany(`Too many codes for this mailbox: ${said}`),
+  );
   return [
-    {
-      name: `${limits}:mailbox:from:${name}:${network}`,
-      maxUses: PER_MAILBOX_AND_NETWORK_HOURLY,
-      seconds: HOUR,
-      refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_NETWORK_HOURLY} an hour are sent.`),
-    },
-    {
-      name: `${limits}:mailbox:from:day:${name}:${network}`,
-      maxUses: PER_MAILBOX_AND_NETWORK_DAILY,
-      seconds: DAY,
-      refusal: tooMany(
-        `Too many codes for this mailbox: your network may ask for ${PER_MAILBOX_AND_NETWORK_DAILY} a day.`,
-      ),
-    },
+    { name: `${limits}:mailbox:from:${name}:${network}`, maxUses: hour, seconds: HOUR, refusal: hourly! },
+    { name: `${limits}:mailbox:from:day:${name}:${network}`, maxUses: day, seconds: DAY, refusal: daily! },
   ];
 }
 
@@ -114,12 +106,8 @@ function networkLimits(
 function totalLimit(limits: CodeRequest['limits'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
   const [maxUses, message] =
     limits === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];
-  return {
-    name: `${limits}:total`,
-    maxUses,
-    seconds: HOUR,
-    refusal: (retryAfter) => new ApiError('agent_signup_busy', message, { retryAfter }),
-  };
+  const refusal = (retryAfter: number) => new ApiError('agent_signup_busy', message, { retryAfter });
+  return { name: `${limits}:total`, maxUses, seconds: HOUR, refusal };
 }
 
 function tooMany(message: string): CodeLimit['refusal'] {

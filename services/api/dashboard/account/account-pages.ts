@@ -19,8 +19,7 @@ import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from '../parts.ts';
 import { signedOutPage } from '../sign-in/sign-in-router.ts';
 import { exportAccount } from './account-export.ts';
-import { createAddressChanges } from './address-change.ts';
-import type { AddressChanges } from './address-change.ts';
+import { confirmAddressChange, pendingAddress, requestAddressChange } from './address-change.ts';
 
 const DONE = {
   notices: 'Your choice of mails was saved.',
@@ -44,7 +43,6 @@ const SESSION_ID = /^ses_[0-9a-z]{12}$/;
 /** The page of the account itself: mails, address, sessions, export, deletion. */
 export function accountPages(deps: DashboardDeps): PageRoute[] {
   const { pool } = deps;
-  const changes = createAddressChanges(deps);
   return [
     get('/account', (visit) => accountPage(deps, visit)),
     post('/account/notices', async ({ account, form }) => {
@@ -67,11 +65,11 @@ export function accountPages(deps: DashboardDeps): PageRoute[] {
     get('/account/export', (visit) => download(deps, visit)),
     post('/account/delete', (visit) => remove(deps, visit)),
     get('/account/address', async (visit) => {
-      const pending = visit.query.has('again') ? undefined : await changes.pending(visit.session.id);
+      const pending = visit.query.has('again') ? undefined : await pendingAddress(deps, visit);
       return pending === undefined ? addressPage(visit) : codesPage(visit, pending);
     }),
-    post('/account/address', (visit) => takeAddress(changes, visit)),
-    post('/account/address/codes', (visit) => takeCodes(changes, visit)),
+    post('/account/address', (visit) => takeAddress(deps, visit)),
+    post('/account/address/codes', (visit) => takeCodes(deps, visit)),
   ];
 }
 
@@ -220,10 +218,10 @@ function sessionItem(visit: Visit, session: StoredDashboardSession): Html {
   </li>`;
 }
 
-async function takeAddress(changes: AddressChanges, visit: Visit): Promise<PageAnswer> {
+async function takeAddress(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const email = visit.form.text('email').slice(0, 1_000);
   try {
-    await changes.request(visit, email);
+    await requestAddressChange(deps, visit, email);
     return { redirect: '/account/address' };
   } catch (error) {
     const problems = problemsOf(error);
@@ -232,9 +230,12 @@ async function takeAddress(changes: AddressChanges, visit: Visit): Promise<PageA
   }
 }
 
-async function takeCodes(changes: AddressChanges, visit: Visit): Promise<PageAnswer> {
-  const pending = await changes.pending(visit.session.id);
-  const verdict = await changes.confirm(visit, visit.form.code('old_code'), visit.form.code('new_code'));
+async function takeCodes(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+  const pending = await pendingAddress(deps, visit);
+  const verdict = await confirmAddressChange(deps, visit, {
+    oldCode: visit.form.code('old_code'),
+    newCode: visit.form.code('new_code'),
+  });
   if (verdict.outcome === 'changed') return { redirect: '/account?done=address' };
   if (verdict.outcome === 'wrong' && pending !== undefined) return codesPage(visit, pending, verdict);
   const problem = verdict.outcome === 'over' ? verdict.problem : undefined;

@@ -1,30 +1,20 @@
 import { creditedMailboxOf } from '../../../../shared/domain/accounts/credited-mailbox.ts';
 import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
-import type { EmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import { createMailboxHash } from '../../../../shared/domain/accounts/mailbox-hash.ts';
-import type { MailboxHash } from '../../../../shared/domain/accounts/mailbox-hash.ts';
 import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
 import { inTransaction } from '../../../../shared/postgres/pool.ts';
 import { changeAddress } from '../../../../shared/stores/accounts/change-address.ts';
 import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
-import { deleteSignup, insertSignup } from '../../../../shared/stores/accounts/signups.ts';
+import { deleteSignup } from '../../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import { addressLeftMail, addressTakenMail } from '../../notices/account-mails.ts';
 import { sendNotice } from '../../notices/send-notice.ts';
-import { codeMail, LEAVE_ADDRESS, TAKE_ADDRESS } from '../../signup/code-mail.ts';
-import type { CodePurpose } from '../../signup/code-mail.ts';
-import {
-  createCodeHashes,
-  createCodeJudge,
-  hasTry,
-  judgeCode,
-  newCode,
-  notifyOfWrongCodes,
-} from '../../signup/judge-code.ts';
+import { LEAVE_ADDRESS, TAKE_ADDRESS } from '../../signup/code-mail.ts';
+import { createCodeJudge, hasTry, judgeCode, notifyOfWrongCodes } from '../../signup/judge-code.ts';
 import type { CodeVerdict } from '../../signup/judge-code.ts';
-import { acceptableAddress, refuseUndeliverable, sendOrDelete } from '../../signup/request-code.ts';
+import { acceptableAddress, mailSecret, refuseUndeliverable } from '../../signup/request-code.ts';
 import { takeCodeLimits } from '../../signup/signup-limits.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import type { Visit } from '../page.ts';
@@ -32,8 +22,50 @@ import type { Visit } from '../page.ts';
 /** Changes under way, by the id of the session that asked for them. */
 const MODEL = 'AddressChange';
 
-/** Who changes the address. */
-type AddressOwner = Pick<Visit, 'account' | 'session' | 'clientAddress'>;
+const recordsOf = ({ pool, secretBox }: DashboardDeps) => new SealedRecords(pool, secretBox);
+
+/**
+ * Begins a change of the account's address: mails a code to the old and one to the new address, as sign-up does.
+ * Whether another account has the new mailbox is not looked up: only who reads its mail may know.
+ *
+ * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox would be judged
+ */
+export async function requestAddressChange(deps: DashboardDeps, visit: Visit, given: string): Promise<void> {
+  const { account, session, clientAddress } = visit;
+  const { address, domain } = acceptableAddress({ email: given });
+  const { id: accountId, email } = account;
+  if (address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
+  const old = parseEmailAddress(email)?.address;
+  // That of the demo account is none that mail could be sent to.
+  if (old === undefined) throw new ApiError('invalid_email', 'The address of this account cannot be changed.');
+  const { limits } = LEAVE_ADDRESS;
+  for (const mailbox of [mailboxOf(address), mailboxOf(old)]) {
+    const mailboxHash = createMailboxHash(deps.secretKey)(mailbox);
+    await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash });
+    if (await hasTry(deps.pool, mailboxHash)) continue;
+    throw new ApiError('too_many_attempts', 'Too many wrong codes were tried for these addresses. Try again tomorrow.');
+  }
+  await refuseUndeliverable(deps, domain);
+  const [newToken, oldToken] = [newSignupToken(), newSignupToken()];
+  // The change, then the mails: a code that arrives is always known.
+  const payload = { accountId, email: address, oldEmail: email, newToken, oldToken };
+  await recordsOf(deps).put({ model: MODEL, id: session.id, payload, validSeconds: CODE_SECONDS });
+  const appUrl = deps.dashboardUrl;
+  try {
+    await mailSecret(deps, { purpose: TAKE_ADDRESS, address, token: newToken, appUrl });
+    await mailSecret(deps, { purpose: LEAVE_ADDRESS, address: old, token: oldToken, appUrl });
+  } catch (error) {
+    // One code alone is of no use.
+    await recordsOf(deps).delete(MODEL, session.id);
+    throw error;
+  }
+}
+
+/** The new address of the change that this session has under way. */
+export async function pendingAddress(deps: DashboardDeps, { session }: Visit): Promise<string | undefined> {
+  const found = await recordsOf(deps).find(MODEL, session.id);
+  return found === undefined ? undefined : String(found.payload.email);
+}
 
 export type AddressVerdict =
   | { outcome: 'changed' }
@@ -42,155 +74,61 @@ export type AddressVerdict =
   /** The change is over, and why. */
   | { outcome: 'over'; problem: string };
 
-export interface AddressChanges {
-  /**
-   * Mails a code to the old and one to the new address. Whether another account has the new mailbox is not looked up:
-   * only who reads its mail may know.
-   *
-   * @throws ApiError as sign-up does
-   */
-  request(owner: AddressOwner, newEmail: string): Promise<void>;
-  /** The new address of the change that this session has under way. */
-  pending(sessionId: string): Promise<string | undefined>;
-  confirm(owner: AddressOwner, oldCode: string, newCode: string): Promise<AddressVerdict>;
-}
+const over = (problem: string): AddressVerdict => ({ outcome: 'over', problem });
 
-/** A code that was mailed for a change. */
-interface MailedCode {
-  purpose: CodePurpose;
-  address: string;
-  token: string;
-}
-
-/** A change of the account's address, confirmed with codes at both addresses by the rules of sign-up. */
-export function createAddressChanges(deps: DashboardDeps): AddressChanges {
-  const records = new SealedRecords(deps.pool, deps.secretBox);
-  const mailboxHash = createMailboxHash(deps.secretKey);
-  return {
-    async request(owner, given) {
-      const next = acceptableAddress({ email: given });
-      const { id: accountId, email } = owner.account;
-      if (next.address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
-      const old = mailableAddress(email);
-      for (const { address } of [next, old]) await takeLimits(deps, owner, mailboxOf(address), mailboxHash);
-      await refuseUndeliverable(deps, next.domain);
-      const codes: MailedCode[] = [
-        { purpose: TAKE_ADDRESS, address: next.address, token: newSignupToken() },
-        { purpose: LEAVE_ADDRESS, address: old.address, token: newSignupToken() },
-      ];
-      // The change, then the mails: a code that arrives is always known.
-      const [newToken, oldToken] = codes.map(({ token }) => token);
-      const payload = { accountId, email: next.address, oldEmail: email, newToken, oldToken };
-      await records.put({ model: MODEL, id: owner.session.id, payload, validSeconds: CODE_SECONDS });
-      try {
-        for (const code of codes) await mailCode(deps, code);
-      } catch (error) {
-        // One code alone is of no use.
-        await records.delete(MODEL, owner.session.id);
-        throw error;
-      }
-    },
-    async pending(sessionId) {
-      const found = await records.find(MODEL, sessionId);
-      return found === undefined ? undefined : String(found.payload.email);
-    },
-    async confirm(owner, oldCode, newCode) {
-      const found = await records.find(MODEL, owner.session.id);
-      if (found === undefined)
-        return { outcome: 'over', problem: 'The codes are too old, or were used. Ask for new ones.' };
-      const { email, oldEmail, newToken, oldToken } = found.payload as Record<string, string>;
-      const verdicts = await judgeBoth(deps, [
-        { field: 'old', token: oldToken!, code: oldCode, mailbox: mailboxOf(oldEmail!) },
-        { field: 'new', token: newToken!, code: newCode, mailbox: mailboxOf(email!) },
-      ]);
-      for (const verdict of verdicts.values()) await notifyOfWrongCodes(deps, verdict);
-      const verdict = verdictOf(verdicts);
-      if (verdict !== undefined) {
-        if (verdict.outcome === 'over') await records.delete(MODEL, owner.session.id);
-        return verdict;
-      }
-      await records.delete(MODEL, owner.session.id);
-      return change(deps, owner, { oldEmail: oldEmail!, newEmail: email!, mailboxHash });
-    },
-  };
-}
-
-/** The demo account's address is none that mail could be sent to. */
-function mailableAddress(email: string): EmailAddress {
-  const parsed = parseEmailAddress(email);
-  if (parsed === undefined) throw new ApiError('invalid_email', 'The address of this account cannot be changed.');
-  return parsed;
-}
-
-/** @throws ApiError rate_limited, agent_signup_busy; too_many_attempts when no code of the mailbox would be judged */
-async function takeLimits(
+export async function confirmAddressChange(
   deps: DashboardDeps,
-  { clientAddress }: AddressOwner,
-  mailbox: string,
-  mailboxHash: MailboxHash,
-): Promise<void> {
-  const hash = mailboxHash(mailbox);
-  const { limits } = LEAVE_ADDRESS;
-  await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash: hash });
-  if (!(await hasTry(deps.pool, hash))) {
-    throw new ApiError('too_many_attempts', 'Too many wrong codes were tried for these addresses. Try again tomorrow.');
-  }
-}
-
-async function mailCode(deps: DashboardDeps, { purpose, address, token }: MailedCode): Promise<void> {
-  const tokenHash = hashMailedToken(token);
-  const code = newCode();
-  await insertSignup(deps.pool, {
-    tokenHash,
-    purpose: purpose.name,
-    email: address,
-    mailbox: mailboxOf(address),
-    secret: { codeHash: createCodeHashes(deps.secretKey).hash(tokenHash, code) },
-    interaction: undefined,
-    validSeconds: CODE_SECONDS,
+  visit: Visit,
+  { oldCode, newCode }: { oldCode: string; newCode: string },
+): Promise<AddressVerdict> {
+  const { session } = visit;
+  const found = await recordsOf(deps).find(MODEL, session.id);
+  if (found === undefined) return over('The codes are too old, or were used. Ask for new ones.');
+  const { email = '', oldEmail = '', newToken = '', oldToken = '' } = found.payload as Record<string, string>;
+  const [old, next] = await judgeBoth(deps, [
+    { token: oldToken, code: oldCode, mailbox: mailboxOf(oldEmail) },
+    { token: newToken, code: newCode, mailbox: mailboxOf(email) },
+  ]);
+  for (const verdict of [old, next]) await notifyOfWrongCodes(deps, verdict);
+  const left = [old, next].map((verdict) => {
+    if (verdict.outcome === 'right') return Infinity;
+    return verdict.outcome === 'wrong' ? verdict.triesLeft : 0;
   });
-  await sendOrDelete(deps, tokenHash, codeMail(address, code, deps.dashboardUrl, purpose));
+  const areRight = left.every((tries) => tries === Infinity);
+  if (!areRight && !left.includes(0)) {
+    return { outcome: 'wrong', oldProblem: problemOf(old), newProblem: problemOf(next) };
+  }
+  await recordsOf(deps).delete(MODEL, session.id);
+  return areRight
+    ? change(deps, visit, { oldEmail, newEmail: email })
+    : over('The codes are no longer accepted. Ask for new ones.');
 }
 
 interface EnteredCode {
-  field: 'old' | 'new';
   token: string;
   code: string;
   mailbox: string;
 }
 
-type Verdicts = ReadonlyMap<EnteredCode['field'], CodeVerdict>;
-
 /**
  * Judges both codes in one transaction, in the order of their mailboxes, which everybody who judges two keeps to. Right
  * codes are used up together or not at all.
  */
-function judgeBoth(deps: DashboardDeps, entered: readonly EnteredCode[]): Promise<Verdicts> {
+function judgeBoth(deps: DashboardDeps, entered: [EnteredCode, EnteredCode]): Promise<[CodeVerdict, CodeVerdict]> {
   const judge = createCodeJudge(deps, LEAVE_ADDRESS.name);
   return inTransaction(deps.pool, async (client) => {
-    const verdicts = new Map<EnteredCode['field'], CodeVerdict>();
-    for (const { field, token, code } of entered.toSorted((a, b) => (a.mailbox < b.mailbox ? -1 : 1))) {
-      verdicts.set(field, await judgeCode(client, judge, hashMailedToken(token), code));
+    const verdicts = new Map<EnteredCode, CodeVerdict>();
+    for (const one of entered.toSorted((a, b) => (a.mailbox < b.mailbox ? -1 : 1))) {
+      verdicts.set(one, await judgeCode(client, judge, hashMailedToken(one.token), one.code));
     }
     const areRight = [...verdicts.values()].every(({ outcome }) => outcome === 'right');
     if (areRight) for (const { token } of entered) await deleteSignup(client, hashMailedToken(token));
-    return verdicts;
+    return [verdicts.get(entered[0])!, verdicts.get(entered[1])!];
   });
 }
 
-/** Undefined when both codes are right. */
-function verdictOf(verdicts: Verdicts): AddressVerdict | undefined {
-  const left = [...verdicts.values()].map((verdict) => {
-    if (verdict.outcome === 'right') return Infinity;
-    return verdict.outcome === 'wrong' ? verdict.triesLeft : 0;
-  });
-  if (left.every((tries) => tries === Infinity)) return undefined;
-  if (left.includes(0)) return { outcome: 'over', problem: 'The codes are no longer accepted. Ask for new ones.' };
-  return { outcome: 'wrong', oldProblem: problemOf(verdicts.get('old')), newProblem: problemOf(verdicts.get('new')) };
-}
-
-function problemOf(verdict: CodeVerdict | undefined): string | undefined {
-  return verdict?.outcome === 'wrong' ? `is wrong. Tries left: ${verdict.triesLeft}.` : undefined;
+function problemOf(verdict: CodeVerdict): string | undefined {
+  return verdict.outcome === 'wrong' ? `is wrong. Tries left: ${verdict.triesLeft}.` : undefined;
 }
 
 /**
@@ -199,9 +137,10 @@ function problemOf(verdict: CodeVerdict | undefined): string | undefined {
  */
 async function change(
   deps: DashboardDeps,
-  { account, session }: AddressOwner,
-  { oldEmail, newEmail, mailboxHash }: { oldEmail: string; newEmail: string; mailboxHash: (mailbox: string) => Buffer },
+  { account, session, now }: Visit,
+  { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
 ): Promise<AddressVerdict> {
+  const mailboxHash = createMailboxHash(deps.secretKey);
   const outcome = await changeAddress(deps.pool, {
     accountId: account.id,
     oldEmail,
@@ -210,12 +149,10 @@ async function change(
     mailboxHashes: [oldEmail, newEmail].map((email) => mailboxHash(creditedMailboxOf(mailboxOf(email)))),
     keptSessionId: session.id,
   });
-  if (outcome === 'taken') return { outcome: 'over', problem: 'Another account has the mailbox of the new address.' };
-  if (outcome === 'outdated') return { outcome: 'over', problem: 'The address was changed meanwhile.' };
-  const changed = { oldEmail, newEmail, at: new Date(deps.clock()) };
-  await Promise.all([
-    sendNotice(deps, addressLeftMail(changed, deps.dashboardUrl), 'an address was changed'),
-    sendNotice(deps, addressTakenMail(changed, deps.dashboardUrl), 'an address was changed'),
-  ]);
+  if (outcome === 'taken') return over('Another account has the mailbox of the new address.');
+  if (outcome === 'outdated') return over('The address was changed meanwhile.');
+  const changed = { oldEmail, newEmail, at: new Date(now) };
+  const mails = [addressLeftMail, addressTakenMail].map((mailOf) => mailOf(changed, deps.dashboardUrl));
+  await Promise.all(mails.map((mail) => sendNotice(deps, mail, 'an address was changed')));
   return { outcome: 'changed' };
 }
