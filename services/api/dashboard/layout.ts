@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { html } from '../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../shared/html/html.ts';
+import { document } from '../pages/page.ts';
 import type { ShownPage } from './page.ts';
 
 /** What the layout needs besides the page. */
@@ -58,25 +59,10 @@ function policyOf({ formTargets }: Frame): string {
 }
 
 function layout(frame: Frame, { title, content }: ShownPage, viewer: Viewer | undefined): Html {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} – Forum monitor</title>
-        <link rel="stylesheet" href="${frame.style}" />
-        <script type="module" src="${frame.script}"></script>
-      </head>
-      <body>
-        <a class="skip" href="#content">Skip to the content</a>
-        ${header(frame, viewer)}
-        <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html>`;
+  const files = html`<link rel="stylesheet" href="${frame.style}" />
+    <script type="module" src="${frame.script}"></script>`;
+  const top = html`<a class="skip" href="#content">Skip to the content</a> ${header(frame, viewer)}`;
+  return document(title, files, content, top);
 }
 
 function header({ path }: Frame, viewer: Viewer | undefined): Html {

@@ -26,18 +26,20 @@ export function addressPage(pageUrl: string, client: AskingClient, fault?: strin
     html`<p>${nameOf(client)} asks to use your account.</p>
       ${problem(fault)}
       <form method="post" action="${pageUrl}/address">
-        <label for="email">E-mail address</label>
-        <input
-          id="email"
-          name="email"
-          type="email"
-          autocomplete="email"
-          maxlength="254"
-          value="${given}"
-          ${faulty(fault)}
-          required
-          autofocus
-        />
+        <div class="field">
+          <label for="email">E-mail address</label>
+          <input
+            id="email"
+            name="email"
+            type="email"
+            autocomplete="email"
+            maxlength="254"
+            value="${given}"
+            ${faulty(fault)}
+            required
+            autofocus
+          />
+        </div>
         <button>Send me a code</button>
       </form>
       <p class="note">Without an account you get a free one.</p>`,
@@ -52,18 +54,20 @@ export function codePage(pageUrl: string, email: string, fault?: string): Page {
       <p>If the mail holds a link instead of a code, open it in this browser.</p>
       ${problem(fault)}
       <form method="post" action="${pageUrl}/code">
-        <label for="code">Code</label>
-        <input
-          id="code"
-          name="code"
-          inputmode="numeric"
-          autocomplete="one-time-code"
-          pattern="[0-9 ]{6,9}"
-          maxlength="9"
-          ${faulty(fault)}
-          required
-          autofocus
-        />
+        <div class="field">
+          <label for="code">Code</label>
+          <input
+            id="code"
+            name="code"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            pattern="[0-9 ]{6,9}"
+            maxlength="9"
+            ${faulty(fault)}
+            required
+            autofocus
+          />
+        </div>
         <button>Sign in</button>
       </form>
       <form method="post" action="${pageUrl}/again"><button>Use another address</button></form>`,

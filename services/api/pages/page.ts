@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Response } from 'express';
 import { html, trustedHtml } from '../../../shared/html/html.ts';
-import type { HtmlValue } from '../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 
 /** A page, and where its forms may submit to. */
 export interface Page {
@@ -9,18 +10,8 @@ export interface Page {
   contentSecurityPolicy: string;
 }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 30rem; padding: 1.5rem 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; line-height: 1.25; }
-label { display: block; font-weight: 600; margin-top: 1rem; }
-input, button { box-sizing: border-box; font: inherit; min-height: 2.75rem; padding: 0.5rem 0.75rem; width: 100%; }
-input { border: 1px solid GrayText; border-radius: 0.25rem; margin-top: 0.25rem; }
-button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font-weight: 600; margin-top: 1rem; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
-[role='alert'] { border-inline-start: 0.25rem solid; font-weight: 600; padding-inline-start: 0.75rem; }
-.note { font-size: 0.9rem; }
-`;
+/** That of the dashboard, inline: these pages are also served where the dashboard is not. */
+const STYLE = readFileSync(new URL('../dashboard/assets/style.css', import.meta.url), 'utf8');
 const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
@@ -39,27 +30,34 @@ export function sendPage(
   response.type('html').send(page.text);
 }
 
+/** The document of a page. @param style the element that brings the style sheet */
+export function document(title: string, style: Html, content: HtmlValue, header?: HtmlValue): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} – Forum monitor</title>
+        ${style}
+      </head>
+      <body>
+        ${header}
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html>`;
+}
+
 /**
  * A whole page.
  *
  * @param formTargets where its forms may submit to besides this origin, as sources of form-action
  */
 export function pageOf(title: string, content: HtmlValue, formTargets = ''): Page {
-  const text = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} – Forum monitor</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html>`;
+  const text = document(title, STYLE_ELEMENT, html`<div class="narrow">${content}</div>`);
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,

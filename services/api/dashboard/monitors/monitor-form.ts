@@ -35,24 +35,9 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
   return html`<form method="post" action="${visit.path(action)}">
     ${visit.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
     ${field({ ...of(form, 'name'), label: 'Name', required: true, maxlength: 200 })}
-    ${textArea({
-      ...of(form, 'keywords'),
-      label: 'Keywords',
-      rows: 5,
-      hint: 'One a line; any of them is enough. Whole words and phrases, in small or capital letters.',
-    })}
-    ${textArea({
-      ...of(form, 'exclude'),
-      label: 'Excluded terms',
-      rows: 3,
-      hint: 'One a line. Nothing with any of them matches.',
-    })}
-    ${textArea({
-      ...of(form, 'subreddits'),
-      label: 'Communities',
-      rows: 3,
-      hint: 'One a line, with or without r/. Empty: all communities.',
-    })}
+    ${lines(form, 'keywords', 'Keywords', 'One a line; any of them is enough. Whole words and phrases, in small or capital letters.', 5)}
+    ${lines(form, 'exclude', 'Excluded terms', 'One a line. Nothing with any of them matches.')}
+    ${lines(form, 'subreddits', 'Communities', 'One a line, with or without r/. Empty: all communities.')}
     ${fieldset(
       'What is watched',
       [
@@ -68,17 +53,20 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
       // Not of type url: the API says what is wrong with an address.
       hint: 'Where matches are sent, beginning with https://. Empty: matches are only kept here.',
     })}
-    ${select({
-      ...of(form, 'webhook_kind'),
-      label: 'Kind of webhook',
-      options: [
-        ['', 'Detect it from the URL'],
-        ['generic', 'Generic: signed JSON'],
-        ['slack', 'Slack'],
-        ['discord', 'Discord'],
-      ],
-    })}
-    ${options(form)} ${form.isNew === true && earlierMatches(form)} ${advanced(form)} ${said(form.saidBack)}
+    ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
+    ${select({ ...of(form, 'digest'), label: 'When matches are sent', options: DIGESTS })}
+    ${checkbox('spike_webhook', 'Tell the webhook of an hour with unusually many matches', values.spike_webhook)}
+    ${problemOf(form, 'spike_webhook')}
+    ${
+      form.isNew === true &&
+      select({
+        ...of(form, 'backfill_hours'),
+        label: 'Earlier matches',
+        hint: `Finding them costs 1 credit for each started ${MATCHES_PER_CREDIT}.`,
+        options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
+      })
+    }
+    ${advanced(form)} ${said(form.saidBack)}
     <div class="actions">
       <button>${submit}</button>
       <button class="quiet" name="do" value="try">Try it</button>
@@ -89,30 +77,17 @@ export function monitorForm(visit: Visit, form: MonitorForm): Html {
   </form>`;
 }
 
-function earlierMatches(form: MonitorForm): Html {
-  return select({
-    ...of(form, 'backfill_hours'),
-    label: 'Earlier matches',
-    hint: `Finding them costs 1 credit for each started ${MATCHES_PER_CREDIT}.`,
-    options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
-  });
-}
-
-/** What is sent, and when. */
-function options(form: MonitorForm): Html {
-  const { values, problems } = form;
-  return html`${select({
-    ...of(form, 'digest'),
-    label: 'When matches are sent',
-    options: [
-      ['', 'Each at once, to the webhook'],
-      ['hourly', 'Together, each hour: to the webhook, or by mail without one'],
-      ['daily', 'Together, each midnight (UTC): to the webhook, or by mail without one'],
-    ],
-  })}
-  ${checkbox('spike_webhook', 'Tell the webhook of an hour with unusually many matches', values.spike_webhook)}
-  ${problems.has('spike_webhook') && html`<p class="problem">${problems.get('spike_webhook')}</p>`}`;
-}
+const WEBHOOK_KINDS = [
+  ['', 'Detect it from the URL'],
+  ['generic', 'Generic: signed JSON'],
+  ['slack', 'Slack'],
+  ['discord', 'Discord'],
+] as const;
+const DIGESTS = [
+  ['', 'Each at once, to the webhook'],
+  ['hourly', 'Together, each hour: to the webhook, or by mail without one'],
+  ['daily', 'Together, each midnight (UTC): to the webhook, or by mail without one'],
+] as const;
 
 type TextName = {
   [Name in keyof MonitorFormValues]: MonitorFormValues[Name] extends string ? Name : never;
@@ -122,15 +97,29 @@ function of({ values, problems }: MonitorForm, name: TextName) {
   return { name, value: values[name], problem: problems.get(name) };
 }
 
+function lines(form: MonitorForm, name: TextName, label: string, hint: HtmlValue, rows = 3): Html {
+  return textArea({ ...of(form, name), label, rows, hint });
+}
+
+function problemOf({ problems }: MonitorForm, name: string): HtmlValue {
+  return problems.has(name) && html`<p class="problem">${problems.get(name)}</p>`;
+}
+
 const ADVANCED = [
-  'terms',
-  'require',
-  'match_in',
-  'exclude_subreddits',
-  'authors',
-  'exclude_authors',
-  'languages',
-  'thread_once',
+  ...(['terms', 'require', 'match_in', 'exclude_subreddits'] as const),
+  ...(['authors', 'exclude_authors', 'languages', 'thread_once'] as const),
+];
+const TERMS_HINT = html`One a line, beside the keywords. <code>hiring*</code>: words that begin so. <code>=Go</code>:
+  letters as written. <code>title:rust</code>: only in titles. <code>post_title:rust</code>: in the title of a comment’s
+  post.`;
+const REQUIRE_HINT = html`One group a line; of each group a term must occur:
+  <code>hiring OR job* OR "open position"</code>.`;
+const LANGUAGES_HINT = html`Codes of two letters: <code>en de</code>. <code>und</code>: also texts whose language is not
+  clear.`;
+const TEXTS = [
+  ['title', 'Titles of posts'],
+  ['body', 'Texts of posts and comments'],
+  ['post_title', 'For comments, the title of their post'],
 ] as const;
 
 function advanced(form: MonitorForm): Html {
@@ -138,43 +127,19 @@ function advanced(form: MonitorForm): Html {
   const isOpen = ADVANCED.some((name) => problems.has(name) || isUsed(values[name]));
   return html`<details ${isOpen && html`open`}>
     <summary>More conditions</summary>
-    ${textArea({
-      ...of(form, 'terms'),
-      label: 'Keywords with conditions',
-      rows: 3,
-      hint: html`One a line, beside the keywords. <code>hiring*</code>: words that begin so. <code>=Go</code>: letters
-        as written. <code>title:rust</code>: only in titles. <code>post_title:rust</code>: in the title of a comment’s
-        post.`,
-    })}
-    ${textArea({
-      ...of(form, 'require'),
-      label: 'Required as well',
-      rows: 3,
-      hint: html`One group a line; of each group a term must occur: <code>hiring OR job* OR "open position"</code>.`,
-    })}
+    ${lines(form, 'terms', 'Keywords with conditions', TERMS_HINT)}
+    ${lines(form, 'require', 'Required as well', REQUIRE_HINT)}
     ${fieldset(
       'Where keywords count (none ticked: in titles of posts and in texts)',
-      [
-        ['title', 'Titles of posts'],
-        ['body', 'Texts of posts and comments'],
-        ['post_title', 'For comments, the title of their post'],
-      ].map(([value = '', label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
+      TEXTS.map(([value, label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
       problems.get('match_in'),
     )}
-    ${textArea({ ...of(form, 'exclude_subreddits'), label: 'Communities to leave out', rows: 2, hint: 'One a line.' })}
-    ${textArea({ ...of(form, 'authors'), label: 'Only by these accounts', rows: 2, hint: 'One a line.' })}
-    ${textArea({ ...of(form, 'exclude_authors'), label: 'Not by these accounts', rows: 2, hint: 'One a line.' })}
-    ${field({
-      ...of(form, 'languages'),
-      label: 'Only in these languages',
-      hint: html`Codes of two letters: <code>en de</code>. <code>und</code>: also texts whose language is not clear.`,
-    })}
-    ${checkbox(
-      'thread_once',
-      'At most one match a thread and day; further ones are kept but not sent',
-      values.thread_once,
-    )}
-    ${problems.has('thread_once') && html`<p class="problem">${problems.get('thread_once')}</p>`}
+    ${lines(form, 'exclude_subreddits', 'Communities to leave out', 'One a line.', 2)}
+    ${lines(form, 'authors', 'Only by these accounts', 'One a line.', 2)}
+    ${lines(form, 'exclude_authors', 'Not by these accounts', 'One a line.', 2)}
+    ${field({ ...of(form, 'languages'), label: 'Only in these languages', hint: LANGUAGES_HINT })}
+    ${checkbox('thread_once', 'At most one match a thread and day; further ones are kept but not sent', values.thread_once)}
+    ${problemOf(form, 'thread_once')}
   </details>`;
 }
 
@@ -209,19 +174,9 @@ function previewSection(preview: PreviewAnswer | undefined): HtmlValue {
   const { by_day: days, by_keyword: keywords, by_subreddit: subreddits, samples, suggestions } = preview;
   return html`<section id="preview" aria-label="What it would have found">
     <h2>What it would have found</h2>
-    ${totals(preview)}
-    ${counts(
-      'By day (UTC)',
-      days.map(({ day, count }) => [day, count]),
-    )}
-    ${counts(
-      'By keyword',
-      keywords.map(({ keyword, count }) => [keyword, count]),
-    )}
-    ${counts(
-      'By community',
-      subreddits.map(({ subreddit, count }) => [`r/${subreddit}`, count]),
-    )}
+    ${totals(preview)} ${counts('By day (UTC)', days, ({ day }) => day)}
+    ${counts('By keyword', keywords, ({ keyword }) => keyword)}
+    ${counts('By community', subreddits, ({ subreddit }) => `r/${subreddit}`)}
     ${
       suggestions.length > 0 &&
       html`<h3>Suggestions</h3>
@@ -257,16 +212,9 @@ function totals({
     }`;
 }
 
-function counts(title: string, entries: readonly (readonly [string, number])[]): HtmlValue {
-  return (
-    entries.length > 0 &&
-    html`<p>
-      <strong>${title}:</strong> ${entries
-        .slice(0, SHOWN)
-        .map(([name, count]) => `${name} ${number(count)}`)
-        .join(', ')}${entries.length > SHOWN && ' …'}
-    </p>`
-  );
+function counts<T extends { count: number }>(title: string, all: readonly T[], nameOf: (one: T) => string): HtmlValue {
+  const shown = all.slice(0, SHOWN).map((one) => `${nameOf(one)} ${number(one.count)}`);
+  return all.length > 0 && html`<p><strong>${title}:</strong> ${shown.join(', ')}${all.length > SHOWN && ' …'}</p>`;
 }
 
 /** The field that a suggestion fills. A community can only be left out: watching it alone would replace the rule. */
