@@ -48,6 +48,12 @@ export function otherProblems(problems: FieldProblems, fields: readonly string[]
   return others.map(([name, message]) => notice('bad', `${name !== '' ? `${name}: ` : ''}${message}`));
 }
 
+/** A list of sentences or names. */
+export const list = (items: readonly HtmlValue[]): Html =>
+  html`<ul>
+    ${items.map((item) => html`<li>${item}</li>`)}
+  </ul>`;
+
 /** Amounts stand at the right of their column. */
 const AMOUNT = /^[+-]?\$?[\d,.]+$/;
 

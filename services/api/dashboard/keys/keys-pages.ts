@@ -7,7 +7,7 @@ import { SCOPES } from '../../oauth/oauth-metadata.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
-import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, time } from '../parts.ts';
+import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, list, time } from '../parts.ts';
 
 /** A request that a key can try, by the permission it needs; the first that fits. */
 const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
@@ -89,9 +89,7 @@ function lastUse({ now }: Visit, at: string | null): HtmlValue {
 
 function permissions(words: readonly string[]): Html {
   return html`<p>It may:</p>
-    <ul>
-      ${words.map((permission) => html`<li>${permission}</li>`)}
-    </ul>`;
+    ${list(words)}`;
 }
 
 function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
@@ -146,9 +144,7 @@ function createdPage(
       </p>
       ${copyable('new-key', secret, 'the key')}
       <h2>${key.name} may</h2>
-      <ul>
-        ${key.scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
-      </ul>
+      ${list(key.scopes.map((scope) => PERMISSION_WORDS[scope]))}
       ${
         example !== undefined &&
         html`<h2>Try it</h2>

@@ -15,7 +15,7 @@ import type { MonitorForm } from './monitor-form.ts';
 import { changeBody, createBody, EMPTY_VALUES, entryOf, monitorFields, ruleOfValues, valuesOfForm, valuesOfMonitor, valuesOfRule } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
-import { ruleInWords, ruleOfMonitor } from './monitor-rule.ts';
+import { ruleInWords, ruleOf, ruleOfMonitor } from './monitor-rule.ts';
 
 /** Creating and changing monitors. */
 export const editPages: PageRoute[] = [
@@ -166,7 +166,7 @@ function queryProblems(error: unknown): FieldProblems | undefined {
 }
 
 function wordsOfValues(values: MonitorFormValues): string[] {
-  return ruleInWords(ruleOfMonitor(monitorFields(ruleOfValues(values))));
+  return ruleInWords(ruleOf(ruleOfValues(values)));
 }
 
 /** Each is found in its field again, which takes time. */

@@ -6,7 +6,7 @@ import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { get, problemsOf } from '../page.ts';
 import type { PageRoute, ShownPage, Visit } from '../page.ts';
-import { field, notice, table, time } from '../parts.ts';
+import { field, list, notice, table, time } from '../parts.ts';
 import { forumLink, highlightsOf, markedText, suppressedInWords } from './matches.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
@@ -153,9 +153,7 @@ const FILTERS: Readonly<Record<FilterName, readonly [passed: string, failed: str
 
 function filters({ filters }: ItemExplanation): Html {
   return html`<h2>Conditions</h2>
-    <ul>
-      ${filters.map(({ filter, passed }) => html`<li>${passed ? FILTERS[filter][0] : html`<strong>${FILTERS[filter][1]}</strong>`}</li>`)}
-    </ul>`;
+    ${list(filters.map(({ filter, passed }) => (passed ? FILTERS[filter][0] : html`<strong>${FILTERS[filter][1]}</strong>`)))}`;
 }
 
 function history({ history }: ItemExplanation): Html {

@@ -10,22 +10,12 @@ import { MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import type { FormFields } from '../page.ts';
-import type { MonitorRuleFields } from './monitor-rule.ts';
-import { ruleOfMonitor } from './monitor-rule.ts';
+import { ruleOf } from './monitor-rule.ts';
 
 /** Fields whose text has one entry a line. */
 const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
-const TEXTS = [
-  'name',
-  ...LISTS,
-  'terms',
-  'require',
-  'languages',
-  'webhook_url',
-  'webhook_kind',
-  'digest',
-  'backfill_hours',
-] as const;
+const OTHERS = ['name', 'webhook_url', 'webhook_kind', 'digest', 'backfill_hours'] as const;
+const TEXTS = [...LISTS, 'terms', 'require', 'languages', ...OTHERS] as const;
 const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once', 'spike_webhook'] as const;
 
 /** What is in the form of a monitor, by the names of the API: as stored, or as it was typed. */
@@ -58,14 +48,13 @@ export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
   return { ...EMPTY_VALUES, ...rule, ...options, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
 }
 
-/** Fields that are no part of the rule. */
-type OtherField = 'name' | 'backfill_hours' | 'digest' | 'spike_webhook' | `webhook_${string}`;
-
 /** The fields of a rule; those that are absent have their usual value. */
-export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormValues, OtherField> {
+export function valuesOfRule(
+  settings: RuleSettingsResource,
+): Omit<MonitorFormValues, (typeof OTHERS)[number] | 'spike_webhook'> {
   const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
   const lists = LISTS.map((list) => [list, joined(settings[list] ?? [])] as const);
-  const { terms = [], require = [] } = ruleOfMonitor(monitorFields(settings));
+  const { terms = [], require = [] } = ruleOf(settings);
   return {
     ...(Object.fromEntries(lists) as Record<(typeof LISTS)[number], string>),
     terms: joined(terms.map((term) => printGroupLine([term]))),
@@ -77,12 +66,6 @@ export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormVa
     nsfw,
     thread_once: threadOnce,
   };
-}
-
-/** A rule as a monitor has it, with the usual values of what is absent. */
-export function monitorFields(settings: RuleSettingsResource): MonitorRuleFields {
-  const { keywords = [], exclude = [], subreddits = [], nsfw = false, posts = true, comments = true } = settings;
-  return { ...settings, keywords, exclude, subreddits, nsfw, include_posts: posts, include_comments: comments };
 }
 
 /**

@@ -4,7 +4,7 @@ import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { NO_PROBLEMS } from '../page.ts';
 import type { FieldProblems, ShownPage, Visit } from '../page.ts';
-import { copyable, doneNotice, postButton } from '../parts.ts';
+import { copyable, doneNotice, list, postButton } from '../parts.ts';
 
 const PAGES = [
   ['', 'Matches'],
@@ -131,9 +131,7 @@ export function said(sentences: readonly string[] | undefined): HtmlValue {
     sentences !== undefined &&
     html`<div class="notice" id="said">
       <p><strong>In words:</strong></p>
-      <ul>
-        ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
-      </ul>
+      ${list(sentences)}
     </div>`
   );
 }
@@ -143,9 +141,7 @@ export function warningsNotice(warnings: readonly RuleWarning[] | undefined): Ht
     warnings !== undefined &&
     html`<div class="notice bad">
       <p><strong>It may not do what you mean:</strong></p>
-      <ul>
-        ${warnings.map(({ message }) => html`<li>${message}</li>`)}
-      </ul>
+      ${list(warnings.map(({ message }) => message))}
     </div>`
   );
 }

@@ -1,31 +1,30 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import type { MonitorTerm } from '../../../../schemas/api/monitors/monitor-refinements.ts';
+import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
 import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';
 
-/** The fields of a monitor that decide what it records. */
-export type MonitorRuleFields = Omit<
-  Monitor,
-  'id' | 'name' | 'status' | `webhook_${string}` | `${string}_at` | 'keywords'
-> & { keywords: string[] };
-
-/** The rule of a monitor as the API returns it, in the form that matching and its textual form use. */
-export function ruleOfMonitor(monitor: MonitorRuleFields): RuleSettings {
-  const { keywords, exclude, subreddits, nsfw, terms, require, languages, authors } = monitor;
-  const { include_posts: posts, include_comments: comments } = monitor;
+/** A rule as the API has it, in the form that matching and its textual form use. What is absent has its usual value. */
+export function ruleOf(settings: RuleSettingsResource): RuleSettings {
+  const { keywords = [], exclude = [], subreddits = [], posts = true, comments = true, nsfw = false } = settings;
+  const { terms, require, match_in: matchIn, authors, languages, thread_once: threadOnce = false } = settings;
+  const { exclude_subreddits: excludeSubreddits, exclude_authors: excludeAuthors } = settings;
   return {
-    ...{ keywords, exclude, subreddits, posts, comments, nsfw },
+    ...{ keywords, exclude, subreddits, posts, comments, nsfw, threadOnce },
     ...(terms && { terms: terms.map(ruleTerm) }),
     ...(require && { require: require.map((group) => group.map((t) => (typeof t === 'string' ? t : ruleTerm(t)))) }),
-    ...(monitor.match_in && { matchIn: monitor.match_in }),
-    ...(monitor.exclude_subreddits && { excludeSubreddits: monitor.exclude_subreddits }),
+    ...(matchIn && { matchIn }),
+    ...(excludeSubreddits && { excludeSubreddits }),
     ...(authors && { authors }),
-    ...(monitor.exclude_authors && { excludeAuthors: monitor.exclude_authors }),
+    ...(excludeAuthors && { excludeAuthors }),
     ...(languages && { languages }),
-    threadOnce: monitor.thread_once === true,
   };
+}
+
+export function ruleOfMonitor(monitor: Monitor): RuleSettings {
+  return ruleOf({ ...monitor, posts: monitor.include_posts, comments: monitor.include_comments });
 }
 
 function ruleTerm({ text, prefix, case_sensitive: caseSensitive, in: texts }: MonitorTerm): RuleTerm {

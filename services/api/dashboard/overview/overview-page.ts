@@ -14,7 +14,7 @@ import type { AccountOverview } from '../../../../shared/stores/dashboard/accoun
 import type { DashboardDeps } from '../dashboard.ts';
 import { get } from '../page.ts';
 import type { PageRoute, ShownPage, Visit } from '../page.ts';
-import { barChart, figures, notice, number } from '../parts.ts';
+import { barChart, figures, list, notice, number } from '../parts.ts';
 
 const CHART_DAYS = 14;
 const DAY_MS = 86_400_000;
@@ -111,7 +111,5 @@ const STATES: Readonly<Record<ServiceStatus['status'], string>> = {
 
 function stateOfParts({ status, parts }: ServiceStatus): Html {
   return html`<p><span class="state ${status === 'ok' ? 'good' : 'bad'}">${STATES[status]}</span></p>
-    <ul>
-      ${Object.values(parts).map(({ message }) => html`<li>${message}</li>`)}
-    </ul>`;
+    ${list(Object.values(parts).map(({ message }) => message))}`;
 }
