@@ -172,6 +172,6 @@ export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idem
 }
 
 /** The answer that streams what a generator yields, until the client leaves or reads nothing for `stallMs`. */
-export function streamed(pieces: (ended: AbortSignal) => AsyncIterable<string>, stallMs: number): StreamedBody {
+export function streamed(pieces: () => AsyncIterable<string>, stallMs: number): StreamedBody {
   return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
 }

@@ -214,14 +214,12 @@ const STALL_MS = 30_000;
 function downloadLedger(pool: Queryable, visit: Visit): PageAnswer {
   const { kinds } = ledgerFilter(visit);
   const accountId = visit.account.id;
-  async function* pieces(ended: AbortSignal): AsyncGenerator<string> {
+  async function* pieces(): AsyncGenerator<string> {
     let beforeId = Number.MAX_SAFE_INTEGER;
-    let header = true;
-    while (!ended.aborted) {
+    for (let header = true; ; header = false) {
       const rows = await readLedgerPage(pool, { accountId, beforeId, limit: ROWS_PER_PIECE, kinds });
       const text = csvOf(rows.map(entryOf), { header });
       if (text !== '') yield text;
-      header = false;
       if (rows.length < ROWS_PER_PIECE) return;
       beforeId = rows.at(-1)!.id;
     }
