@@ -1,6 +1,6 @@
 import { hourCoverage } from '../../shared/domain/coverage/hour-coverage.ts';
 import { lagQuantiles } from '../../shared/domain/coverage/lag-histogram.ts';
-import { postShare } from '../../shared/domain/coverage/post-share.ts';
+import { postShare } from '../../shared/domain/coverage/estimate-completeness.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { readCoverageHours } from '../../shared/stores/crawl/coverage-hours.ts';
 import type { ReadCoverage } from '../../shared/stores/crawl/coverage-hours.ts';

@@ -8,8 +8,7 @@ import type { DeadLetter } from '../../shared/kafka/stored-letters/read-dead-let
 import { CannotSetAside, setAsideRecords } from '../../shared/kafka/stored-letters/set-aside-records.ts';
 import { replayDeadLetters, replayGroup } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { consumerLag } from '../../shared/kafka/topics/topic-admin.ts';
-import { withLanguage } from '../../shared/language/item-language.ts';
-import { loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
+import { withLanguage, loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';

@@ -1,8 +1,6 @@
 import type { Spike as SpikeOfEvent } from '../../schemas/messages/monitor-event.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import { comparableHours } from '../../shared/domain/spikes/comparable-hours.ts';
-import { findSpikes, LEAST_MATCHES } from '../../shared/domain/spikes/find-spikes.ts';
-import { spikeResource } from '../../shared/domain/spikes/spike-resource.ts';
+import { comparableHours, findSpikes, LEAST_MATCHES, spikeResource } from '../../shared/domain/spikes/find-spikes.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { insertMonitorEvent } from '../../shared/stores/events/event-deliveries.ts';

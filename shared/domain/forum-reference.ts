@@ -1,3 +1,7 @@
+import type { MuteKind } from '../../schemas/api/monitors/monitor-mutes.ts';
+import { normalizeAuthor } from '../matching/validate-refinements.ts';
+import { normalizeSubreddit } from '../matching/validate-rule.ts';
+
 /** The ids of a post or of a comment. */
 export interface ThingReference {
   kind: 'post' | 'comment';
@@ -56,7 +60,7 @@ export function parseReference(given: string, hosts: ForumHosts): ThingReference
  * The name in the address of a community (`/r/NAME`) or of an account (`/user/NAME`, `/u/NAME`) on the site, as
  * written. undefined for any other text, and for addresses of what is in a community or by an account.
  */
-export function nameInAddress(given: string, kind: 'subreddit' | 'author', { domain }: ForumHosts): string | undefined {
+function nameInAddress(given: string, kind: 'subreddit' | 'author', { domain }: ForumHosts): string | undefined {
   const text = given.trim();
   const url = text.length > MAX_LENGTH ? undefined : urlOf(text);
   if (url === undefined || !isOf(domain, url)) return undefined;
@@ -103,4 +107,22 @@ function ofId(id: string | undefined): ThingReference | undefined {
 
 function post(id: string): ThingReference {
   return { kind: 'post', postId: id.toLowerCase(), commentId: undefined };
+}
+
+/**
+ * What a mute names, in the form in which it is stored and compared: the name of a community or account in lower case,
+ * or the id of a post with t3_. undefined when the text does not name one. A share link does not: only the forum knows
+ * its post.
+ */
+export function muteValue(kind: MuteKind, given: string, hosts: ForumHosts): string | undefined {
+  if (kind !== 'thread') return nameKey(kind, given) ?? nameKey(kind, nameInAddress(given, kind, hosts) ?? '');
+  const reference = parseReference(given, hosts);
+  if (reference === undefined || reference.kind === 'share' || reference.postId === undefined) return undefined;
+  // An id is a number in base 36, which the forum writes without leading zeros.
+  return `t3_${reference.postId.replace(/^0+(?=.)/, '')}`;
+}
+
+function nameKey(kind: 'subreddit' | 'author', given: string): string | undefined {
+  const name = kind === 'subreddit' ? normalizeSubreddit(given) : normalizeAuthor(given);
+  return name?.toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { errorCode } from '../runtime/errors.ts';
-import { sharedResult } from '../runtime/shared-result.ts';
+import { sharedResult } from '../runtime/single-flight.ts';
 import { LocalFault } from './local-fault.ts';
 
 /**

@@ -1,6 +1,5 @@
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { UNDECIDED_LANGUAGE } from '../../schemas/messages/item-languages.ts';
-import { countLetters } from './count-letters.ts';
-import { detectableText } from './detectable-text.ts';
 
 /** The texts of an item in the order of reading: the title and text of a post, the text of a comment. */
 export type LanguageDetector = (texts: readonly string[]) => string;
@@ -51,4 +50,149 @@ function decide(text: string, scoresOf: (text: string) => [string, number][]): s
 /** The weight that the library makes a score of: the score is weight / (weight + 25). */
 function weightOf(score: number): number {
   return score / (1 - score);
+}
+
+/**
+ * The item with its language: that of a post's title and text, or of a comment's text.
+ *
+ * @param onFailure receives what the detector throws; the item then has the language `und`
+ */
+export function withLanguage(
+  item: ForumItem,
+  detectLanguage: LanguageDetector,
+  onFailure: (error: unknown) => void,
+): ForumItem {
+  try {
+    return { ...item, language: detectLanguage(item.kind === 'post' ? [item.title, item.body] : [item.body]) };
+  } catch (error) {
+    onFailure(error);
+    return { ...item, language: UNDECIDED_LANGUAGE };
+  }
+}
+
+/** The detector reads about 350 bytes; this leaves room for what it skips. */
+const ENOUGH = 600;
+/** A longer line is cut, so that the time per item is bounded. */
+const LONGEST_LINE = 2_000;
+
+const FENCE = /^ {0,3}(?:```|~~~)/;
+/** A line of code, which is indented, or a quotation. */
+const CODE_OR_QUOTE = /^(?: {4}|\t| {0,3}(?:>|&gt;))/;
+const INLINE_CODE = /`[^`]*`/g;
+const ADDRESS = /\b(?:https?:\/\/|www\.)[^\s)\]]+/gi;
+/** Begins the addresses without a slash. */
+const WWW = /www\./i;
+/** Names of communities and accounts: r/…, /u/… */
+const FORUM_NAME = /(?<![\p{L}\p{N}])\/?[ru]\/[\p{L}\p{N}_-]+/gu;
+/** Words with a digit, an underscore or an @, such as versions, identifiers and e-mail addresses. */
+const WORD = /[^\s.,;:!?()[\]"]+/g;
+const NOT_PROSE = /[\p{N}_@]/u;
+
+/**
+ * The prose at the beginning of Markdown texts, without code, quotations, addresses and names of the forum: they would
+ * be taken for the writer's language. Takes time in proportion to the texts, of which it reads no more than it needs.
+ */
+export function detectableText(texts: readonly string[]): string {
+  let prose = '';
+  for (const text of texts) {
+    let isCode = false;
+    for (let start = 0; start < text.length && prose.length < ENOUGH;) {
+      const newline = text.indexOf('\n', start);
+      const end = newline === -1 ? text.length : newline;
+      const line = text.slice(start, Math.min(end, start + LONGEST_LINE));
+      start = end + 1;
+      if (FENCE.test(line)) isCode = !isCode;
+      else if (!isCode && !CODE_OR_QUOTE.test(line)) prose += ` ${proseOf(line)}`;
+    }
+  }
+  return prose.trim();
+}
+
+function proseOf(line: string): string {
+  let prose = line;
+  // Most lines have none of these, and looking for a character takes far less time than looking for an expression.
+  if (line.includes('`')) prose = prose.replace(INLINE_CODE, ' ');
+  const hasSlash = line.includes('/');
+  if (hasSlash || WWW.test(line)) prose = prose.replace(ADDRESS, ' ');
+  if (hasSlash) prose = prose.replace(FORUM_NAME, ' ');
+  // Most lines have no such word, and looking at each word takes longer than all the rest.
+  return NOT_PROSE.test(prose) ? prose.replace(WORD, (word) => (NOT_PROSE.test(word) ? ' ' : word)) : prose;
+}
+
+/** How many characters of a text are letters, and of which scripts. */
+interface LetterCounts {
+  letters: number;
+  latin: number;
+  hangul: number;
+  /** Hiragana and Katakana. */
+  kana: number;
+  /** Characters of scripts without letters for single sounds: Chinese characters, Hangul and kana. */
+  syllables: number;
+}
+
+const LETTER = /\p{L}/u;
+const LATIN = /\p{Script=Latin}/u;
+const HANGUL = /\p{Script=Hangul}/u;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const HAN = /\p{Script=Han}/u;
+const FIRST_BEYOND_ASCII = 0x80;
+/** Characters below are of none of the East Asian scripts. */
+const FIRST_EAST_ASIAN = 0x1100;
+const TO_LOWER = 0x20;
+const A = 0x61;
+const Z = 0x7a;
+
+const IS_LETTER = 1;
+const IS_LATIN = 2;
+const IS_HANGUL = 4;
+const IS_KANA = 8;
+const IS_SYLLABLE = 16;
+const IS_KNOWN = 32;
+/** What each character of the basic plane is, once a text had it: five expressions take a microsecond. */
+const known = new Uint8Array(0x10000);
+
+/** Counts the letters of a text by script. */
+export function countLetters(text: string): LetterCounts {
+  const counts: LetterCounts = { letters: 0, latin: 0, hangul: 0, kana: 0, syllables: 0 };
+  let ascii = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < FIRST_BEYOND_ASCII) {
+      const lower = unit | TO_LOWER;
+      if (lower >= A && lower <= Z) ascii += 1;
+    } else {
+      const codePoint = text.codePointAt(at)!;
+      if (codePoint > 0xffff) at += 1;
+      addTo(counts, classOf(codePoint));
+    }
+  }
+  counts.letters += ascii;
+  counts.latin += ascii;
+  return counts;
+}
+
+function addTo(counts: LetterCounts, letterClass: number): void {
+  if (letterClass & IS_LETTER) counts.letters += 1;
+  if (letterClass & IS_LATIN) counts.latin += 1;
+  if (letterClass & IS_HANGUL) counts.hangul += 1;
+  if (letterClass & IS_KANA) counts.kana += 1;
+  if (letterClass & IS_SYLLABLE) counts.syllables += 1;
+}
+
+function classOf(codePoint: number): number {
+  if (codePoint > 0xffff) return classify(codePoint);
+  if (known[codePoint] === 0) known[codePoint] = classify(codePoint);
+  return known[codePoint]!;
+}
+
+function classify(codePoint: number): number {
+  const character = String.fromCodePoint(codePoint);
+  let letterClass = IS_KNOWN;
+  if (LETTER.test(character)) letterClass |= IS_LETTER;
+  if (LATIN.test(character)) letterClass |= IS_LATIN;
+  if (codePoint < FIRST_EAST_ASIAN) return letterClass;
+  if (HANGUL.test(character)) letterClass |= IS_HANGUL | IS_SYLLABLE;
+  if (KANA.test(character)) letterClass |= IS_KANA | IS_SYLLABLE;
+  if (HAN.test(character)) letterClass |= IS_SYLLABLE;
+  return letterClass;
 }

@@ -1,4 +1,4 @@
-import type { MatchItem, Rule } from './rule.ts';
+import type { MatchItem, Rule, Mute } from './rule.ts';
 import { authorKey } from './validate-refinements.ts';
 import { subredditKey } from './validate-rule.ts';
 
@@ -18,7 +18,7 @@ export const HAS_LISTS = 16;
 export const FILTER_BITS = 5;
 
 /** The filters of a rule in three parts. The bits alone decide nearly every item. */
-export interface RuleFilter {
+interface RuleFilter {
   readonly bits: number;
   /** Undefined means all communities. */
   readonly subreddits: ReadonlySet<string> | undefined;
@@ -108,4 +108,18 @@ function blockingList(lists: RuleLists, { subreddit, author, language }: Filtere
   if (authors !== undefined && (author === undefined || !authors.has(author))) return 'author';
   if (author !== undefined && excludedAuthors?.has(author) === true) return 'author_excluded';
   return languages?.has(language) === false ? 'language' : undefined;
+}
+
+/** The first of the mutes that applies to the item. Names are compared without prefix and case. */
+export function muteOf(mutes: readonly Mute[], item: MatchItem): Mute | undefined {
+  return mutes.find(({ kind, value }) => {
+    if (kind === 'subreddit') return subredditKey(value) === subredditKey(item.subreddit);
+    if (kind === 'author') return item.author !== undefined && authorKey(value) === authorKey(item.author);
+    return item.postId !== undefined && threadKey(value) === threadKey(item.postId);
+  });
+}
+
+/** The id of a post in the form in which it is compared: without `t3_`, in lower case. */
+function threadKey(id: string): string {
+  return id.trim().toLowerCase().replace(/^t3_/, '');
 }

@@ -1,4 +1,4 @@
-import { creditsToTakeBack } from '../domain/accounts/credits-to-take-back.ts';
+import { creditsToTakeBack } from '../domain/accounts/credits.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { lockAccount } from '../stores/accounts/accounts.ts';

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { PackForSale } from '../domain/accounts/packs-for-sale.ts';
+import type { PackForSale } from '../domain/accounts/plans.ts';
 import { newPaymentId } from '../domain/identifiers.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { insertPayment, markUnpaid, storePaymentSession } from '../stores/payments/payments.ts';

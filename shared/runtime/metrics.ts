@@ -1,7 +1,4 @@
-import { Registry, collectDefaultMetrics } from 'prom-client';
-import { archiveAndEventMetrics } from './archive-and-event-metrics.ts';
-import { loadMetrics } from './load-metrics.ts';
-import { metricFactory } from './metric-factory.ts';
+import { Registry, collectDefaultMetrics, Counter, Gauge, Histogram } from 'prom-client';
 
 /**
  * Every metric of the service, declared once, with its meaning and what to do about it. Labels have few values: route
@@ -304,4 +301,122 @@ export function createMetrics(withProcess = false): Metrics {
   // No value until a biller reports one: the alert NoReport asks whether any process does.
   metrics.deliveriesPending.remove();
   return metrics;
+}
+
+/** Metrics of what monitors get beside their matches: backfills and previews of the archive, digests, events. */
+function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
+  return {
+    backfills: gauge(
+      'backfills',
+      'Backfills that have not ended, by phase: waiting for a turn, working, cancelling. Many waiting: start another recorder.',
+      ['phase'],
+    ),
+    backfillsOldest: gauge(
+      'backfills_oldest_seconds',
+      'Time since the oldest backfill that has not ended was asked for. Hours: no recorder runs, or the archive, the matcher or the recorder is behind.',
+      [],
+    ),
+    backfillsEnded: counter(
+      'backfills_ended_total',
+      'Backfills that ended, by state, as their owners see it. failed: the log has the error.',
+      ['state'],
+    ),
+    backfillMatches: counter('backfill_matches_total', 'Matches that backfills recorded.', []),
+    previewSeconds: histogram(
+      'preview_seconds',
+      'Duration of previews and comparisons of rules, by whether the answer is exact for the whole time asked for. Many slow or inexact ones: ClickHouse is too slow.',
+      ['kind', 'exact'],
+    ),
+
+    digestsDue: gauge(
+      'digests_due',
+      'Digests whose time has come and that are not made, counted up to 5,000. For minutes: no biller runs, or Postgres is too slow.',
+      [],
+    ),
+    digestsOldestDue: gauge('digests_oldest_due_seconds', 'How long the oldest of them has been due.', []),
+    digestsMade: counter(
+      'digests_made_total',
+      'Digests made: events for a webhook, parts of a mail, or nothing because there was no match.',
+      ['to'],
+    ),
+    digestMailsWaiting: gauge(
+      'digest_mails_waiting',
+      'Mails of digests that wait to be sent, counted up to 5,000. Growing: the mail server is away or slow.',
+      [],
+    ),
+    monitorEvents: counter(
+      'monitor_events_total',
+      'Spikes and digests for webhooks, by outcome: stored, delivered, retried (an attempt failed), failed for good.',
+      ['type', 'outcome'],
+    ),
+    monitorEventsPending: gauge(
+      'monitor_events_pending',
+      'Spikes and digests that wait for their first or next attempt, counted up to 5,000. Growing: endpoints fail, or no deliverer runs.',
+      [],
+    ),
+    monitorEventsOldestPending: gauge(
+      'monitor_events_oldest_pending_seconds',
+      'Time since the oldest of them was stored. Hours: an endpoint fails.',
+      [],
+    ),
+  };
+}
+
+/** Metrics of how busy a process is: its batches, its rounds, its connections, its open requests. */
+function loadMetrics({ gauge, histogram }: MetricFactory) {
+  return {
+    kafkaBatchSeconds: histogram(
+      'kafka_batch_seconds',
+      'Duration of one batch of a consumer group: its effect and the commit of its offset. Slow: look at the engine that it writes to.',
+      ['topic', 'group'],
+      [0.005, 0.025, 0.1, 0.25, 1, 5, 30],
+    ),
+    roundSeconds: histogram(
+      'background_round_seconds',
+      'Duration of a round of background work that ended. Longer than the work is worth: Postgres is too slow.',
+      ['work'],
+      [0.1, 1, 10, 60],
+    ),
+    postgresConnections: gauge(
+      'postgres_pool_connections',
+      'Connections of a pool by state: busy, idle, free (not opened). No free ones and queued queries: look for slow statements.',
+      ['pool', 'state'],
+    ),
+    postgresQueue: gauge('postgres_pool_queue', 'Queries that wait for a connection of a pool.', ['pool']),
+    cacheBytes: gauge(
+      'cache_bytes',
+      'Bytes of a cache of the reading routes in memory. Each fills up to its limit over hours, which is no leak.',
+      ['cache'],
+    ),
+    httpOpen: gauge('http_requests_open', 'Requests that are not answered in full; streams count.', []),
+    deliveriesOverdue: gauge(
+      'deliveries_overdue_seconds',
+      'How long the pending delivery that is due longest has been due. For minutes: no deliverer runs, or an endpoint hangs and its deliveries queue. Run: npm run admin -- deliveries pending.',
+      [],
+    ),
+  };
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Makes metrics from their name, their meaning with what to do about it, and the names of their labels. */
+interface MetricFactory {
+  counter: <L extends string>(name: string, help: string, labelNames: readonly L[]) => Counter<L>;
+  gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) => Gauge<L>;
+  /** The default buckets are seconds. */
+  histogram: <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    buckets?: number[],
+  ) => Histogram<L>;
+}
+
+function metricFactory(registers: Registry[]): MetricFactory {
+  return {
+    counter: (name, help, labelNames) => new Counter({ name, help, labelNames, registers }),
+    gauge: (name, help, labelNames) => new Gauge({ name, help, labelNames, registers }),
+    histogram: (name, help, labelNames, buckets = SECONDS) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
 }

@@ -16,7 +16,7 @@ import type { MonitorMute } from '../../../schemas/api/monitors/monitor-mutes.ts
 import type { MonitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
 import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { inlineText } from '../reading/comments/inline-text.ts';
+import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { byMonitor, excerptOf, inputOfQuery, inputSchemaOf } from './tool.ts';
 import type { ObjectSchema, RouteTool } from './tool.ts';
 

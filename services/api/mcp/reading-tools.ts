@@ -5,7 +5,7 @@ import * as queries from '../../../schemas/api/reading-queries.ts';
 import { postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
 import type { Route } from '../http/route.ts';
-import { inlineText } from '../reading/comments/inline-text.ts';
+import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { createMeta, readChargedPost, renderCharged } from '../reading/post-route.ts';
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import { excerptOf, inputOfQuery, outputSchemaOf, queryOf, readArguments, requiredScope } from './tool.ts';

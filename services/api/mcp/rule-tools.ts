@@ -4,7 +4,7 @@ import { previewAnswer, previewBody } from '../../../schemas/api/monitors/previe
 import type { PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
 import { timeseries, timeseriesQuery } from '../../../schemas/api/trends.ts';
 import type { Timeseries } from '../../../schemas/api/trends.ts';
-import { inlineText } from '../reading/comments/inline-text.ts';
+import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { byMonitor, inputOfQuery, inputSchemaOf } from './tool.ts';
 import type { RouteTool } from './tool.ts';
 

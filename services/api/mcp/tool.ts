@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { inlineText } from '../reading/comments/inline-text.ts';
+import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 

@@ -4,7 +4,7 @@ import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/
 import { newMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';

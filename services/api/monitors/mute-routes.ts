@@ -1,8 +1,7 @@
 import { createMuteBody } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
-import { forumHosts } from '../../../shared/domain/forum-reference.ts';
+import { forumHosts, muteValue } from '../../../shared/domain/forum-reference.ts';
 import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
-import { muteValue } from '../../../shared/domain/mute-value.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { deleteMute, insertMute, listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import type { StoredMute } from '../../../shared/stores/monitors/monitor-mutes.ts';

@@ -20,7 +20,7 @@ import {
 } from '../../../shared/upstream/parsing/forum-resources.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { ThreadCallDeps } from './comments/thread-calls.ts';
+import type { ThreadCallDeps } from './comments/expand-comments.ts';
 import { leadsToAnother } from './reading-failure.ts';
 
 /** An item of a page and its NSFW flag. */

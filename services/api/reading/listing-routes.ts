@@ -1,8 +1,6 @@
 import * as queries from '../../../schemas/api/reading-queries.ts';
 import type { Route } from '../http/route.ts';
-import type { Page } from './forum-source.ts';
-import { pageEnvelope } from './page-envelope.ts';
-import type { PageEnvelope, PageRequest } from './page-envelope.ts';
+import type { Page, Entry } from './forum-source.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { Reading, ReadingDeps } from './reading-deps.ts';
 
@@ -135,4 +133,39 @@ async function readSingle<T extends object>(
 ): Promise<Reading> {
   const { value, tier, fetchedAtMs } = await deps.listings.read(path.toLowerCase(), fetch);
   return { body: value, tier, fetchedAtMs };
+}
+
+/** The fields that all listings share. */
+interface PageEnvelope<T> {
+  query: string | null;
+  sort: string;
+  count: number;
+  items: T[];
+  after: string | null;
+  filtered_nsfw: number;
+  degraded: boolean;
+}
+
+interface PageRequest {
+  query: string | null;
+  sort: string;
+  /** Whether to include NSFW items. */
+  nsfw: boolean;
+}
+
+/**
+ * Removes and counts NSFW items. The cursor stays the forum's own, because filtering happens after the forum made its
+ * page. A page from which something is missing is degraded.
+ */
+function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
+  const entries = request.nsfw ? page.entries : page.entries.filter(({ nsfw }) => !nsfw);
+  return {
+    query: request.query,
+    sort: request.sort,
+    count: entries.length,
+    items: entries.map(({ item }: Entry<T>) => item),
+    after: page.after,
+    filtered_nsfw: page.entries.length - entries.length,
+    degraded: degraded || page.unreadable > 0,
+  };
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { postQuery } from '../../../schemas/api/reading-queries.ts';
-import { coveredComments, postCost } from '../../../shared/domain/accounts/reading-cost.ts';
+import { coveredComments, postCost } from '../../../shared/domain/accounts/credits.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { chargedRequest } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';

@@ -4,9 +4,9 @@ import { ArchiveQueries } from './archive-queries.ts';
 import { searchComments, termsOf } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
-import { isExplainedDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { Reading, ReadingDeps } from './reading-deps.ts';
+import { isExplainedDenial } from './reading-failure.ts';
 
 const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;

@@ -4,7 +4,7 @@ import { eventLogQuery } from '../../../schemas/api/event-log.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { isMonitorId, parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {

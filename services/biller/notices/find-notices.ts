@@ -1,4 +1,4 @@
-import { daysLeft } from '../../../shared/domain/accounts/credits-left.ts';
+import { daysLeft } from '../../../shared/domain/accounts/credits.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

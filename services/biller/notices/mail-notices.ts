@@ -1,5 +1,4 @@
-import { daysLeft } from '../../../shared/domain/accounts/credits-left.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { mailTime } from '../../../shared/mail/mail-time.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { quotedName } from '../../../shared/mail/quoted-name.ts';

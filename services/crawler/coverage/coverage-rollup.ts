@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LATE_AFTER_MS } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { estimateCompleteness } from '../../../shared/domain/coverage/estimate-completeness.ts';
+import { estimateCompleteness, postShare } from '../../../shared/domain/coverage/estimate-completeness.ts';
 import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import { LAG_GAMMA, lagQuantiles, SHORTEST_LAG_SECONDS } from '../../../shared/domain/coverage/lag-histogram.ts';
@@ -18,7 +18,6 @@ import type { StoredAuditSample } from '../../../shared/stores/crawl/audit-sampl
 import { firstCoveredHour, readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
 import type { StoredCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
 import { countRemovals, lastPostIdWalk, readUnreadStretches } from '../../../shared/stores/crawl/coverage-sources.ts';
-import { postShare } from '../../../shared/domain/coverage/post-share.ts';
 import type { ArchivedGroup } from '../../../shared/stores/crawl/archived-hours.ts';
 
 const HOUR_MS = 3_600_000;

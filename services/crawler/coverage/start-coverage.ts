@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { postShare } from '../../../shared/domain/coverage/post-share.ts';
+import { postShare } from '../../../shared/domain/coverage/estimate-completeness.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';

@@ -1,9 +1,8 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import { numberBackfilled } from '../../../shared/domain/backfill-numbering.ts';
-import { backfillCredits, backfillRoom } from '../../../shared/domain/backfill-room.ts';
-import type { BackfillStop } from '../../../shared/domain/backfill-room.ts';
+import { numberBackfilled, backfillCredits, backfillRoom } from '../../../shared/domain/backfill-numbering.ts';
+import type { BackfillStop } from '../../../shared/domain/backfill-numbering.ts';
 import type { NumberedBatch } from '../../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';

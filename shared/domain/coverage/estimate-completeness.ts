@@ -8,7 +8,7 @@ export interface AuditSample {
   total: number;
 }
 
-export interface Completeness {
+interface Completeness {
   /** The estimated share of all comments that were seen, from 0 to 1. */
   share: number;
   /** The bounds of its 95 % interval. */
@@ -73,4 +73,34 @@ function sum<T>(values: readonly T[], of: (value: T) => number): number {
   let result = 0;
   for (const value of values) result += of(value);
   return result;
+}
+
+/** The completeness of one hour. */
+interface HourCompleteness extends Completeness {
+  /** How much the hour counts: the estimated number of its comments. */
+  comments: number;
+}
+
+/**
+ * The completeness of several hours together, each counting by its comments; undefined when no hour has any. Hours are
+ * sampled independently, so the interval of the weighted mean follows from theirs by the method of variance estimates
+ * recovery (Zou and Donner, Statistics in Medicine 2008), which needs no symmetry: near 1 the intervals have none.
+ */
+export function combineCompleteness(hours: readonly HourCompleteness[]): Completeness | undefined {
+  const comments = hours.reduce((sum, hour) => sum + hour.comments, 0);
+  if (comments === 0) return undefined;
+  const sumOf = (term: (hour: HourCompleteness, part: number) => number): number =>
+    hours.reduce((sum, hour) => sum + term(hour, hour.comments / comments), 0);
+  const share = Math.min(
+    1,
+    sumOf((hour, part) => part * hour.share),
+  );
+  const below = Math.sqrt(sumOf((hour, part) => (part * (hour.share - hour.low)) ** 2));
+  const above = Math.sqrt(sumOf((hour, part) => (part * (hour.high - hour.share)) ** 2));
+  return { share, low: Math.max(0, share - below), high: Math.min(1, share + above) };
+}
+
+/** The share of posts that were found; undefined when there were none. Ids that were not read count as posts. */
+export function postShare({ found, unread }: { found: number; unread: number }): number | undefined {
+  return found + unread === 0 ? undefined : found / (found + unread);
 }

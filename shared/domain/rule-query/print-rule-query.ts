@@ -1,5 +1,5 @@
 import type { RuleTerm } from '../../matching/rule.ts';
-import { PLAIN_TERM } from './query-fields.ts';
+import { PLAIN_TERM } from './query-reader.ts';
 import type { RuleSettings } from './rule-settings.ts';
 
 /** A word that needs no quotes: nothing in it means anything in a query. */

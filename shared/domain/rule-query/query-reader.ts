@@ -1,7 +1,4 @@
 import type { RuleTerm, SearchedText } from '../../matching/rule.ts';
-import { isFilter, isText, PLAIN_TERM, unknownField } from './query-fields.ts';
-import type { FilterName } from './query-fields.ts';
-import { QueryFault } from './query-fault.ts';
 
 /** A part of a query. Positions are in UTF-16 code units. */
 export type Token =
@@ -225,4 +222,127 @@ export class QueryReader {
     this.#at += written?.length ?? 0;
     return written;
   }
+}
+
+/** Why a query cannot be read. Thrown inside this folder only; `parseRuleQuery` returns it. */
+export class QueryFault extends Error {
+  override name = 'QueryFault';
+  /** In UTF-16 code units from the start of the query; its length for a fault at the end. */
+  readonly position: number;
+
+  constructor(position: number, message: string) {
+    super(message);
+    this.position = position;
+  }
+}
+
+/** How many code units of a long line are shown on each side of the position. */
+const SHOWN_AROUND = 60;
+const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
+/** Two columns wide in the fonts that terminals and editors use. */
+const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u3003\uff01-\uff60\p{Emoji_Presentation}]/u;
+const WIDE_SPACE = '\u3000';
+
+/** The line of the query that holds the position, and a line with a caret under the place. */
+export function pointAt(query: string, position: number): string {
+  const before = shownBefore(query.slice(Math.max(0, position - SHOWN_AROUND), position));
+  const after = shownAfter(query.slice(position, position + SHOWN_AROUND));
+  const isCut = before.length === SHOWN_AROUND && position > SHOWN_AROUND;
+  const isCutAfter = after.length === SHOWN_AROUND && position + SHOWN_AROUND < query.length;
+  const line = `${isCut ? '…' : ''}${printable(before)}`;
+  return `${line}${printable(after)}${isCutAfter ? '…' : ''}\n${blankLike(line)}^`;
+}
+
+function shownBefore(text: string): string {
+  const lines = text.split(LINE_BREAK);
+  return lines.at(-1) ?? '';
+}
+
+function shownAfter(text: string): string {
+  return text.split(LINE_BREAK, 1)[0] ?? '';
+}
+
+/** One character for each, so that the caret stays in place: a cut pair, a control or an invisible one shows as �. */
+function printable(text: string): string {
+  return text.toWellFormed().replace(/\t/g, ' ').replace(/\p{C}/gu, '\ufffd');
+}
+
+function blankLike(line: string): string {
+  return Array.from(line, (character) => {
+    if (/\p{M}/u.test(character)) return '';
+    return WIDE.test(character) ? WIDE_SPACE : ' ';
+  }).join('');
+}
+
+/** The texts to which terms can be limited. */
+export const TEXTS: readonly SearchedText[] = ['title', 'body', 'post_title'];
+
+/** Names that stand before a colon and limit the whole rule. */
+export const FILTERS = ['in', 'sub', 'author', 'lang', 'is', 'nsfw', 'once'] as const;
+export type FilterName = (typeof FILTERS)[number];
+
+/** Before a term that has no condition and yet belongs to `terms`. */
+export const PLAIN_TERM = 'term';
+
+const FIELD_NAMES: readonly string[] = [...TEXTS, ...FILTERS, PLAIN_TERM];
+/** What other searches call them. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  allintitle: 'title',
+  community: 'sub',
+  from: 'author',
+  intext: 'body',
+  intitle: 'title',
+  kind: 'is',
+  language: 'lang',
+  posttitle: 'post_title',
+  r: 'sub',
+  selftext: 'body',
+  subreddit: 'sub',
+  text: 'body',
+  type: 'is',
+  u: 'author',
+  user: 'author',
+};
+
+export function isText(name: string): name is SearchedText {
+  return TEXTS.some((text) => text === name);
+}
+
+export function isFilter(name: string): name is FilterName {
+  return FILTERS.some((filter) => filter === name);
+}
+
+/** What to say about a name before a colon that is not one of the fields. */
+export function unknownField(written: string): string {
+  const name = written.toLowerCase();
+  const meant = ELSEWHERE[name] ?? FIELD_NAMES.find((known) => isMisspelling(name, known));
+  const hint =
+    meant === undefined ? `the fields are ${FIELD_NAMES.slice(0, -1).join(', ')}` : `did you mean "${meant}:"`;
+  return `"${written.slice(0, 30)}:" is not a field: ${hint}; a term with a colon needs quotes around it`;
+}
+
+/** Whether they differ in at most a third of the letters: one changed, missing, added or exchanged with the next. */
+function isMisspelling(written: string, known: string): boolean {
+  if (Math.abs(written.length - known.length) > 2) return false;
+  return editDistance(written, known) <= Math.max(1, Math.floor(known.length / 3));
+}
+
+/** Optimal string alignment distance. Both texts are short. */
+function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= a.length; row++) {
+    const costs = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1;
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      costs[column] = Math.min(
+        (rows[row - 1]?.[column] ?? 0) + 1,
+        (costs[column - 1] ?? 0) + 1,
+        (rows[row - 1]?.[column - 1] ?? 0) + change,
+        isSwap ? (rows[row - 2]?.[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    rows.push(costs);
+  }
+  return rows.at(-1)?.[b.length] ?? 0;
 }

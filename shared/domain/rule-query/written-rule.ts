@@ -1,6 +1,5 @@
 import type { RuleTerm, SearchedText } from '../../matching/rule.ts';
-import { isText, TEXTS } from './query-fields.ts';
-import { QueryFault } from './query-fault.ts';
+import { isText, TEXTS, QueryFault } from './query-reader.ts';
 import type { FilterToken, FilterValue, TermToken } from './query-reader.ts';
 import type { RuleSettings } from './rule-settings.ts';
 

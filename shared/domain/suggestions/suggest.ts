@@ -1,9 +1,8 @@
 import type { Suggestion } from '../../../schemas/api/monitors/preview.ts';
 import type { Rule } from '../../matching/rule.ts';
-import { wordsOfText } from '../../matching/searchable-words.ts';
+import { wordsOfText, searchableWords } from '../../matching/searchable-words.ts';
+import { isOneEditAway } from '../../matching/text/one-edit.ts';
 import { ELIDED_WORDS } from '../../matching/text/tokens.ts';
-import { variantsOf } from './variants-of.ts';
-import type { WordCounts } from './match-words.ts';
 
 /** What is compared. All counts are of texts, never of occurrences. */
 export interface ComparedTexts {
@@ -143,4 +142,78 @@ function subreddits({ rule, subreddits: counts, total, stream }: ComparedTexts):
         message: `${count} of ${total} matches are in r/${value}. Watch it alone, or leave it out.`,
       };
     });
+}
+
+/** So many matches are compared, the first that are added. */
+const MOST_MATCHES = 1_000;
+/** Longer texts are cut: one text must not decide what stands out. */
+const MOST_CHARACTERS = 4_000;
+
+/** In how many texts each word occurs. */
+interface WordCounts {
+  texts: number;
+  counts: ReadonlyMap<string, number>;
+}
+
+/** Counts the words of matches. */
+export class MatchWords implements WordCounts {
+  texts = 0;
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  /** Ignored beyond MOST_MATCHES. */
+  add({ kind, title, body }: { kind: 'post' | 'comment'; title: string; body: string }): void {
+    if (this.texts >= MOST_MATCHES) return;
+    this.texts += 1;
+    const text = kind === 'post' ? `${title}\n${body}` : body;
+    for (const word of wordsOfText(text.slice(0, MOST_CHARACTERS))) {
+      this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+    }
+  }
+}
+
+/** A form of a keyword: a word that occurs, in how many texts, and what differs. */
+interface Variant {
+  word: string;
+  count: number;
+  /** Follows “is “keyword””. */
+  how: string;
+}
+
+/** A word that occurs in fewer texts may be an accident; a misspelling must occur more often. */
+const LEAST_TEXTS = 2;
+const LEAST_MISSPELT = 3;
+/** Short words have too many neighbours. */
+const SHORTEST_MISSPELT = 6;
+
+/**
+ * The words that are the keyword in another form: its plural or singular; its words written as one; one letter other.
+ *
+ * @param occurring words, folded as for matching, with the number of texts that have them
+ */
+export function variantsOf(keyword: string, occurring: readonly (readonly [string, number])[]): Variant[] {
+  const words = searchableWords(keyword);
+  const joined = words.join('');
+  if (joined === '') return [];
+  return occurring.flatMap(([word, count]) => {
+    const how = count < LEAST_TEXTS ? undefined : difference(words, joined, word, count);
+    return how === undefined ? [] : [{ word, count, how }];
+  });
+}
+
+function difference(words: readonly string[], joined: string, word: string, count: number): string | undefined {
+  if (words.length > 1) return word === joined ? 'in one word' : undefined;
+  if (word === joined) return undefined;
+  if (pluralsOf(joined).includes(word)) return 'in the plural';
+  if (pluralsOf(word).includes(joined)) return 'in the singular';
+  const isMisspelt = joined.length >= SHORTEST_MISSPELT && count >= LEAST_MISSPELT && isOneEditAway(joined, word);
+  return isMisspelt ? 'with one letter other' : undefined;
+}
+
+function pluralsOf(word: string): string[] {
+  const plain = [`${word}s`, `${word}es`];
+  return word.endsWith('y') ? [...plain, `${word.slice(0, -1)}ies`] : plain;
 }

@@ -1,5 +1,16 @@
+import type { Digest, Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { headOf, isVisible, linkTarget, plainLine } from './chat-text.ts';
+import {
+  headOf,
+  isVisible,
+  linkTarget,
+  plainLine,
+  digestTitle,
+  LISTED_MATCHES,
+  matchTitle,
+  spikeSentence,
+  unlisted,
+} from './chat-text.ts';
 import { matchExcerpt } from './match-excerpt.ts';
 import type { MatchExcerpt } from './match-excerpt.ts';
 import { detectWebhookKind } from './webhook-kind.ts';
@@ -78,7 +89,7 @@ function nameLine(text: string): string {
 }
 
 /** A text in one line, escaped and cut to `limit`. */
-export function escapeDiscordLine(text: string, limit: number): string {
+function escapeDiscordLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
 
@@ -89,3 +100,42 @@ const escapeMarkdown = (text: string) => text.replace(SPECIAL, '\\$&');
 
 /** Escapes a text that begins a line. */
 const escapeStart = (text: string) => escapeMarkdown(text).replace(LEADING, '$1\\');
+
+/** Ten fields of at most 100 + 250 + 60 characters stay below the 6,000 of an embed. */
+const LINE_LIMIT = 100;
+const LINK_LIMIT = 250;
+const COMMUNITY_LIMIT = 50;
+const MONITOR_NAME_LIMIT = 150;
+
+/** The message of a digest for a channel webhook: the first matches as links, and how many more there are. */
+export function discordDigest(monitor: { name: string }, digest: Digest): Record<string, unknown> {
+  const fields = digest.matches.slice(0, LISTED_MATCHES).map((match) => {
+    const said = escapeDiscordLine(matchTitle(match), LINE_LIMIT);
+    const target = linkTarget(match.permalink, lengthOf);
+    const value = target === undefined || target.length > LINK_LIMIT ? said : `[${said}](<${target}>)`;
+    return { name: `r/${escapeDiscordLine(match.subreddit, COMMUNITY_LIMIT)}`, value, inline: false };
+  });
+  const more = unlisted(digest);
+  const url = linkTarget(digest.url, lengthOf);
+  const newest = digest.matches.at(-1);
+  return message(monitor, {
+    title: digestTitle(digest),
+    ...(url === undefined ? {} : { url }),
+    ...(more === undefined ? {} : { description: more }),
+    fields,
+    ...(newest === undefined ? {} : { timestamp: newest.created_at }),
+  });
+}
+
+/** The message of a spike for a channel webhook. */
+export function discordSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
+  const about = spike.keyword === undefined ? '' : ` of ${escapeDiscordLine(spike.keyword, MONITOR_NAME_LIMIT)}`;
+  const title = `Unusually many matches${about}`;
+  return message(monitor, { title, description: spikeSentence(spike), fields: [], timestamp: spike.at });
+}
+
+/** It never mentions anybody, whatever the texts contain. Discord shows a footer literally. */
+function message(monitor: { name: string }, embed: object): Record<string, unknown> {
+  const footer = { text: headOf(plainLine(monitor.name).trim(), MONITOR_NAME_LIMIT, lengthOf) };
+  return { embeds: [{ ...embed, footer }], allowed_mentions: { parse: [] } };
+}

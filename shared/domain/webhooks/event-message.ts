@@ -1,7 +1,7 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Digest, DigestEvent, Spike, SpikeEvent } from '../../../schemas/messages/monitor-event.ts';
-import { discordDigest, discordSpike } from './discord-event.ts';
-import { slackDigest, slackSpike } from './slack-event.ts';
+import { discordDigest, discordSpike } from './discord-message.ts';
+import { slackDigest, slackSpike } from './slack-message.ts';
 import { chatRequest, signedRequest } from './webhook-request.ts';
 import type { WebhookMessage } from './webhook-request.ts';
 

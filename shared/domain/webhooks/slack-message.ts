@@ -1,5 +1,16 @@
+import type { Digest, Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { headOf, isVisible, linkTarget, plainLine } from './chat-text.ts';
+import {
+  headOf,
+  isVisible,
+  linkTarget,
+  plainLine,
+  digestTitle,
+  LISTED_MATCHES,
+  matchTitle,
+  spikeSentence,
+  unlisted,
+} from './chat-text.ts';
 import { matchExcerpt } from './match-excerpt.ts';
 import type { MatchExcerpt } from './match-excerpt.ts';
 
@@ -85,7 +96,7 @@ const keywordOf = (match: MonitorMatch) => escapeSlackLine(match.matched_terms[0
 const communityOf = (match: MonitorMatch) => `r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`;
 
 /** A text in one line, escaped and cut to `limit`. */
-export function escapeSlackLine(text: string, limit: number): string {
+function escapeSlackLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
 
@@ -109,6 +120,39 @@ function escapeSlack(text: string): string {
 }
 
 /** Escapes the three characters that begin and end links, mentions and entities. */
-export function escapeEntities(text: string): string {
+function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+const EVENT_TITLE_LIMIT = 150;
+
+const lengthOf = (piece: string) => escapeEntities(piece).length;
+
+/** The message of a digest for an incoming webhook: the first matches as links, and how many more there are. */
+export function slackDigest(monitor: { name: string }, digest: Digest): Record<string, unknown> {
+  const title = `${digestTitle(digest)} of ${escapeSlackLine(monitor.name, NAME_LIMIT)}`;
+  const more = unlisted(digest);
+  const lines = digest.matches.slice(0, LISTED_MATCHES).map((match) => {
+    const said = escapeSlackLine(matchTitle(match), EVENT_TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
+    const target = linkTarget(match.permalink, lengthOf);
+    const link = target === undefined ? said : `<${escapeEntities(target)}|${said}>`;
+    return section(`${link} · r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`);
+  });
+  return message(`*${title}*`, title, [...lines, section(pageLink(digest.url, more ?? 'all of them'))]);
+}
+
+/** The message of a spike for an incoming webhook. */
+export function slackSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
+  const about = spike.keyword === undefined ? '' : ` · ${escapeSlackLine(spike.keyword, NAME_LIMIT)}`;
+  const title = `Unusually many matches of ${escapeSlackLine(monitor.name, NAME_LIMIT)}${about}`;
+  return message(`*${title}*`, `${title}: ${spikeSentence(spike)}`, [section(spikeSentence(spike))]);
+}
+
+function message(title: string, text: string, rest: object[]): Record<string, unknown> {
+  return { text, blocks: [section(title), ...rest], unfurl_links: false, unfurl_media: false };
+}
+
+function pageLink(url: string, said: string): string {
+  const target = linkTarget(url, lengthOf);
+  return target === undefined ? said : `<${escapeEntities(target)}|${said}>`;
 }

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 /** Prefix of every webhook secret; base64 follows. */
@@ -15,7 +15,7 @@ export interface SigningKeys {
 /** As text, or as the keys of `signingKeys` for whoever signs often with it. */
 export type SigningSecret = string | SigningKeys;
 
-export interface SignatureInput {
+interface SignatureInput {
   /** The match id. */
   id: string;
   /** The exact bytes that are sent. */
@@ -56,4 +56,12 @@ export function signingKeys(secret: string): SigningKeys {
     text: createSecretKey(secret, 'utf8'),
     decoded: createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64'),
   };
+}
+
+/**
+ * Generates the secret that signs a monitor's webhooks, in the format of Standard Webhooks: whsec_ and 32 random bytes
+ * in base64.
+ */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -1,4 +1,4 @@
-import type { ReturnedMoney } from '../../domain/accounts/credits-to-take-back.ts';
+import type { ReturnedMoney } from '../../domain/accounts/credits.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRow, readRows } from '../../postgres/sql.ts';
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
-import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/packs-for-sale.ts';
+import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/plans.ts';
 import { startCheckout } from '../../../shared/payments/start-checkout.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
 import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';

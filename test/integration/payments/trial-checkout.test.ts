@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReconciliation, reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
-import { packForSale } from '../../../shared/domain/accounts/packs-for-sale.ts';
+import { packForSale } from '../../../shared/domain/accounts/plans.ts';
 import { startCheckout } from '../../../shared/payments/start-checkout.ts';
 import type { StartedCheckout } from '../../../shared/payments/start-checkout.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';

@@ -23,7 +23,7 @@ import type { StartedPayment } from '../../support/samples/stripe-events.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { voidPayments } from '../../../services/biller/void-payments.ts';
-import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/packs-for-sale.ts';
+import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/plans.ts';
 import { newPaymentId } from '../../../shared/domain/identifiers.ts';
 import { applySession } from '../../../shared/payments/apply-session.ts';
 import { checkoutSession } from '../../../shared/payments/stripe-objects.ts';

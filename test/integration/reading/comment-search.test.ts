@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commentListing } from '../../../schemas/api/forum-resources.ts';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
-import { byTime } from '../../../services/api/reading/comment-order.ts';
-import type { CommentsWanted } from '../../../services/api/reading/comment-order.ts';
+import { byTime } from '../../../services/api/reading/comment-search.ts';
+import type { CommentsWanted } from '../../../services/api/reading/comment-search.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

@@ -9,7 +9,7 @@ import { rotateSecret } from '../../../services/api/webhooks/webhook-routes.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -1,8 +1,8 @@
 import { Stripe } from 'stripe';
 import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
 import { newPaymentId, randomText } from '../../../shared/domain/identifiers.ts';
-import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/packs-for-sale.ts';
-import type { PackForSale } from '../../../shared/domain/accounts/packs-for-sale.ts';
+import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/plans.ts';
+import type { PackForSale } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { insertPayment } from '../../../shared/stores/payments/payments.ts';
 

@@ -1,7 +1,6 @@
 import { Stripe } from 'stripe';
 import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
-import { packForSale, PACKS_FOR_SALE } from '../../../../shared/domain/accounts/packs-for-sale.ts';
-import { planOf } from '../../../../shared/domain/accounts/plans.ts';
+import { packForSale, PACKS_FOR_SALE, planOf } from '../../../../shared/domain/accounts/plans.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';
 import { startCheckout } from '../../../../shared/payments/start-checkout.ts';

@@ -1,6 +1,6 @@
 import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/domain/backfill-room.ts';
+import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { get, NO_PROBLEMS, post, problemsOf } from '../page.ts';

@@ -1,5 +1,5 @@
 import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/monitors/preview.ts';
-import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-room.ts';
+import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { FieldProblems, Visit } from '../page.ts';

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../../../../schemas/api/status.ts';
-import { daysLeft } from '../../../../shared/domain/accounts/credits-left.ts';
+import { daysLeft } from '../../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

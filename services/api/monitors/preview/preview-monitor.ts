@@ -7,10 +7,9 @@ import type {
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
-import { MatchWords } from '../../../../shared/domain/suggestions/match-words.ts';
-import { suggest } from '../../../../shared/domain/suggestions/suggest.ts';
+import { MatchWords, suggest } from '../../../../shared/domain/suggestions/suggest.ts';
 import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
-import { muteOf } from '../../../../shared/matching/mutes.ts';
+import { muteOf } from '../../../../shared/matching/item-filter.ts';
 import type { Rule, Mute } from '../../../../shared/matching/rule.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';

@@ -25,7 +25,10 @@ const SLOTS = {
   full: 'Other previews are being computed, at most 2 at a time. Nothing was counted or charged.',
   retryAfter: 5,
 };
-/** Previews and comparisons together, for an account. Samples have the texts of things, whose reading costs credits elsewhere: enough to try rules. */
+/**
+ * Previews and comparisons together, for an account. Samples have the texts of things, whose reading costs credits
+ * elsewhere: enough to try rules.
+ */
 const PER_MINUTE = 10;
 const PER_DAY = 500;
 const DAY = 86_400;

@@ -3,9 +3,7 @@ import { timeseriesQuery, latencyQuery } from '../../../../schemas/api/trends.ts
 import type { Timeseries, Latency, LatencyDay, Quantiles } from '../../../../schemas/api/trends.ts';
 import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import { comparableHours } from '../../../../shared/domain/spikes/comparable-hours.ts';
-import { findSpikes } from '../../../../shared/domain/spikes/find-spikes.ts';
-import { spikeResource } from '../../../../shared/domain/spikes/spike-resource.ts';
+import { comparableHours, findSpikes, spikeResource } from '../../../../shared/domain/spikes/find-spikes.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { Semaphore } from '../../../../shared/runtime/semaphore.ts';

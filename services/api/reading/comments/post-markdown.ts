@@ -1,8 +1,6 @@
 import type { Comment, Post, PostMedia, PostMeta } from '../../../../schemas/messages/forum-post.ts';
-import { escapeBlockStart } from './block-start.ts';
+import { escapeBlockStart, inlineLink, inlineText, untrustedText } from './untrusted-text.ts';
 import { inPageOrder } from './comment-tree.ts';
-import { inlineLink, inlineText } from './inline-text.ts';
-import { untrustedText } from './untrusted-text.ts';
 
 /** Deeper replies are shown at this depth and name their parent, because deeper indents leave no room for text. */
 const MAX_INDENT_LEVEL = 8;

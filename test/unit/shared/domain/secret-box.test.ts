@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../../shared/domain/webhooks/webhook-secret.ts';
+import { newWebhookSecret } from '../../../../shared/domain/webhooks/webhook-signature.ts';
 
 const KEY = 'an installation key of 32 characters';
 

@@ -6,8 +6,8 @@ import type { GroupSourceDeps } from '../../../../../services/crawler/groups/gro
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
 import type { CrawlGap } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
 import type { Queryable } from '../../../../../shared/postgres/pool.ts';
-import type { Metrics } from '../../../../../shared/runtime/metrics.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 const signal = new AbortController().signal;

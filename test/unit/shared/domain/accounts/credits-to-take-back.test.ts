@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { creditsToTakeBack } from '../../../../../shared/domain/accounts/credits-to-take-back.ts';
-import { PACKS_FOR_SALE } from '../../../../../shared/domain/accounts/packs-for-sale.ts';
+import { creditsToTakeBack } from '../../../../../shared/domain/accounts/credits.ts';
+import { PACKS_FOR_SALE } from '../../../../../shared/domain/accounts/plans.ts';
 
 const UNTOUCHED = { charged: null, refunded: 0, isDisputed: false };
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { packForSale, PACKS_FOR_SALE } from '../../../../../shared/domain/accounts/packs-for-sale.ts';
-import { isPackPrice, planOf } from '../../../../../shared/domain/accounts/plans.ts';
+import { packForSale, PACKS_FOR_SALE, isPackPrice, planOf } from '../../../../../shared/domain/accounts/plans.ts';
 
 test.each([
   [0, 'free', 1, 200, 1, 1, 100],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { comparableHours } from '../../../../../shared/domain/spikes/comparable-hours.ts';
-import { findSpikes } from '../../../../../shared/domain/spikes/find-spikes.ts';
+import { comparableHours, findSpikes } from '../../../../../shared/domain/spikes/find-spikes.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MatchWords } from '../../../../../shared/domain/suggestions/match-words.ts';
-import { suggest } from '../../../../../shared/domain/suggestions/suggest.ts';
+import { MatchWords, suggest, variantsOf } from '../../../../../shared/domain/suggestions/suggest.ts';
 import type { ComparedTexts } from '../../../../../shared/domain/suggestions/suggest.ts';
-import { variantsOf } from '../../../../../shared/domain/suggestions/variants-of.ts';
 
 const RULE = {
   keywords: ['rust', 'e mail'],

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Post } from '../../../../../../schemas/messages/forum-post.ts';
-import { inlineText } from '../../../../../../services/api/reading/comments/inline-text.ts';
+import { inlineText, untrustedText } from '../../../../../../services/api/reading/comments/untrusted-text.ts';
 import { renderPostMarkdown } from '../../../../../../services/api/reading/comments/post-markdown.ts';
-import { untrustedText } from '../../../../../../services/api/reading/comments/untrusted-text.ts';
 import { commentOf, postOf } from '../../../../../support/samples/forum-threads.ts';
 import { hostilePost } from '../../../../../support/samples/hostile-posts.ts';
 import { expectedStructure, markdownStructure, outlineOf } from '../../../../../support/oracles/markdown-structure.ts';

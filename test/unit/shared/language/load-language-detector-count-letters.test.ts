@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countLetters } from '../../../../shared/language/count-letters.ts';
+import { countLetters } from '../../../../shared/language/load-language-detector.ts';
 
 const count = (text: string, letter: RegExp) => text.match(letter)?.length ?? 0;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backfillCredits, backfillRoom } from '../../../../shared/domain/backfill-room.ts';
+import { backfillCredits, backfillRoom } from '../../../../shared/domain/backfill-numbering.ts';
 
 const funds = { matches: 0, credits: 0, maxCredits: undefined, balance: 1_000_000 };
 

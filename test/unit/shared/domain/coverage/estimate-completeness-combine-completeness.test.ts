@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { combineCompleteness } from '../../../../../shared/domain/coverage/combine-completeness.ts';
+import { combineCompleteness } from '../../../../../shared/domain/coverage/estimate-completeness.ts';
 
 test('hours count by their comments', () => {
   const combined = combineCompleteness([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectableText } from '../../../../shared/language/detectable-text.ts';
+import { detectableText } from '../../../../shared/language/load-language-detector.ts';
 
 const words = (...texts: string[]) => detectableText(texts).split(/\s+/).join(' ');
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registrableDomain } from '../../../../../shared/domain/accounts/registrable-domain.ts';
+import { registrableDomain } from '../../../../../shared/domain/accounts/mailbox.ts';
 import { parseEmailAddress } from '../../../../../shared/domain/accounts/email-address.ts';
 
 describe('the domain that somebody registered', () => {

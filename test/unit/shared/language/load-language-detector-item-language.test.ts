@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { forumItem } from '../../../../schemas/messages/forum-item.ts';
-import { withLanguage } from '../../../../shared/language/item-language.ts';
+import { withLanguage } from '../../../../shared/language/load-language-detector.ts';
 import { commentItem } from '../../../support/samples/forum-items.ts';
 
 const comment = { ...commentItem(1, 'a body'), title: 'a title' };
