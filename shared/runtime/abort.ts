@@ -7,23 +7,6 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles when the promise does, or resolves when the signal aborts first. It leaves no listener on the signal, so it
- * may be called any number of times with a signal that lives for days.
- */
-export function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      resolve();
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', onAbort);
-    });
-  });
-}
-
-/**
  * Settles as the promise does, or rejects with the signal's reason when the signal aborts first; the work behind the
  * promise then continues unobserved.
  */
@@ -37,5 +20,12 @@ export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Prom
     promise.then(resolve, reject).finally(() => {
       signal.removeEventListener('abort', onAbort);
     });
+  });
+}
+
+/** Settles when the promise does, or resolves when the signal aborts first. It leaves no listener on the signal. */
+export async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  await rejectOnAbort(promise, signal).catch((error: unknown) => {
+    if (!signal.aborted || error !== signal.reason) throw error;
   });
 }

@@ -10,117 +10,7 @@ export class ConfigError extends Error {
 }
 
 /** The environment, parsed once. Nothing else reads the environment. */
-export interface Config {
-  http: {
-    port: number;
-    host: string;
-    /** undefined: 9464 for a full start, a free port for a joining process. */
-    metricsPort: number | undefined;
-    /** The address that the metrics listen on. */
-    metricsHost: string;
-    baseUrl: string;
-    appUrl: string;
-    dashboardUrl: string;
-    trustProxy: string | undefined;
-    /** Concurrent connections of one process. */
-    maxConnections: number;
-    /** How long a stopping API still takes requests, in milliseconds. */
-    drainMs: number;
-  };
-  /** Absolute path. */
-  dataDir: string;
-  kafka: {
-    /** host:port or user:password@host:port each; undefined: embedded. */
-    brokers: string[] | undefined;
-    topicPrefix: string;
-    security: KafkaSecurity;
-    /** Copies of each partition that topics must have; undefined: as many as there are brokers, at most 3. */
-    replication: number | undefined;
-    /** Partitions by topic, without the prefix, where they are not the declared ones. */
-    partitions: Record<string, number>;
-  };
-  /** May name several servers. */
-  postgresUrl: string | undefined;
-  /** Whether commits must wait for a standby. */
-  postgresMustBeSynchronous: boolean;
-  clickhouseUrl: string | undefined;
-  clickhouse: {
-    /** PEM file of the authorities that its certificates are checked with; undefined: those that Node.js trusts. */
-    caFile: string | undefined;
-    /** The cluster whose replicas CLICKHOUSE_URL reaches; undefined: one server. */
-    cluster: string | undefined;
-  };
-  /** Which engines this installation embeds; set by the parent process for its children. */
-  embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
-  secretKey: string | undefined;
-  /** A key that opens what was sealed before, or what other processes seal already. */
-  secretKeyPrevious: string | undefined;
-  upstream: {
-    /** undefined: the simulator. */
-    clients: { id: string; secret: string }[] | undefined;
-    url: string;
-    tokenUrl: string;
-    siteUrl: string;
-    userAgent: string;
-    /** Guaranteed shares of the forum's budget, each from 0 to 1, together at most 1. */
-    shares: { live: number; reading: number; audit: number };
-  };
-  crawlSources: string[];
-  matcher: {
-    /** Over how many groups of matchers the monitors are shared out. */
-    shards: number;
-    /** The share of this process, from 1; undefined: not said, which is enough without shards. */
-    shard: number | undefined;
-  };
-  /** Records that may wait for the matcher before a replay pauses. */
-  replayMaxLag: number;
-  simulatorRate: number;
-  recorder: {
-    /** Suppressed matches that a monitor may store per UTC day. */
-    suppressedPerDay: number;
-  };
-  webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
-  /** Where traces are sent to, and the share of them that is sampled, 0 to 1; undefined: tracing is off. */
-  tracing: { endpoint: string; ratio: number } | undefined;
-  deliverer: {
-    /** Concurrent webhook attempts of each process. */
-    attemptsAtOnce: number;
-  };
-  mail: {
-    /** undefined: mails are written to the data directory's outbox. */
-    smtpUrl: string | undefined;
-    from: string;
-  };
-  signup: {
-    enabled: boolean;
-    /** Sign-up codes that all processes together mail in any hour. */
-    perHour: number;
-    /** Sign-in codes that all processes together mail in any hour. */
-    signInPerHour: number;
-    /** Codes of each purpose that a /24 or a /64 may request in any hour. */
-    perNetwork: number;
-    /** Whether sign-up looks up the domain of an address. */
-    dnsCheck: boolean;
-  };
-  /** undefined: packs cannot be bought. */
-  payments:
-    | {
-        /** trial: the payment simulator; test: a key with which no money moves. */
-        mode: 'trial' | 'test' | 'live';
-        secretKey: string;
-        /** Secrets that events may be signed with. */
-        webhookSecrets: string[];
-        /** undefined: the payment provider's own. */
-        apiUrl: string | undefined;
-        /** Ids of prices by the price of the pack; without one the checkout names the amount. */
-        prices: Partial<Record<number, string>>;
-        automaticTax: boolean;
-      }
-    | undefined;
-  /** Whether the forum is the simulator; set by the parent process for its children. */
-  hasSimulatedForum: boolean;
-  logLevel: string;
-}
+export type Config = ReturnType<typeof toConfig>;
 
 /**
  * Parses an environment. Empty values count as unset, except CRAWL_SOURCES, where empty means no crawling.
@@ -139,42 +29,52 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   return toConfig(parsed.data);
 }
 
-function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
+function toConfig(e: z.infer<typeof ENVIRONMENT>) {
   const local = `http://localhost:${e.PORT}`;
   const withoutSlash = (value: string) => value.replace(/(?<!\/)\/+$/, '');
   return {
     http: {
       port: e.PORT,
       host: e.HOST,
+      /** undefined: 9464 for a full start, a free port for a joining process. */
       metricsPort: e.METRICS_PORT,
       metricsHost: e.METRICS_HOST,
       baseUrl: withoutSlash(e.BASE_URL ?? local),
       appUrl: withoutSlash(e.APP_URL ?? local),
       dashboardUrl: withoutSlash(e.DASHBOARD_URL ?? local),
       trustProxy: e.TRUST_PROXY,
+      /** Concurrent connections of one process. */
       maxConnections: e.HTTP_MAX_CONNECTIONS,
+      /** How long a stopping API still takes requests. */
       drainMs: e.DRAIN_SECONDS * 1_000,
     },
+    /** Absolute path. */
     dataDir: resolve(e.DATA_DIR),
     kafka: {
+      /** host:port or user:password@host:port each; undefined: embedded. */
       brokers: e.KAFKA_BROKERS?.map((broker) => broker.replace('kafka://', '')),
       topicPrefix: e.KAFKA_TOPIC_PREFIX,
       security: securityOf(e),
+      /** Copies of each partition that topics must have; undefined: as many as there are brokers, at most 3. */
       replication: e.KAFKA_REPLICATION,
+      /** By topic, without the prefix, where they are not the declared ones. */
       partitions: Object.fromEntries(e.KAFKA_PARTITIONS.map(partitionsOf)),
     },
     postgresUrl: e.DATABASE_URL,
     postgresMustBeSynchronous: e.DATABASE_SYNCHRONOUS,
     clickhouseUrl: e.CLICKHOUSE_URL,
     clickhouse: { caFile: e.CLICKHOUSE_CA_FILE, cluster: e.CLICKHOUSE_CLUSTER },
+    /** Which engines this installation embeds; set by the parent process for its children. */
     embedded: {
       kafka: e.FORUM_EMBEDDED.includes('kafka'),
       postgres: e.FORUM_EMBEDDED.includes('postgres'),
       clickhouse: e.FORUM_EMBEDDED.includes('clickhouse'),
     },
     secretKey: e.SECRET_KEY,
+    /** Opens what was sealed before, or what other processes seal already. */
     secretKeyPrevious: e.SECRET_KEY_PREVIOUS,
     upstream: {
+      /** undefined: the simulator. */
       clients: e.UPSTREAM_CLIENTS?.map((client) => {
         const colon = client.indexOf(':');
         return { id: client.slice(0, colon), secret: client.slice(colon + 1) };
@@ -183,6 +83,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       tokenUrl: e.UPSTREAM_TOKEN_URL,
       siteUrl: withoutSlash(e.UPSTREAM_SITE_URL),
       userAgent: e.UPSTREAM_USER_AGENT,
+      /** Guaranteed shares of the forum's budget, each from 0 to 1, together at most 1. */
       shares: {
         live: e.UPSTREAM_LIVE_SHARE / 100,
         reading: e.UPSTREAM_READING_SHARE / 100,
@@ -190,9 +91,12 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       },
     },
     crawlSources: e.CRAWL_SOURCES,
+    /** Groups of matchers that the monitors are shared out over, and that of this process, from 1 or undefined. */
     matcher: { shards: e.MATCHER_SHARDS, shard: e.MATCHER_SHARD },
+    /** Records that may wait for the matcher before a replay pauses. */
     replayMaxLag: e.REPLAY_MOST_LAG,
     simulatorRate: e.SIMULATOR_RATE,
+    /** undefined: tracing is off. */
     tracing:
       e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
         ? undefined
@@ -200,15 +104,20 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },
     recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
+    /** Without smtpUrl mails are written to the data directory's outbox. */
     mail: { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? `no-reply@${new URL(e.APP_URL ?? local).hostname}` },
     signup: {
       enabled: e.AGENT_SIGNUP,
+      /** Codes that all processes together mail in any hour. */
       perHour: e.AGENT_SIGNUP_PER_HOUR,
       signInPerHour: e.SIGN_IN_PER_HOUR,
+      /** Codes of each purpose that a /24 or a /64 may request in any hour. */
       perNetwork: e.CODES_PER_NETWORK,
       dnsCheck: e.SIGNUP_DNS_CHECK,
     },
+    /** undefined: packs cannot be bought. */
     payments: paymentsOf(e),
+    /** Set by the parent process for its children. */
     hasSimulatedForum: e.FORUM_SIMULATED.includes('forum'),
     logLevel: e.LOG_LEVEL,
   };
@@ -226,17 +135,23 @@ function securityOf(e: z.infer<typeof ENVIRONMENT>): KafkaSecurity {
   return { mechanism: e.KAFKA_SASL_MECHANISM, tls: e.KAFKA_TLS ? { caFile, certificateFile, keyFile } : undefined };
 }
 
-function paymentsOf(e: z.infer<typeof ENVIRONMENT>): Config['payments'] {
+function paymentsOf(e: z.infer<typeof ENVIRONMENT>) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets } = e;
   if (secretKey === undefined || webhookSecrets === undefined) return undefined;
   const keyMode = /^.._live_/.test(secretKey) ? 'live' : 'test';
-  const prices = { 9: e.STRIPE_PRICE_9, 29: e.STRIPE_PRICE_29, 79: e.STRIPE_PRICE_79 };
+  /** trial: the payment simulator; test: a key with which no money moves. */
+  const mode: 'trial' | 'test' | 'live' = e.FORUM_SIMULATED.includes('payments') ? 'trial' : keyMode;
+  const given = { 9: e.STRIPE_PRICE_9, 29: e.STRIPE_PRICE_29, 79: e.STRIPE_PRICE_79 };
+  /** Ids of prices by the price of the pack; without one the checkout names the amount. */
+  const prices: Partial<Record<number, string>> = Object.fromEntries(
+    Object.entries(given).filter(([, price]) => price !== undefined),
+  );
   return {
-    mode: e.FORUM_SIMULATED.includes('payments') ? 'trial' : keyMode,
+    mode,
     secretKey,
     webhookSecrets,
     apiUrl: e.STRIPE_API_URL,
-    prices: Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)),
+    prices,
     automaticTax: e.STRIPE_AUTOMATIC_TAX,
   };
 }
