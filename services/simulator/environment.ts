@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
 import type { Omissions } from './timeline/timeline.ts';
 
+/** The share of ids that never appear. */
+const HOLES = 0.02;
 const number = z.coerce.number();
 const share = number.min(0).max(0.9);
 /** Milliseconds: a range such as `300-600`, or one number. */
@@ -31,12 +33,9 @@ const schema = z.object({
   SIMULATOR_EMITTED_LOG: z.string().min(1).optional(),
   SIMULATOR_COMMENT_IDS: z.enum(['sequential', 'random']).default('sequential'),
   SIMULATOR_CALLS_PER_10MIN: number.int().min(1).default(6000),
-  SIMULATOR_WINDOW_SECONDS: number.min(1).max(600).default(600),
   SIMULATOR_COUNT: number.int().min(0).optional(),
   SIMULATOR_LATE: share.default(0.005),
-  SIMULATOR_HOLES: share.default(0.02),
   SIMULATOR_HISTORY: number.int().min(0).max(1_000_000).default(2000),
-  SIMULATOR_CLIENTS: z.string().default(''),
   SIMULATOR_LATENCY_MS: latency.default({ minMs: 0, maxMs: 0 }),
   SIMULATOR_COMMUNITIES: number.int().min(0).max(1_000_000).default(0),
   SIMULATOR_LATE_SECONDS: number.min(2).max(600).optional(),
@@ -44,7 +43,6 @@ const schema = z.object({
   SIMULATOR_DROP_ALL: shareBeyond.optional(),
   SIMULATOR_OUTSIDE_ALL: share.default(0),
   SIMULATOR_THREAD_ONLY: share.default(0),
-  SIMULATOR_HIDDEN: share.default(0),
   SIMULATOR_PAYMENTS_KEY: z.string().optional(),
   SIMULATOR_PAYMENTS_SECRET: z.string().optional(),
   SIMULATOR_PAYMENTS_WEBHOOK: z.url().optional(),
@@ -54,9 +52,9 @@ type Settings = z.infer<typeof schema>;
 
 function omissionsOf(settings: Settings): Omissions | undefined {
   const { SIMULATOR_DROP_ALL: drop_all, SIMULATOR_OUTSIDE_ALL: outside_all } = settings;
-  const { SIMULATOR_THREAD_ONLY: thread_only, SIMULATOR_HIDDEN: hidden } = settings;
-  if (drop_all === undefined && outside_all + thread_only + hidden === 0) return undefined;
-  return { drop_all, outside_all, thread_only, hidden };
+  const { SIMULATOR_THREAD_ONLY: thread_only } = settings;
+  if (drop_all === undefined && outside_all + thread_only === 0) return undefined;
+  return { drop_all, outside_all, thread_only };
 }
 
 function paymentsOf(e: Settings): PaymentSimulatorOptions | undefined {
@@ -74,7 +72,6 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
   const parsed = schema.safeParse(set);
   if (!parsed.success) throw new Error(`simulator settings:\n${z.prettifyError(parsed.error)}`);
   const e = parsed.data;
-  const pairs = e.SIMULATOR_CLIENTS.split(',').filter((pair) => pair !== '');
   return {
     host: e.SIMULATOR_HOST,
     port: e.SIMULATOR_PORT,
@@ -85,7 +82,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
       seed: e.SIMULATOR_SEED,
       rate: e.SIMULATOR_RATE,
       ids: e.SIMULATOR_COMMENT_IDS,
-      holes: e.SIMULATOR_HOLES,
+      holes: HOLES,
       late: e.SIMULATOR_LATE,
       history: e.SIMULATOR_HISTORY,
       count: e.SIMULATOR_COUNT,
@@ -97,9 +94,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
     },
     access: {
       seed: e.SIMULATOR_SEED,
-      callsPerWindow: Math.max(1, Math.round((e.SIMULATOR_CALLS_PER_10MIN * e.SIMULATOR_WINDOW_SECONDS) / 600)),
-      windowMs: e.SIMULATOR_WINDOW_SECONDS * 1000,
-      clients: new Map(pairs.map((pair) => [pair.split(':')[0]!, pair.slice(pair.indexOf(':') + 1)])),
+      callsPerWindow: e.SIMULATOR_CALLS_PER_10MIN,
     },
   };
 }

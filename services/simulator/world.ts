@@ -6,7 +6,6 @@ import { EmittedLog } from './timeline/emitted-log.ts';
 import type { CommentIds } from './timeline/numbering.ts';
 import { BLOCK } from './timeline/numbering.ts';
 import { Position } from './timeline/position.ts';
-import { Removals } from './timeline/removals.ts';
 import { RecentIndex } from './timeline/recent-index.ts';
 import { KEPT_POSTS, keptPostsAt, Threads } from './content/threads.ts';
 import type { Omissions, Run } from './timeline/timeline.ts';
@@ -41,7 +40,6 @@ export interface World {
   timeline: Timeline;
   threads: Threads;
   communities: CommunityDirectory;
-  removals: Removals;
   catalog: Catalog;
   index: RecentIndex;
   emission: Emission;
@@ -89,8 +87,7 @@ export function openWorld(options: WorldOptions, now: () => number): World {
   runs.push({ first, end: null, at: now(), rate, ids, holes, late, ...harder });
   position.reserve(first);
   const emission = new Emission({ timeline, position, catalog, index, log, directory: join(directory), now, count });
-  const removals = Removals.open(directory);
-  return { timeline, threads, communities, catalog, index, emission, removals, now };
+  return { timeline, threads, communities, catalog, index, emission, now };
 }
 
 function historyRun(options: WorldOptions, now: number): Run {

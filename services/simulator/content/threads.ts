@@ -95,12 +95,12 @@ export class Threads {
     else this.kept.set(post, [k]);
   }
 
-  /** Counts a comment that clients can see from now on, or that is shown nowhere but counted. */
+  /** Counts a comment that clients can see from now on. */
   becameVisible(k: number): void {
     this.counts.add(this.postOf(k));
   }
 
-  /** How many comments of the post became visible, including those that are shown nowhere. */
+  /** How many comments of the post became visible. */
   visibleCount(post: number, now: number): number {
     return this.counts.of(post, () => this.commentsOf(post).filter((k) => this.timeline.visibleAt(k) <= now).length);
   }
@@ -156,9 +156,7 @@ export class Threads {
     if (chain ? choice < CHAIN_REPLY_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
     else if (choice < REPLY_TO_LAST_SHARE + TOP_LEVEL_SHARE || chain) return postSlot;
     else parent = thread[random.below(rank)]!;
-    const isSeen =
-      this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! && this.timeline.shownInAll(parent) !== 'nowhere';
-    return isSeen ? parent : postSlot;
+    return this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! ? parent : postSlot;
   }
 }
 

@@ -7,7 +7,6 @@ import { faultSchema } from './faults.ts';
 import type { Faults } from './faults.ts';
 import { oddShapeSchema } from './odd-shapes.ts';
 import type { OddShapes } from './odd-shapes.ts';
-import { shownRoute } from './shown-route.ts';
 import { slotOfPost } from '../timeline/numbering.ts';
 import { permalinkOf } from '../render/render-post.ts';
 import type { World } from '../world.ts';
@@ -24,13 +23,11 @@ const emitSchema = z.strictObject({
   parent: z.string().optional(),
   /** The creation time that answers state, in seconds since 1970, if it is not the present. */
   created_utc: z.number().optional(),
-  shown: z.enum(['all', 'community', 'thread', 'nowhere']).optional(),
-  /** An unknown shape of the item from its first answer on, see POST /simulator/shapes. */
+  /** An unknown shape of the item from its first answer on. */
   shape: oddShapeSchema.omit({ name: true }).optional(),
 });
 
 const rateSchema = z.strictObject({ rate: z.number().min(0).max(20_000) });
-const removeSchema = z.strictObject({ name: z.string(), how: z.enum(['removed', 'deleted']).default('removed') });
 
 export interface ControlDeps {
   world: World;
@@ -42,28 +39,22 @@ export interface ControlDeps {
 export interface ControlRequest {
   method: string;
   path: string;
-  query: URLSearchParams;
   /** The JSON of the body. */
   body: unknown;
 }
 
 /** Routes under /simulator/, for tests and demonstrations. They need no token, count no call and ignore faults. */
-export function controlRoute(deps: ControlDeps, { method, path, query, body }: ControlRequest): Answer {
+export function controlRoute(deps: ControlDeps, { method, path, body }: ControlRequest): Answer {
   const { world } = deps;
   switch (`${method} ${path}`) {
     case 'GET /simulator/stats':
       return ok(stats(world));
-    case 'GET /simulator/shown':
-      return shownRoute(world, query);
     case 'POST /simulator/emit':
       return emitRoute(deps, body);
-    case 'POST /simulator/remove':
-      return removeRoute(world, body);
     case 'POST /simulator/rate':
       return rateRoute(world, body);
   }
   if (path === '/simulator/faults') return faultsRoute(deps, method, body);
-  if (path === '/simulator/shapes') return shapesRoute(deps, method, body);
   return refused(404, 'no such control route');
 }
 
@@ -77,27 +68,6 @@ function faultsRoute({ world, faults, access }: ControlDeps, method: string, bod
     else faults.add(fault.data, now);
   } else if (method !== 'GET') return refused(405, 'GET, POST or DELETE');
   return ok({ faults: faults.list(now) });
-}
-
-function shapesRoute({ oddShapes }: ControlDeps, method: string, body: unknown): Answer {
-  if (method === 'DELETE') oddShapes.clear();
-  else if (method === 'POST') {
-    const shape = oddShapeSchema.safeParse(body);
-    if (!shape.success) return refused(400, z.prettifyError(shape.error));
-    oddShapes.add(shape.data);
-  } else if (method !== 'GET') return refused(405, 'GET, POST or DELETE');
-  return ok({ shapes: oddShapes.list() });
-}
-
-/** Removes a visible item at once: its text goes, and its author if the author deleted it. */
-function removeRoute(world: World, body: unknown): Answer {
-  const parsed = removeSchema.safeParse(body);
-  if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
-  const { name, how } = parsed.data;
-  const k = world.timeline.find(name, world.now());
-  if (k === undefined) return refused(404, `no visible item ${name}`);
-  world.removals.add(k, how);
-  return ok({ name, how });
 }
 
 function rateRoute(world: World, body: unknown): Answer {
@@ -137,9 +107,9 @@ function emitRoute({ world, oddShapes }: ControlDeps, body: unknown): Answer {
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
   const item = parsed.data.kind === 'post' ? newPost(world, parsed.data) : newComment(world, parsed.data);
   if (typeof item === 'string') return refused(400, item);
-  const { created_utc, shown, shape } = parsed.data;
+  const { created_utc, shape } = parsed.data;
   const created = created_utc === undefined ? {} : { created: created_utc * 1000 };
-  const k = world.emission.inject({ ...item, ...created, ...(shown && { shown }) });
+  const k = world.emission.inject({ ...item, ...created });
   if (shape) oddShapes.add({ ...shape, name: world.timeline.nameOf(k) });
   return ok(emitted(world, k));
 }

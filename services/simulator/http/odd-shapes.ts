@@ -20,14 +20,6 @@ export class OddShapes {
     this.shapes.set(shape.name, shape);
   }
 
-  clear(): void {
-    this.shapes.clear();
-  }
-
-  list(): OddShape[] {
-    return [...this.shapes.values()];
-  }
-
   /** Changes the items in the body of an answer, at any depth. */
   apply(body: unknown): void {
     if (this.shapes.size === 0 || typeof body !== 'object' || body === null) return;

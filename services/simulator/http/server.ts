@@ -93,7 +93,7 @@ function controlAnswer(
   { method, url, body }: { method: string; url: URL; body: string },
 ): Answer {
   if (headers.origin !== undefined) return failure(403);
-  return controlRoute(deps, { method, path: url.pathname, query: url.searchParams, body: parseJson(body) });
+  return controlRoute(deps, { method, path: url.pathname, body: parseJson(body) });
 }
 
 interface ParsedRequest {

@@ -31,7 +31,7 @@ export class CommentTree {
     this.now = now;
     this.sort = sort;
     for (const k of world.threads.commentsOf(post.number)) {
-      if (world.timeline.visibleAt(k) > now || world.timeline.shownInAll(k) === 'nowhere') continue;
+      if (world.timeline.visibleAt(k) > now) continue;
       const parent = world.threads.parentOf(k);
       const siblings = this.children.get(parent);
       if (siblings) siblings.push(k);

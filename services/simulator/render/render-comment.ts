@@ -2,7 +2,6 @@ import { accountId } from '../content/authors.ts';
 import { communityFields, commentCount, editedAt, removalOf, permalinkOf, scoreAt, SITE } from './render-post.ts';
 import type { Thing } from './render-post.ts';
 import { toHtml } from './rendered-text.ts';
-import { BOTH, COMMENT_ONLY } from './constant-fields.ts';
 import type { World } from '../world.ts';
 
 const SCORE_HIDDEN_MS = 15 * 60_000;
@@ -16,7 +15,7 @@ export function renderComment(world: World, k: number, now: number, depth?: numb
   const { post, author, body: written, lifecycle } = comment;
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const removal = removalOf(world, comment, age);
+  const removal = removalOf(comment, age);
   const edited = editedAt(lifecycle, createdAt, now);
   const body = removal === 'none' ? (edited === false ? written : `${written}\n\nEdit: wording.`) : `[${removal}]`;
   const hidden = age < SCORE_HIDDEN_MS && post.number % 3 === 0;
@@ -25,8 +24,6 @@ export function renderComment(world: World, k: number, now: number, depth?: numb
   const fields: Record<string, unknown> = communityFields(post);
   delete fields.subreddit_subscribers;
   const data: Record<string, unknown> = {
-    ...BOTH,
-    ...COMMENT_ONLY,
     ...fields,
     ...(removal === 'none'
       ? { author, author_fullname: `t2_${accountId(timeline.seed, author)}` }
@@ -43,6 +40,10 @@ export function renderComment(world: World, k: number, now: number, depth?: numb
     score,
     ups: score,
     score_hidden: hidden,
+    controversiality: 0,
+    stickied: false,
+    locked: false,
+    archived: false,
     is_submitter: removal === 'none' && author === post.author,
     distinguished: author === 'AutoModerator' ? 'moderator' : null,
     permalink: permalinkOf(world, post) + timeline.idOf(k) + '/',

@@ -3,7 +3,6 @@ import type { Comment, Lifecycle, Post } from '../content/catalog.ts';
 import { SeededRandom, PURPOSE } from '../content/seeded-random.ts';
 import { mediaFields } from '../content/media.ts';
 import { selfTextHtml } from './rendered-text.ts';
-import { BOTH, POST_ONLY } from './constant-fields.ts';
 import type { World } from '../world.ts';
 
 export interface Thing {
@@ -24,17 +23,14 @@ export function permalinkOf(world: World, post: Post): string {
   return `/r/${post.community.name}/comments/${world.timeline.idOf(post.k)}/${post.slug}/`;
 }
 
-/** The number of comments of the post that became visible, including those that no answer shows. */
+/** The number of comments of the post that became visible. */
 export function commentCount(world: World, post: Post, now: number): number {
   return world.threads.visibleCount(post.number, now);
 }
 
 type Removal = 'none' | 'removed' | 'deleted';
 
-/** Whether the item is removed at `now`: by its own lifecycle, or since a control request. */
-export function removalOf(world: World, { k, lifecycle }: Post | Comment, age: number): Removal {
-  const forced = world.removals.of(k);
-  if (forced) return forced;
+export function removalOf({ lifecycle }: Post | Comment, age: number): Removal {
   if (lifecycle.removedAtOnce || age >= lifecycle.removedAfter) return 'removed';
   return age >= lifecycle.deletedAfter ? 'deleted' : 'none';
 }
@@ -81,13 +77,11 @@ export function renderPost(world: World, k: number, now: number, nested = false)
   const post = catalog.post(k);
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const removal = removalOf(world, post, age);
+  const removal = removalOf(post, age);
   const score = scoreAt(post.lifecycle, age);
   const permalink = permalinkOf(world, post);
   const isSelf = post.form === 'self' || post.form === 'poll';
   const data: Record<string, unknown> = {
-    ...BOTH,
-    ...POST_ONLY,
     ...communityFields(post),
     ...authorFields(world, post, removal),
     id: timeline.idOf(k),
@@ -109,6 +103,9 @@ export function renderPost(world: World, k: number, now: number, nested = false)
     num_crossposts: 0,
     thumbnail: post.over18 ? 'nsfw' : isSelf ? 'self' : 'default',
     stickied: false,
+    locked: false,
+    archived: false,
+    is_video: false,
     distinguished: post.author === 'AutoModerator' ? 'moderator' : null,
     ...flairFields(world, post),
     ...(removal === 'removed' && post.form === 'gallery'

@@ -148,8 +148,8 @@ export function logLineOf(deps: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: n
   const { timeline, catalog } = deps;
   const when = { k, name: timeline.nameOf(k), at: timeline.emittedAt(k), visible_at: timeline.visibleAt(k) };
   const injected = timeline.injected.has(k);
-  // Only a run that leaves something out, or an injected item with its own setting, needs to say so.
-  const shown = timeline.omissionsOf(k) || timeline.injected.get(k)?.shown ? { shown: catalog.shownOf(k) } : {};
+  // Only a run that leaves something out needs to say so.
+  const shown = timeline.omissionsOf(k) ? { shown: catalog.shownOf(k) } : {};
   if (timeline.item(k).kind === 'post') {
     const { community, author, title, selftext: text, over18: over_18 } = catalog.post(k);
     return { ...when, kind: 'post', subreddit: community.name, author, title, text, over_18, injected, ...shown };

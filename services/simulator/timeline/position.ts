@@ -26,7 +26,6 @@ const runSchema = z.object({
       drop_all: z.object({ share: z.number(), above: z.number() }).optional(),
       outside_all: z.number().optional(),
       thread_only: z.number().optional(),
-      hidden: z.number().optional(),
     })
     .optional(),
 });

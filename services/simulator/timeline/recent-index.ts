@@ -82,7 +82,7 @@ export class RecentIndex {
     const kind = timeline.item(k).kind;
     if (kind === 'comment') threads.becameVisible(k);
     const shown = shownOf(k);
-    if (shown === 'thread' || shown === 'nowhere') return;
+    if (shown === 'thread') return;
     const { community, author } = attributes(k);
     const key = lateDeep ? k : visibleAt;
     if (shown === 'all') this.listOf(kind, 'all', LISTING_DEPTH).add(k, key);

@@ -32,12 +32,10 @@ export interface Omissions {
   outside_all?: number | undefined;
   /** The share that only /api/info and the thread show. */
   thread_only?: number | undefined;
-  /** The share that no answer shows, but num_comments counts. */
-  hidden?: number | undefined;
 }
 
-/** The widest place that shows an item: /r/all, its community and its author, its thread, or none. */
-export type Shown = 'all' | 'community' | 'thread' | 'nowhere';
+/** The widest place that shows an item: /r/all, its community and its author, or its thread. */
+export type Shown = 'all' | 'community' | 'thread';
 
 /** An item injected through the control route. It replaces the content of slot k. */
 export interface Injected {
@@ -56,8 +54,6 @@ export interface Injected {
   parent: number | null;
   /** The creation time that answers state, in milliseconds since 1970, if it is not `at`. */
   created?: number | undefined;
-  /** Default: all. */
-  shown?: Shown | undefined;
 }
 
 const DEFAULT_LATE_SECONDS = 20;
@@ -151,14 +147,10 @@ export class Timeline {
 
   /** Where the item can be seen if its community is in /r/all. Posts are seen everywhere. */
   shownInAll(k: number): Shown {
-    const injected = this.injected.get(k);
-    if (injected) return injected.shown ?? 'all';
-    const run = this.runOf(k);
+    const run = this.injected.has(k) ? undefined : this.runOf(k);
     if (!run?.omissions || this.item(k).kind === 'post') return 'all';
-    const { hidden = 0, thread_only = 0, drop_all } = run.omissions;
-    const drawn = roll(this.seed, k, PURPOSE.omitted);
-    if (drawn < hidden) return 'nowhere';
-    if (drawn < hidden + thread_only) return 'thread';
+    const { thread_only = 0, drop_all } = run.omissions;
+    if (roll(this.seed, k, PURPOSE.omitted) < thread_only) return 'thread';
     if (!drop_all) return 'all';
     const beyond = Math.max(0, 1 - drop_all.above / (run.rate * COMMENT_SHARE * (1 - run.holes)));
     return roll(this.seed, k, PURPOSE.dropped) < drop_all.share * beyond ? 'community' : 'all';
@@ -180,7 +172,7 @@ export class Timeline {
   /** The slot of a fullname; undefined if no item with this name is visible at `now`. */
   find(name: string, now: number): number | undefined {
     const slot = slotOfName(this.seed, name);
-    if (!slot || this.visibleAt(slot.k) > now || this.shownInAll(slot.k) === 'nowhere') return undefined;
+    if (!slot || this.visibleAt(slot.k) > now) return undefined;
     return name.startsWith('t3_') || slot.ids === this.idsAt(slot.k) ? slot.k : undefined;
   }
 

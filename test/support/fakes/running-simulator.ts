@@ -29,7 +29,7 @@ export class RunningSimulator {
     const directory = mkdtempSync(join(tmpdir(), 'simulator-http-'));
     const rest = { holes: 0.02, late: 0, history: 30_000, count: undefined, emittedLog: undefined };
     const world = { directory, seed: 1, rate: 50, ids: 'sequential' as const, ...rest, ...change };
-    const access = { seed: 1, callsPerWindow: 100_000, windowMs: 600_000, clients: new Map<string, string>() };
+    const access = { seed: 1, callsPerWindow: 100_000 };
     const clock = { now: () => Date.UTC(2026, 0, 5) };
     const started = await startSimulator({ port: 0, world, access }, () => clock.now(), false);
     const simulator = new RunningSimulator(started, directory);

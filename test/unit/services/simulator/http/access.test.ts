@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Access } from '../../../../../services/simulator/http/access.ts';
 
-const createAccess = () => new Access({ seed: 1, callsPerWindow: 2, windowMs: 600_000, clients: new Map() });
+const createAccess = () => new Access({ seed: 1, callsPerWindow: 2 });
 const BASIC = `Basic ${btoa('a:b')}`;
 
 test('only a client with credentials gets a token, and only a token opens the forum', () => {

@@ -80,7 +80,7 @@ describe('simulator injection', () => {
   });
 
   test('keeps what a run left out, and how late its items were, under other settings of the next run', () => {
-    const omissions = { drop_all: { share: 0.5, above: 10 }, thread_only: 0.1, hidden: 0.1 };
+    const omissions = { drop_all: { share: 0.5, above: 10 }, thread_only: 0.1 };
     const world = open({ omissions, lateSeconds: 300, communities: 50 });
     run(world, 5);
     const end = world.timeline.frontier;
@@ -89,7 +89,7 @@ describe('simulator injection', () => {
     run(later, 5);
     const shown = (from: number, to: number): Set<string> =>
       new Set(Array.from({ length: to - from }, (_, i) => later.catalog.shownOf(from + i)));
-    expect(shown(200, end)).toEqual(new Set(['all', 'community', 'thread', 'nowhere']));
+    expect(shown(200, end)).toEqual(new Set(['all', 'community', 'thread']));
     expect(shown(end, later.timeline.frontier)).toEqual(new Set(['all']));
     for (let k = 200; k < end; k++) {
       expect(later.catalog.shownOf(k)).toBe(world.catalog.shownOf(k));
