@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { AccessOptions } from './http/access.ts';
 import { Access } from './http/access.ts';
-import { Faults } from './http/faults.ts';
-import { OddShapes } from './http/odd-shapes.ts';
+import { Faults, OddShapes } from './http/control-routes.ts';
 import { PaymentSimulator } from './payments/payment-simulator.ts';
 import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
 import { requestListener } from './http/server.ts';
@@ -21,7 +20,7 @@ const KEEP_ALIVE_MS = 60_000;
 
 const NO_LATENCY: Latency = { minMs: 0, maxMs: 0 };
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** Default: loopback. Its control routes have no password, so another host is for closed networks only. */
   host?: string;
   port: number;

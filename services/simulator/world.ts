@@ -2,14 +2,11 @@ import { join } from 'node:path';
 import { Catalog } from './content/catalog.ts';
 import { CommunityDirectory } from './content/community-directory.ts';
 import { logLineOf, Emission, readInjected } from './timeline/emission.ts';
-import { EmittedLog } from './timeline/emitted-log.ts';
-import type { CommentIds } from './timeline/numbering.ts';
-import { BLOCK } from './timeline/numbering.ts';
-import { Position } from './timeline/position.ts';
+import { EmittedLog, Position } from './timeline/position.ts';
+import type { CommentIds, Omissions, Run } from './timeline/timeline.ts';
+import { BLOCK, Timeline } from './timeline/timeline.ts';
 import { RecentIndex } from './timeline/recent-index.ts';
 import { KEPT_POSTS, keptPostsAt, Threads } from './content/threads.ts';
-import type { Omissions, Run } from './timeline/timeline.ts';
-import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
 /** Ten minutes: monitors accept items up to five minutes older than themselves, and must not match the history. */

@@ -48,7 +48,7 @@ export function everyAuthor(seed: number): Map<string, string> {
   return new Map([...names, ...SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));
 }
 
-export type AccountStatus = 'good' | 'suspended' | 'shadow-banned';
+type AccountStatus = 'good' | 'suspended' | 'shadow-banned';
 
 export function accountStatusOf(seed: number, name: string): AccountStatus {
   if (SHADOW_BANNED.has(name)) return 'shadow-banned';

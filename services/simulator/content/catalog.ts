@@ -1,11 +1,10 @@
-import type { Community } from './communities.ts';
-import type { CommunityDirectory } from './community-directory.ts';
+import type { Community, CommunityDirectory } from './community-directory.ts';
 import { authorOf } from './authors.ts';
-import { BoundedCache } from '../bounded-cache.ts';
+import { BoundedCache } from './threads.ts';
 import { SeededRandom, PURPOSE } from './seeded-random.ts';
-import { slotOfPost } from '../timeline/numbering.ts';
+import { slotOfPost } from '../timeline/timeline.ts';
 import { commentText, postText, postTitle } from './prose.ts';
-import { slugOf } from '../render/rendered-text.ts';
+import { slugOf } from '../render/render-post.ts';
 import type { Threads } from './threads.ts';
 import type { Shown, Timeline } from '../timeline/timeline.ts';
 
@@ -13,7 +12,7 @@ const POSTS_KEPT = 4096;
 const COMMENTS_KEPT = 8192;
 const MINUTE = 60_000;
 
-export type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'crosspost';
+type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'crosspost';
 
 /** How an item changes as it ages. Ages are in milliseconds; Infinity means never. */
 export interface Lifecycle {

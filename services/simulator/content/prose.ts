@@ -1,8 +1,18 @@
-import type { Community, Language } from './communities.ts';
+import type { Community, Language } from './community-directory.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { BODY_SENTENCES, COMMENT_SENTENCES, TITLES } from './sentences.ts';
-import { PHRASEBOOKS } from './sentences-in-other-languages.ts';
-import { DECOYS, PLACES, SHAPES, THINGS, TIMES, WATCHED_SENTENCES, WATCHED_WORDS } from './vocabulary.ts';
+import {
+  BODY_SENTENCES,
+  COMMENT_SENTENCES,
+  TITLES,
+  PHRASEBOOKS,
+  DECOYS,
+  PLACES,
+  SHAPES,
+  THINGS,
+  TIMES,
+  WATCHED_SENTENCES,
+  WATCHED_WORDS,
+} from './sentences.ts';
 
 /**
  * The share of English texts that contain a given watched word. About nine in ten texts are English: 2 % of all texts.

@@ -1,7 +1,5 @@
-import { BoundedCache } from '../bounded-cache.ts';
-import { CommentCounts } from './comment-counts.ts';
 import { SeededRandom, PURPOSE, roll } from './seeded-random.ts';
-import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
+import { BLOCK, slotOfPost } from '../timeline/timeline.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 
 /**
@@ -170,4 +168,67 @@ function rankIn(sorted: readonly number[], k: number): number {
     else high = middle;
   }
   return low;
+}
+
+const OLDER_KEPT = 65_536;
+const FIRST_CAPACITY = 1024;
+
+/**
+ * How many comments of each post became visible. Posts from `first` on are counted from their first comment; the count
+ * of an older post is made when it is asked for.
+ */
+class CommentCounts {
+  private readonly first: number;
+  private counts = new Uint32Array(FIRST_CAPACITY);
+  private readonly older = new BoundedCache<number>(OLDER_KEPT);
+
+  constructor(first: number) {
+    this.first = first;
+  }
+
+  add(post: number): void {
+    const place = post - this.first;
+    if (place < 0) {
+      this.older.delete(post);
+      return;
+    }
+    if (place >= this.counts.length) {
+      const grown = new Uint32Array(Math.max(place + 1, 2 * this.counts.length));
+      grown.set(this.counts);
+      this.counts = grown;
+    }
+    this.counts[place]! += 1;
+  }
+
+  of(post: number, count: () => number): number {
+    if (post >= this.first) return this.counts[post - this.first] ?? 0;
+    const known = this.older.get(post);
+    if (known !== undefined) return known;
+    const counted = count();
+    this.older.set(post, counted);
+    return counted;
+  }
+}
+
+/** Drops the oldest entry when it is full. For immutable content that can be computed again. */
+export class BoundedCache<T> {
+  private readonly entries = new Map<number, T>();
+  private readonly size: number;
+
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  get(key: number): T | undefined {
+    return this.entries.get(key);
+  }
+
+  set(key: number, value: T): void {
+    if (this.entries.size >= this.size) this.entries.delete(this.entries.keys().next().value!);
+    this.entries.set(key, value);
+  }
+
+  delete(key: number): void {
+    this.entries.delete(key);
+  }
 }

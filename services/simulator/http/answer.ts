@@ -1,3 +1,5 @@
+import type { World } from '../world.ts';
+
 /** The response of a route. An object is sent as JSON, a string unchanged. */
 export interface Answer {
   status: number;
@@ -33,4 +35,17 @@ export function redirect(status: number, location: string): Answer {
 export function page(status: number, title: string, headers: Record<string, string> = {}): Answer {
   const body = `<!doctype html>\n<html>\n  <head><title>${title}</title></head>\n  <body><h1>${title}</h1></body>\n</html>\n`;
   return { status, body, headers: { 'content-type': 'text/html; charset=UTF-8', ...headers } };
+}
+
+/** The parts of a request that routes use. GET and POST parameters are merged. */
+export interface RouteRequest {
+  world: World;
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  /** The length of the URL as sent. */
+  urlLength: number;
+  now: number;
+  /** Listings are this much older than `now`. */
+  staleMs: number;
 }

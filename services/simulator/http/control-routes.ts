@@ -2,14 +2,139 @@ import { z } from 'zod';
 import type { Access } from './access.ts';
 import type { Answer } from './answer.ts';
 import { ok } from './answer.ts';
-import { isReadable } from '../content/communities.ts';
-import { faultSchema } from './faults.ts';
-import type { Faults } from './faults.ts';
-import { oddShapeSchema } from './odd-shapes.ts';
-import type { OddShapes } from './odd-shapes.ts';
-import { slotOfPost } from '../timeline/numbering.ts';
+import { isReadable } from '../content/community-directory.ts';
+import { slotOfPost } from '../timeline/timeline.ts';
 import { permalinkOf } from '../render/render-post.ts';
 import type { World } from '../world.ts';
+import type { Thing } from '../render/render-post.ts';
+
+const faultSchema = z.strictObject({
+  kind: z.enum([
+    'outage',
+    '429',
+    'html403',
+    'slow',
+    'truncated',
+    '5xx',
+    'expired-tokens',
+    'stale',
+    'duplicates',
+    'more',
+  ]),
+  /**
+   * The fault ends after `seconds` or after `count` requests, whichever comes first. Without both, only DELETE ends it.
+   */
+  seconds: z.number().positive().optional(),
+  count: z.int().positive().optional(),
+  /** Affects only paths with this prefix, including the token endpoint's. */
+  path: z.string().startsWith('/').optional(),
+  /** 429: the Retry-After header, in seconds. */
+  retry_after: z.number().min(0).default(5),
+  /** slow: the delay of a response. */
+  delay_ms: z.int().min(0).max(120_000).default(12_000),
+  /** stale: how old the listing is. */
+  age_ms: z.int().min(1).max(3_600_000).default(10_000),
+  /** 5xx: the status. */
+  status: z.int().min(500).max(599).default(503),
+});
+
+export type Fault = z.infer<typeof faultSchema>;
+
+interface Active {
+  fault: Fault;
+  until: number;
+  left: number;
+}
+
+/** The active faults. */
+export class Faults {
+  private active: Active[] = [];
+
+  add(fault: Fault, now: number): void {
+    const until = fault.seconds === undefined ? Infinity : now + fault.seconds * 1000;
+    this.active.push({ fault, until, left: fault.count ?? Infinity });
+  }
+
+  clear(): void {
+    this.active = [];
+  }
+
+  list(now: number): object[] {
+    this.prune(now);
+    return this.active.map(({ fault, until, left }) => ({
+      ...fault,
+      seconds_left: until === Infinity ? null : (until - now) / 1000,
+      count_left: left === Infinity ? null : left,
+    }));
+  }
+
+  private prune(now: number): void {
+    this.active = this.active.filter((entry) => entry.until > now && entry.left > 0);
+  }
+
+  /** Returns the oldest fault that applies to this path, and counts this request against it. */
+  take(path: string, now: number): Fault | undefined {
+    this.prune(now);
+    const entry = this.active.find(({ fault }) => path.startsWith(fault.path ?? '/'));
+    if (entry) entry.left--;
+    return entry?.fault;
+  }
+}
+
+const oddShapeSchema = z.strictObject({
+  /** The fullname of the item. */
+  name: z.string().regex(/^t[13]_[0-9a-z]{1,13}$/),
+  /** The field that gets the value. */
+  field: z.string().min(1),
+  /** Any JSON; left out: the field is missing. */
+  value: z.unknown().optional(),
+});
+
+type OddShape = z.infer<typeof oddShapeSchema>;
+
+/** Items that every answer shows with an unknown shape: one of their fields has another value or is missing. */
+export class OddShapes {
+  private readonly shapes = new Map<string, OddShape>();
+
+  add(shape: OddShape): void {
+    this.shapes.set(shape.name, shape);
+  }
+
+  /** Changes the items in the body of an answer, at any depth. */
+  apply(body: unknown): void {
+    if (this.shapes.size === 0 || typeof body !== 'object' || body === null) return;
+    for (const part of Object.values(body)) this.apply(part);
+    const { name } = body as { name?: unknown };
+    const shape = typeof name === 'string' && 'created_utc' in body ? this.shapes.get(name) : undefined;
+    if (shape) Object.assign(body, { [shape.field]: shape.value });
+  }
+}
+
+interface ListingBody {
+  kind: 'Listing';
+  data: { children: Thing[]; after: string | null };
+}
+
+function isFlatListing(body: unknown): body is ListingBody {
+  return typeof body === 'object' && body !== null && (body as { kind?: unknown }).kind === 'Listing';
+}
+
+/** Repeats every third child directly, and the first one at the end. Leaves other answers as they are. */
+export function duplicateChildren(body: unknown): void {
+  if (!isFlatListing(body)) return;
+  const { children } = body.data;
+  const repeated = children.flatMap((child, index) => (index % 3 === 0 ? [child, child] : [child]));
+  body.data.children = [...repeated, ...children.slice(0, 1)];
+}
+
+/** Puts a `more` stub for the first child into the middle of a flat listing, where the upstream has only things. */
+export function insertMore(body: unknown): void {
+  if (!isFlatListing(body) || body.data.children.length === 0) return;
+  const { children } = body.data;
+  const { name, id, parent_id = null } = children[0]!.data;
+  const stub = { kind: 'more', data: { count: 1, name, id, parent_id, depth: 0, children: [id] } };
+  children.splice(children.length >> 1, 0, stub);
+}
 
 const emitSchema = z.strictObject({
   kind: z.enum(['post', 'comment']),
@@ -36,7 +161,7 @@ export interface ControlDeps {
   access: Access;
 }
 
-export interface ControlRequest {
+interface ControlRequest {
   method: string;
   path: string;
   /** The JSON of the body. */

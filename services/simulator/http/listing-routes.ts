@@ -1,18 +1,14 @@
-import type { Answer } from './answer.ts';
+import type { Answer, RouteRequest } from './answer.ts';
 import { failure, ok, redirect } from './answer.ts';
 import { everyAuthor, accountStatusOf, SUSPENDED_USER } from '../content/authors.ts';
-import type { Community } from '../content/communities.ts';
-import { isReadable } from '../content/communities.ts';
-import { listingOf } from '../render/comment-tree.ts';
-import { pageListing, pageOf } from './paging.ts';
-import { renderComment } from '../render/render-comment.ts';
-import { renderCommunity, renderRules } from '../render/render-community.ts';
+import type { Community } from '../content/community-directory.ts';
+import { isReadable } from '../content/community-directory.ts';
+import { listingOf, renderComment } from '../render/comment-tree.ts';
+import { renderCommunity, renderRules, renderUser } from '../render/render-community.ts';
 import type { Thing } from '../render/render-post.ts';
-import { permalinkOf, renderPost } from '../render/render-post.ts';
-import { renderUser } from '../render/render-user.ts';
-import type { RouteRequest } from './request.ts';
-import { searchPosts } from './search-posts.ts';
-import { sorted } from './sorting.ts';
+import { permalinkOf, renderPost, commentCount, scoreAt } from '../render/render-post.ts';
+import type { World } from '../world.ts';
+import type { Post } from '../content/catalog.ts';
 
 const MAX_INFO_IDS = 100;
 
@@ -155,4 +151,145 @@ export function shareRoute(request: RouteRequest, code: string): Answer {
   const k = world.timeline.find(`t3_${code.toLowerCase()}`, now);
   if (k === undefined) return failure(404);
   return redirect(301, `${permalinkOf(world, world.catalog.post(k))}?share_id=${code}&utm_source=share`);
+}
+
+export interface Page {
+  limit: number;
+  after: string | undefined;
+  before: string | undefined;
+}
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+
+/** Clamps the limit to the range and uses the default for a value that is not a number, as the upstream does. */
+export function pageOf(query: URLSearchParams): Page {
+  const requested = Number.parseInt(query.get('limit') ?? '', 10);
+  const limit = Number.isNaN(requested) ? DEFAULT_LIMIT : Math.min(MAX_LIMIT, Math.max(1, requested));
+  return { limit, after: query.get('after') ?? undefined, before: query.get('before') ?? undefined };
+}
+
+/**
+ * Returns one page of a list as a Listing. An anchor that is not in the list (any more) gives an empty page, as the
+ * upstream does. `before` gives the items directly above the anchor. `placeOf` finds an anchor, -1 for an unknown one.
+ */
+export function pageListing<T>(
+  items: readonly T[],
+  page: Page,
+  nameOf: (item: T) => string,
+  render: (item: T) => Thing,
+  placeOf = (name: string): number => items.findIndex((item) => nameOf(item) === name),
+): Thing {
+  let start = 0;
+  let end = items.length;
+  if (page.after !== undefined) {
+    const anchor = placeOf(page.after);
+    start = anchor === -1 ? end : anchor + 1;
+  } else if (page.before !== undefined) {
+    end = Math.max(0, placeOf(page.before));
+    start = Math.max(0, end - page.limit);
+  }
+  const shown = items.slice(start, Math.min(end, start + page.limit));
+  const isLast = start + shown.length >= items.length;
+  return listingOf(shown.map(render), isLast || shown.length === 0 ? null : nameOf(shown.at(-1)!), shown.length);
+}
+
+const SPANS: Readonly<Record<string, number>> = { hour: 1, day: 24, week: 168, month: 744, year: 8784 };
+const HOUR = 3_600_000;
+
+/**
+ * Sorts the slots of a listing, given newest first, by `sort`. `t` limits the age of items in top and controversial.
+ */
+export function sorted(world: World, slots: readonly number[], sort: string, t: string | null, now: number): number[] {
+  const ageOf = (k: number): number => now - world.timeline.emittedAt(k)!;
+  const scoreOf = (k: number): number => {
+    const isPost = world.timeline.item(k).kind === 'post';
+    return scoreAt((isPost ? world.catalog.post(k) : world.catalog.comment(k)).lifecycle, ageOf(k));
+  };
+  const by = (rank: (k: number) => number, list: readonly number[]): number[] => {
+    const ranks = new Map(list.map((k) => [k, rank(k)]));
+    return [...list].sort((a, b) => ranks.get(b)! - ranks.get(a)!);
+  };
+  switch (sort) {
+    case 'top':
+      return by(scoreOf, withinSpan(slots, t, ageOf));
+    case 'controversial':
+      return by((k) => -Math.abs(scoreOf(k) - 2), withinSpan(slots, t, ageOf));
+    case 'hot':
+      return by(
+        (k) => Math.sign(scoreOf(k)) * Math.log10(Math.max(1, Math.abs(scoreOf(k)))) - ageOf(k) / (12.5 * HOUR),
+        slots,
+      );
+    case 'rising':
+      return by((k) => scoreOf(k) / (1 + ageOf(k) / HOUR), slots).slice(0, 100);
+    case 'comments':
+      return by((k) => commentCount(world, world.catalog.post(k), now), slots);
+    default:
+      return [...slots];
+  }
+}
+
+export function withinSpan(slots: readonly number[], t: string | null, ageOf: (k: number) => number): number[] {
+  const hours = SPANS[t ?? 'all'];
+  return hours === undefined ? [...slots] : slots.filter((k) => ageOf(k) <= hours * HOUR);
+}
+
+const MAX_FOUND = 250;
+
+type Test = (post: Post) => boolean;
+
+/**
+ * One test per word, "phrase" and field:value part of a query; a result passes all. A word that does not begin with a
+ * Latin letter or a digit also matches within other text, because some scripts have no spaces.
+ */
+export function parseQuery(q: string): Test[] {
+  const parts = q.match(/(?:\b\w+:)?"[^"]*"|\S+/g) ?? [];
+  return parts.filter((part) => !/^(AND|OR|NOT)$/.test(part)).map(testOf);
+}
+
+function testOf(part: string): Test {
+  const field = /^(author|self|subreddit|title|selftext|nsfw):(.*)$/i.exec(part);
+  if (!field) return textTest(part, (post) => `${post.title}\n${post.selftext}`);
+  const value = field[2]!.replaceAll('"', '').toLowerCase();
+  const isYes = /^(yes|true|1)$/.test(value);
+  switch (field[1]!.toLowerCase()) {
+    case 'author':
+      return (post) => post.author.toLowerCase() === value;
+    case 'subreddit':
+      return (post) => post.community.name.toLowerCase() === value;
+    case 'self':
+      return (post) => (post.form === 'self' || post.form === 'poll') === isYes;
+    case 'nsfw':
+      return (post) => post.over18 === isYes;
+    case 'title':
+      return textTest(value, (post) => post.title);
+    default:
+      return textTest(value, (post) => post.selftext);
+  }
+}
+
+function textTest(part: string, textOf: (post: Post) => string): Test {
+  const words = part.replaceAll('"', '').trim();
+  if (words === '') return () => true;
+  const escaped = words.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replace(/\s+/g, String.raw`\s+`);
+  const bounded = /^[\p{Script=Latin}\p{N}]/u.test(words)
+    ? String.raw`(?<![\p{Script=Latin}\p{N}])${escaped}(?![\p{Script=Latin}\p{N}])`
+    : escaped;
+  const expression = new RegExp(bounded, 'iu');
+  return (post) => expression.test(textOf(post));
+}
+
+/** Searches the newest thousand posts (of one community or of all) and returns the slots of the hits, sorted. */
+export function searchPosts(
+  world: World,
+  query: URLSearchParams,
+  community: string | undefined,
+  now: number,
+): number[] {
+  const tests = parseQuery(query.get('q') ?? '');
+  const slots = world.index.newest('post', community === undefined ? 'all' : `r/${community.toLowerCase()}`);
+  const within = withinSpan(slots, query.get('t'), (k) => now - world.timeline.emittedAt(k)!);
+  const found = within.filter((k) => tests.every((test) => test(world.catalog.post(k))));
+  const sort = query.get('sort') ?? 'relevance';
+  return sorted(world, found, sort === 'relevance' ? 'hot' : sort, null, now).slice(0, MAX_FOUND);
 }

@@ -1,10 +1,9 @@
-import type { Answer } from './answer.ts';
+import type { Answer, RouteRequest } from './answer.ts';
 import { failure, ok } from './answer.ts';
 import type { Post } from '../content/catalog.ts';
 import { CommentTree, listingOf } from '../render/comment-tree.ts';
-import { pageListing, pageOf } from './paging.ts';
+import { pageListing, pageOf } from './listing-routes.ts';
 import { renderPost } from '../render/render-post.ts';
-import type { RouteRequest } from './request.ts';
 
 const DEFAULT_COMMENTS = 200;
 const MAX_COMMENTS = 500;

@@ -1,10 +1,8 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '../http/answer.ts';
-import { checkoutPage, trialPage } from './checkout-page.ts';
-import { deliverEvent } from './event-delivery.ts';
-import { nestedForm, textAt, textsAt } from './form-body.ts';
-import { listOf, refusal } from './stripe-answers.ts';
-import { chargeOf, trialId } from './trial-session.ts';
-import type { TrialEvent, TrialSession } from './trial-session.ts';
+import { html, trustedHtml } from '../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../shared/html/html.ts';
 
 export interface PaymentSimulatorOptions {
   /** The secret key that callers must have. */
@@ -16,7 +14,7 @@ export interface PaymentSimulatorOptions {
 }
 
 /** A request to the payment simulator. */
-export interface PaymentRequest {
+interface PaymentRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -165,4 +163,258 @@ function isWebAddress(text: string): boolean {
 function forgetOldest(kept: Map<string, unknown>): void {
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+}
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 28rem; padding: 0 1rem; overflow-wrap: anywhere; }
+.banner { background: #7a4a00; border-radius: 0.25rem; color: #fff; font-weight: 700; padding: 0.5rem 0.75rem; }
+.amount { font-size: 2rem; font-weight: 700; margin: 0.5rem 0; }
+button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font: inherit; font-weight: 600; padding: 0.5rem 1rem; width: 100%; }
+form { margin: 0.75rem 0; }
+:focus-visible { outline: 3px solid; outline-offset: 2px; }
+`;
+/** The hash in the policy covers the text between the tags exactly. */
+const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** The page of a session: to pay or cancel while it is open, to refund once it is paid. Works without scripts. */
+function checkoutPage(session: TrialSession): Answer {
+  const { id, amount_total: amount, currency, customer_email: email, success_url: back, status } = session;
+  const action = (name: string) => `/checkout/${id}/${name}`;
+  const price = `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
+  const content =
+    status === 'open'
+      ? html`<p>${email === null ? '' : `For ${email}. `}Nothing is charged: this page stands in for Stripe’s.</p>
+          <form method="post" action="${action('pay')}"><button>Pay ${price} of trial money</button></form>
+          <form method="post" action="${action('cancel')}"><button>Cancel</button></form>`
+      : html`<p>This trial purchase is paid. <a href="${back}">Back to the shop</a></p>
+          <form method="post" action="${action('refund')}">
+            <button>Refund it, to see what a refund does</button>
+          </form>`;
+  return trialPage(
+    200,
+    'Trial checkout',
+    html`<p class="amount">${price}</p>
+      ${content}`,
+    session,
+  );
+}
+
+/** A page of the simulated checkout, for a person. */
+function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): Answer {
+  const body = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main>
+          <p class="banner">Trial without money</p>
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html>`;
+  return { status, body: String(body), headers: securityHeaders(session) };
+}
+
+function securityHeaders(session: TrialSession | undefined): Record<string, string> {
+  // A form's answer leads back to the shop, which counts as a target of the form.
+  const targets =
+    session === undefined ? [] : [session.success_url, session.cancel_url].map((to) => new URL(to).origin);
+  return {
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' ${[...new Set(targets)].join(' ')}`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+interface DeliveryOptions {
+  /** Where events are sent. */
+  webhookUrl: string;
+  /** Signs them. */
+  secret: string;
+  now: () => number;
+  signal: AbortSignal;
+}
+
+/** Milliseconds before each attempt: about ten minutes together. Stripe takes three days. */
+const LADDER_MS = [0, 1_000, 2_000, 5_000, 10_000, 30_000, ...Array.from({ length: 9 }, () => 60_000)];
+const TIMEOUT_MS = 10_000;
+
+/** Stripe's scheme: HMAC-SHA256 of the time, a dot and the bytes of the body. */
+function signatureOf(body: string, secret: string, nowMs: number): string {
+  const at = Math.floor(nowMs / 1_000);
+  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
+}
+
+/**
+ * Delivers an event with its signature, and repeats it until it is answered 2xx. Each attempt is signed anew.
+ *
+ * @returns false when it was given up or stopped
+ */
+async function deliverEvent(event: TrialEvent, options: DeliveryOptions): Promise<boolean> {
+  const body = JSON.stringify(event);
+  for (const waitMs of LADDER_MS) {
+    try {
+      await delay(waitMs, undefined, { signal: options.signal });
+      if (await attempt(body, options)) return true;
+    } catch {
+      // Refused connections and time-outs are repeated; a stop ends the loop.
+    }
+    if (options.signal.aborted) return false;
+  }
+  return false;
+}
+
+async function attempt(body: string, { webhookUrl, secret, now, signal }: DeliveryOptions): Promise<boolean> {
+  const response = await fetch(webhookUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(body, secret, now()) },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
+  await response.arrayBuffer();
+  return response.ok;
+}
+
+/** A member of a form: text, or members by name. */
+type FormValue = string | { [name: string]: FormValue };
+
+/**
+ * Reads a form with nested names, as Stripe's API takes it: `line_items[0][quantity]=1` becomes
+ * `{line_items: {0: {quantity: '1'}}}`. A name that contradicts an earlier one is dropped.
+ */
+function nestedForm(parameters: URLSearchParams): Record<string, FormValue> {
+  const root = emptyMembers();
+  for (const [name, value] of parameters) {
+    const path = name.split('[').map((part) => part.replace(/\]$/, ''));
+    const last = path.pop()!;
+    const place = placeOf(root, path);
+    if (place !== undefined) place[last] ??= value;
+  }
+  return root;
+}
+
+/** Without a prototype, so that no name means anything special. */
+function emptyMembers(): Record<string, FormValue> {
+  return Object.create(null) as Record<string, FormValue>;
+}
+
+/** The members at a path, which are created; undefined when there is a text on the way. */
+function placeOf(root: Record<string, FormValue>, path: readonly string[]): Record<string, FormValue> | undefined {
+  let place = root;
+  for (const part of path) {
+    const next = (place[part] ??= emptyMembers());
+    if (typeof next === 'string') return undefined;
+    place = next;
+  }
+  return place;
+}
+
+/** The text at a path of names; undefined when there is none. */
+function textAt(form: FormValue | undefined, ...path: string[]): string | undefined {
+  let value = form;
+  for (const part of path) value = typeof value === 'object' ? value[part] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The members at a path of names that are text. */
+function textsAt(form: FormValue | undefined, ...path: string[]): Record<string, string> {
+  let value = form;
+  for (const part of path) value = typeof value === 'object' ? value[part] : undefined;
+  const members = typeof value === 'object' ? Object.entries(value) : [];
+  return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
+}
+
+/** An error in Stripe's shape. */
+function refusal(status: number, message: string, param?: string): Answer {
+  const error = { type: 'invalid_request_error', message, ...(param === undefined ? {} : { param }) };
+  return { status, body: { error } };
+}
+
+interface ListedThing {
+  id: string;
+  /** Seconds since the epoch. */
+  created: number;
+  type?: string;
+  status?: string;
+}
+
+/** A page of a list in Stripe's shape, newest first, filtered by `created`, `types` and `status`. */
+export function listOf(all: readonly ListedThing[], url: string, query: URLSearchParams): Answer {
+  const from = Number(query.get('created[gte]') ?? 0);
+  const to = Number(query.get('created[lte]') ?? Number.MAX_SAFE_INTEGER);
+  const types = [...query].filter(([name]) => name.startsWith('types[')).map(([, type]) => type);
+  const status = query.get('status') ?? undefined;
+  const matching = all
+    .filter(({ created }) => created >= from && created <= to)
+    .filter((listed) => types.length === 0 || types.includes(listed.type ?? ''))
+    .filter((listed) => status === undefined || listed.status === status)
+    .toReversed();
+  const after = query.get('starting_after');
+  const begin = after === null ? 0 : matching.findIndex(({ id }) => id === after) + 1;
+  const limit = Number(query.get('limit') ?? 10);
+  const data = matching.slice(begin, begin + limit);
+  return { status: 200, body: { object: 'list', url, data, has_more: matching.length > begin + limit } };
+}
+
+/** A checkout session in the shape of Stripe's API, with the members that this service and its readers use. */
+interface TrialSession {
+  id: string;
+  object: 'checkout.session';
+  mode: 'payment';
+  livemode: false;
+  status: 'open' | 'complete';
+  payment_status: 'unpaid' | 'paid';
+  client_reference_id: string | null;
+  customer_email: string | null;
+  metadata: Record<string, string>;
+  payment_intent: string | null;
+  currency: string;
+  amount_subtotal: number;
+  amount_total: number;
+  automatic_tax: { enabled: false; status: null };
+  /** Seconds since the epoch. */
+  created: number;
+  url: string;
+  success_url: string;
+  cancel_url: string;
+}
+
+/** An event in the shape of Stripe's API. */
+interface TrialEvent {
+  id: string;
+  object: 'event';
+  type: string;
+  livemode: false;
+  /** Seconds since the epoch. */
+  created: number;
+  data: { object: object };
+}
+
+/** An id with Stripe's prefix. */
+function trialId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`;
+}
+
+/** The charge of a paid session, as Stripe describes it after refunds of that sum. */
+function chargeOf(session: TrialSession, refunded: number): object {
+  return {
+    id: `ch_${session.payment_intent?.slice(3)}`,
+    object: 'charge',
+    livemode: false,
+    payment_intent: session.payment_intent,
+    amount: session.amount_total,
+    amount_refunded: refunded,
+    refunded: refunded === session.amount_total,
+    currency: session.currency,
+    metadata: session.metadata,
+  };
 }

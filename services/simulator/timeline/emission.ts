@@ -1,12 +1,10 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Catalog } from '../content/catalog.ts';
-import type { EmittedLog } from './emitted-log.ts';
-import { itemOfSlot } from './numbering.ts';
-import type { Position } from './position.ts';
+import type { EmittedLog, Position } from './position.ts';
+import { itemOfSlot, emissionTime } from './timeline.ts';
 import type { RecentIndex } from './recent-index.ts';
 import type { Injected, Run, Timeline } from './timeline.ts';
-import { emissionTime } from './timeline.ts';
 
 /** How many seconds of slots a block reserves. A kill -9 loses at most one block. */
 const BLOCK_SECONDS = 2;
@@ -15,7 +13,7 @@ const MIN_BLOCK_SLOTS = 64;
 const MAX_PAUSE_MS = 30_000;
 const MAX_SLOTS_PER_STEP = 20_000;
 
-export interface EmissionDeps {
+interface EmissionDeps {
   timeline: Timeline;
   position: Position;
   catalog: Catalog;

@@ -5,7 +5,7 @@ import type { Shown, Timeline } from './timeline.ts';
 const LISTING_DEPTH = 1000;
 const AUTHOR_DEPTH = 200;
 
-export interface Attributes {
+interface Attributes {
   /** Both names are in lower case. */
   community: string;
   author: string;
@@ -37,7 +37,7 @@ class NewestSlots {
   }
 }
 
-export interface IndexDeps {
+interface IndexDeps {
   timeline: Timeline;
   threads: Threads;
   attributes: (k: number) => Attributes;
