@@ -1,7 +1,14 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
+import { findSecretKeys } from '../../shared/stores/upkeep/secret-keys.ts';
+import type { SecretKeys, SecretKeySettings } from '../../shared/stores/upkeep/secret-keys.ts';
+
+/** An error that the administrator can act on: its message is printed without a stack. */
+export class AdminError extends Error {
+  override name = 'AdminError';
+}
 
 /** The options of a command line as text; a flag that was given is `true`. */
 export type OptionValues = Readonly<Record<string, string | undefined>>;
@@ -20,25 +27,19 @@ export interface Command {
   options: ParseArgsOptionsConfig;
 }
 
-export interface PostgresCommand extends Command {
+export interface CommandOf<Work> extends Command {
   /**
    * Checks the options before any connection is made.
    *
    * @throws AdminError that names the faulty option
    */
-  prepare(values: OptionValues): PostgresWork;
+  prepare: (values: OptionValues) => Work;
 }
 
-export interface KafkaCommand extends Command {
-  /** As PostgresCommand's. */
-  prepare(values: OptionValues): KafkaWork;
-}
-
+export type PostgresCommand = CommandOf<PostgresWork>;
+export type KafkaCommand = CommandOf<KafkaWork>;
 /** A command that connects to several engines by itself. */
-export interface EnginesCommand extends Command {
-  /** As PostgresCommand's. */
-  prepare(values: OptionValues): (config: Config, report: Report) => Promise<Lines>;
-}
+export type EnginesCommand = CommandOf<(config: Config, report: Report) => Promise<Lines>>;
 
 /** Reports to the person at the terminal, who sees it on stderr. */
 export type Report = (line: string) => void;
@@ -60,3 +61,34 @@ export interface KafkaWorkDeps {
 }
 
 export type KafkaWork = (deps: KafkaWorkDeps) => Promise<Lines>;
+
+/** @throws AdminError unless the option is left out and has a default, or is an integer from `min` to `max` */
+export function integerOption(
+  values: OptionValues,
+  name: string,
+  { min = 1, max, byDefault }: { min?: number; max: number; byDefault?: number },
+): number {
+  const text = values[name];
+  if (text === undefined && byDefault !== undefined) return byDefault;
+  if (text === undefined) throw new AdminError(`--${name} is required.`);
+  const count = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count >= min && count <= max)) throw new AdminError(`--${name}: must be an integer from ${min} to ${max}.`);
+  return count;
+}
+
+/** A stored row as commands print it: the same fields in snake_case, in the same order. */
+export function printedRow(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [
+      field.replace(/[A-Z]|(?<=[a-z])\d/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** @throws AdminError when SECRET_KEY is unset although the services have one */
+export async function requireSecretKeys(db: Queryable, settings: SecretKeySettings): Promise<SecretKeys> {
+  const keys = await findSecretKeys(db, settings);
+  if (keys === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
+  return keys;
+}

@@ -7,13 +7,15 @@ import type { ReadCoverage } from '../../shared/stores/crawl/coverage-hours.ts';
 import { countGapsByHour } from '../../shared/stores/crawl/coverage-sources.ts';
 import type { HourGaps } from '../../shared/stores/crawl/coverage-sources.ts';
 import type { PostgresCommand } from './command.ts';
-import { hoursOption } from './hours-option.ts';
+import { integerOption, AdminError } from './command.ts';
+import { listGaps, readOpenGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { ListedGap, OpenGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 31 * 24;
 const HOUR_MS = 3_600_000;
 
-export const COVERAGE: PostgresCommand = {
+const COVERAGE: PostgresCommand = {
   name: 'coverage',
   summary: 'print what was seen of each hour, how late and how completely, newest first',
   optionsHelp: [`--hours N              the last N hours, default ${DEFAULT_HOURS}`],
@@ -21,19 +23,19 @@ export const COVERAGE: PostgresCommand = {
   isList: true,
   options: { hours: { type: 'string' } },
   prepare(values) {
-    const hours = hoursOption(values, { most: MAX_HOURS, byDefault: DEFAULT_HOURS });
+    const hours = integerOption(values, 'hours', { max: MAX_HOURS, byDefault: DEFAULT_HOURS });
     return async (pool) => {
       const to = Math.ceil(systemClock() / HOUR_MS) * HOUR_MS;
       const [from, end] = [new Date(to - hours * HOUR_MS), new Date(to)];
       const [covered, gaps] = await Promise.all([readCoverageHours(pool, from, end), countGapsByHour(pool, from, end)]);
       const gapsOf = new Map(gaps.map((counts) => [counts.hour.getTime(), counts]));
-      return covered.reverse().flatMap((row) => toLine(row, gapsOf.get(row.hour.getTime())));
+      return covered.reverse().flatMap((row) => hourLine(row, gapsOf.get(row.hour.getTime())));
     };
   },
 };
 
 /** Shares in percent, lags in seconds. An hour of a version that cannot be read is left out. */
-function toLine(row: ReadCoverage, gaps: HourGaps | undefined): object[] {
+function hourLine(row: ReadCoverage, gaps: HourGaps | undefined): object[] {
   const { data: coverage } = hourCoverage.safeParse(row.coverage);
   if (coverage === undefined) return [];
   const { seen, late, tombstones, posts, comments, lags } = coverage;
@@ -66,3 +68,54 @@ function percent(share: number | undefined): number | undefined {
 function rounded(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Number(seconds.toPrecision(3));
 }
+
+/** Gaps are kept for 90 days. */
+const MAX_GAP_HOURS = 90 * 24;
+/** What is listed is held in memory. */
+const MAX_LISTED = 10_000;
+
+const GAPS: PostgresCommand = {
+  name: 'gaps',
+  summary: 'print what the crawl may have missed, newest first, a line for each gap',
+  optionsHelp: [
+    `--hours N              gaps that were open in the last N hours, default ${DEFAULT_HOURS}`,
+    '--open                 those that are open now, whatever their age',
+  ],
+  examples: ['gaps --hours 48', 'gaps --open --json'],
+  isList: true,
+  options: { hours: { type: 'string' }, open: { type: 'boolean' } },
+  prepare(values) {
+    const hours = integerOption(values, 'hours', { max: MAX_GAP_HOURS, byDefault: DEFAULT_HOURS });
+    if (values.open !== undefined && values.hours !== undefined) {
+      throw new AdminError('--open lists gaps of any age: leave out --hours.');
+    }
+    return async (pool) => {
+      if (values.open !== undefined) return (await readOpenGaps(pool, { limit: MAX_LISTED })).map(gapLine);
+      const now = systemClock();
+      const range = { from: now - hours * HOUR_MS, to: now + HOUR_MS, limit: MAX_LISTED };
+      return (await listGaps(pool, range)).map(gapLine);
+    };
+  },
+};
+
+function gapLine(gap: OpenGap & Partial<ListedGap>): object {
+  return {
+    id: gap.id,
+    source: gap.source,
+    reason: gap.reason,
+    opened_at: iso(gap.openedAt),
+    closed_at: iso(gap.closedAt),
+    outcome: gap.outcome,
+    created_from: iso(gap.afterAt),
+    created_to: iso(gap.beforeAt),
+    after: gap.afterThing,
+    before: gap.beforeThing,
+    found: gap.found,
+  };
+}
+
+function iso(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+export const COMMANDS = [GAPS, COVERAGE];

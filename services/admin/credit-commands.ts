@@ -1,19 +1,19 @@
-import { planOf } from '../../shared/domain/accounts/plans.ts';
+import { planOf, isPackPrice } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { credit } from '../../shared/stores/ledger/ledger.ts';
 import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
 import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, integerOption } from './command.ts';
 import type { PostgresCommand } from './command.ts';
-import { creditsOption, packPrice, referenceOption } from './credit-options.ts';
+import type { Pack } from '../../shared/domain/accounts/plans.ts';
 
 const REFERENCE_HELP =
   '--reference TEXT       required; the reason; one that was used before is refused, so repeating a command gives nothing twice';
 const UNIQUE_VIOLATION = '23505';
 
-export const ACCOUNT_GRANT: PostgresCommand = {
+const ACCOUNT_GRANT: PostgresCommand = {
   name: 'account grant',
   summary: 'give credits',
   optionsHelp: [...ACCOUNT_HELP, '--credits N            required', REFERENCE_HELP],
@@ -21,7 +21,7 @@ export const ACCOUNT_GRANT: PostgresCommand = {
   options: { ...ACCOUNT_OPTIONS, credits: { type: 'string' }, reference: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);
-    const credits = creditsOption(values.credits, 1);
+    const credits = integerOption(values, 'credits', { max: MAX_CREDITS });
     const reference = referenceOption(values.reference);
     return async (pool) => {
       const { id: accountId } = await requireAccount(pool, named);
@@ -33,7 +33,7 @@ export const ACCOUNT_GRANT: PostgresCommand = {
   },
 };
 
-export const ACCOUNT_PACK: PostgresCommand = {
+const ACCOUNT_PACK: PostgresCommand = {
   name: 'account pack',
   summary: 'give a pack: its credits and its limits',
   optionsHelp: [...ACCOUNT_HELP, '--pack 9|29|79         required', REFERENCE_HELP],
@@ -54,7 +54,7 @@ export const ACCOUNT_PACK: PostgresCommand = {
   },
 };
 
-export const ACCOUNT_REFUND: PostgresCommand = {
+const ACCOUNT_REFUND: PostgresCommand = {
   name: 'account refund',
   summary: 'take a pack back; later credits first pay for those of the pack that were spent',
   optionsHelp: ['--reference TEXT       required; the reference of the pack'],
@@ -81,3 +81,33 @@ async function once<T>(pool: Pool, reference: string, work: (client: PoolClient)
     throw error;
   }
 }
+
+export const MAX_CREDITS = 1_000_000_000;
+const MAX_REFERENCE_CHARACTERS = 200;
+
+/**
+ * @param choices the packs to choose from, for the message
+ * @throws AdminError unless `pack` is a pack's price
+ */
+export function packPrice(pack: string | undefined, choices: string): Exclude<Pack, 0> {
+  const price = /^[1-9]\d?$/.test(pack ?? '') ? Number(pack) : Number.NaN;
+  if (!isPackPrice(price) || price === 0) throw new AdminError(`--pack: must be ${choices}.`);
+  return price;
+}
+
+/**
+ * The reference is the idempotency key of a grant: repeating the command gives nothing twice.
+ *
+ * @throws AdminError
+ */
+export function referenceOption(reference: string | undefined): string {
+  if (reference === undefined) throw new AdminError('--reference is required.');
+  if (reference.trim() === '' || reference.length > MAX_REFERENCE_CHARACTERS || /\p{Cc}/u.test(reference)) {
+    throw new AdminError(
+      `--reference: must have 1 to ${MAX_REFERENCE_CHARACTERS} characters, none of them a control character.`,
+    );
+  }
+  return reference;
+}
+
+export const COMMANDS = [ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND];

@@ -12,8 +12,7 @@ import { withLanguage, loadLanguageDetector } from '../../shared/language/load-l
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
-import { AdminError } from './admin-error.ts';
-import { limitOption } from './limit-option.ts';
+import { AdminError, integerOption } from './command.ts';
 import { requireTopics } from './topic-commands.ts';
 import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
@@ -25,7 +24,7 @@ const PROGRESS_EVERY = 1_000;
 
 const TOPIC_HELP = '--topic TOPIC          the source topic, without a prefix; default: every topic';
 
-export const DEAD_LETTERS_LIST: KafkaCommand = {
+const DEAD_LETTERS_LIST: KafkaCommand = {
   name: 'dead-letters list',
   summary: 'print the dead letters that were not replayed yet, oldest first, a line each',
   optionsHelp: [
@@ -38,7 +37,7 @@ export const DEAD_LETTERS_LIST: KafkaCommand = {
   options: { topic: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
   prepare(values) {
     const topics = topicOption(values);
-    const limit = limitOption(values, DEFAULT_LISTED, MAX_LISTED);
+    const limit = integerOption(values, 'limit', { max: MAX_LISTED, byDefault: DEFAULT_LISTED });
     const includeReplayed = values.all !== undefined;
     return async (deps) => {
       await requireTopics(deps, withLetters(topics));
@@ -47,7 +46,7 @@ export const DEAD_LETTERS_LIST: KafkaCommand = {
   },
 };
 
-export const DEAD_LETTERS_REPLAY: KafkaCommand = {
+const DEAD_LETTERS_REPLAY: KafkaCommand = {
   name: 'dead-letters replay',
   summary: 'publish dead letters to their source topic again, and print how many, a line for each topic',
   optionsHelp: [TOPIC_HELP, '--limit N              how many letters at most, default all that wait at the start'],
@@ -55,7 +54,7 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
   options: { topic: { type: 'string' }, limit: { type: 'string' } },
   prepare(values) {
     const topics = topicOption(values);
-    const limit = limitOption(values, MAX_REPLAYED, MAX_REPLAYED);
+    const limit = integerOption(values, 'limit', { max: MAX_REPLAYED, byDefault: MAX_REPLAYED });
     return async (deps) => {
       await requireTopics(deps, withLetters(topics));
       return replayTopics(deps, topics, limit);
@@ -63,7 +62,7 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
   },
 };
 
-export const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
+const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
   name: 'dead-letters set-aside',
   summary: 'move the records that halted a group to the dead letters, so that the group continues after them',
   optionsHelp: [
@@ -91,7 +90,7 @@ export const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
   },
 };
 
-export const DEAD_LETTERS_COUNT: KafkaCommand = {
+const DEAD_LETTERS_COUNT: KafkaCommand = {
   name: 'dead-letters',
   summary: 'count the dead letters that were not replayed yet, a line for each topic',
   optionsHelp: [],
@@ -225,3 +224,5 @@ function groupOption({ group }: OptionValues, groups: readonly string[]): string
 }
 
 const withLetters = (topics: readonly string[]) => topics.flatMap((topic) => [topic, topic + DEAD_LETTER_SUFFIX]);
+
+export const COMMANDS = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE, DEAD_LETTERS_COUNT];

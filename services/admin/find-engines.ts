@@ -1,6 +1,6 @@
 import { brokersOf, readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import type { Config } from '../../shared/runtime/config.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from './command.ts';
 
 /**
  * The URL of the installation's Postgres: DATABASE_URL, else the one that the running service wrote into its data

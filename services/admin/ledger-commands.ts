@@ -10,12 +10,11 @@ import type {
 } from '../../shared/stores/ledger/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
 import { ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption, requireAccount } from './accounts/account-choice.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, printedRow } from './command.ts';
 import type { PostgresCommand } from './command.ts';
-import { referenceOption } from './credit-options.ts';
-import { printedRow } from './printed-row.ts';
+import { referenceOption } from './credit-commands.ts';
 
-export const LEDGER_CHECK: PostgresCommand = {
+const LEDGER_CHECK: PostgresCommand = {
   name: 'ledger check',
   summary:
     'compare every balance with its ledger, print a line for each account that differs, and exit with 1 if any does',
@@ -32,7 +31,7 @@ export const LEDGER_CHECK: PostgresCommand = {
   },
 };
 
-export const LEDGER_CORRECT: PostgresCommand = {
+const LEDGER_CORRECT: PostgresCommand = {
   name: 'ledger correct',
   summary: 'make the balance of an account and its ledger agree again, by one entry of kind "correction"',
   optionsHelp: [
@@ -133,3 +132,5 @@ function outcomeLine(corrected: CorrectedLedger, { accountId, reference, trusted
   const before = { balance_before: compared.balance, sum_before: compared.sum, broken_entries: compared.brokenEntries };
   return { account_id: accountId, corrected: true, trusted, ...before, amount, credits: balance, reference };
 }
+
+export const COMMANDS = [LEDGER_CHECK, LEDGER_CORRECT];

@@ -9,7 +9,7 @@ import { createPool } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from './command.ts';
 import type { EnginesCommand, Report } from './command.ts';
 import { embedsKafka, findBrokers, findClickhouse, findPostgres } from './find-engines.ts';
 
@@ -23,7 +23,7 @@ type Waiting = (what: string, work: () => Promise<void>, isRetryable?: (error: u
  * What each start of a service does to the engines, without starting one: a release runs it once before it replaces
  * processes. Repeating it, also at the same time, changes nothing.
  */
-export const MIGRATE: EnginesCommand = {
+const MIGRATE: EnginesCommand = {
   name: 'migrate',
   summary: 'bring the schemas of Postgres and ClickHouse and the topics up to date, without starting a service',
   optionsHelp: [`--wait SECONDS         how long to wait for servers that do not answer, default ${DEFAULT_WAIT_S}`],
@@ -103,3 +103,5 @@ function waitOption(text: string | undefined): number {
   if (/^\d{1,4}$/.test(text) && seconds <= MAX_WAIT_S) return seconds;
   throw new AdminError(`--wait: must be a number of seconds from 0 to ${MAX_WAIT_S}, not ${text}.`);
 }
+
+export const COMMANDS = [MIGRATE];

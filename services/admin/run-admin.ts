@@ -10,9 +10,17 @@ import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { table } from './table.ts';
-import { AdminError } from './admin-error.ts';
-import type { Command, EnginesCommand, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
+import { AdminError } from './command.ts';
+import type {
+  Command,
+  CommandOf,
+  EnginesCommand,
+  KafkaCommand,
+  Lines,
+  OptionValues,
+  PostgresCommand,
+  Report,
+} from './command.ts';
 import { findBrokers, findPostgres } from './find-engines.ts';
 
 type LoadCommands = () => Promise<readonly RunnableCommand[]>;
@@ -21,83 +29,40 @@ type LoadCommands = () => Promise<readonly RunnableCommand[]>;
  * By the first word of their names, in the order of the overview. Only the words that were typed are loaded: all of
  * them take three times as long, because some need clients of the engines and the tables of matching.
  */
-const GROUPS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands>([
-  ['account', loadAccountCommands],
-  [
-    'key',
-    async () => {
-      const { KEY_CREATE, KEY_LIST, KEY_REVOKE } = await import('./key-commands.ts');
-      return [KEY_CREATE, KEY_LIST, KEY_REVOKE].map(withPostgres);
-    },
-  ],
-  [
-    'grant',
-    async () => {
-      const { GRANT_LIST, GRANT_REVOKE } = await import('./grant-commands.ts');
-      return [GRANT_LIST, GRANT_REVOKE].map(withPostgres);
-    },
-  ],
-  [
-    'monitor',
-    async () => {
-      const { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESET_DAY, MONITOR_RESUME, MONITOR_SHOW } =
-        await import('./monitors/monitor-commands.ts');
-      const { MONITOR_TEST } = await import('./monitors/monitor-test-command.ts');
-      const states = [MONITOR_PAUSE, MONITOR_RESUME, MONITOR_RESET_DAY];
-      return [MONITOR_LIST, MONITOR_SHOW, ...states, MONITOR_TEST].map(withPostgres);
-    },
-  ],
-  [
-    'deliveries',
-    async () => {
-      const { DELIVERIES_FAILED, DELIVERIES_PENDING } = await import('./monitors/delivery-commands.ts');
-      const { DELIVERIES_RETRY } = await import('./monitors/delivery-retry-command.ts');
-      return [DELIVERIES_PENDING, DELIVERIES_FAILED, DELIVERIES_RETRY].map(withPostgres);
-    },
-  ],
-  [
-    'ledger',
-    async () => {
-      const { LEDGER_CHECK, LEDGER_CORRECT } = await import('./ledger-commands.ts');
-      return [LEDGER_CHECK, LEDGER_CORRECT].map(withPostgres);
-    },
-  ],
-  ['secrets', async () => [withPostgres((await import('./secrets/secrets-reseal-command.ts')).SECRETS_RESEAL)]],
-  ['gaps', async () => [withPostgres((await import('./gap-commands.ts')).GAPS)]],
-  ['coverage', async () => [withPostgres((await import('./coverage-commands.ts')).COVERAGE)]],
-  [
-    'dead-letters',
-    async () => {
-      const { DEAD_LETTERS_COUNT, DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE } =
-        await import('./dead-letter-commands.ts');
-      return [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE, DEAD_LETTERS_COUNT].map(withKafka);
-    },
-  ],
-  [
-    'topics',
-    async () => {
-      const { TOPICS_LIST, TOPICS_RAISE } = await import('./topic-commands.ts');
-      return [TOPICS_LIST, TOPICS_RAISE].map(withKafka);
-    },
-  ],
-  ['matchers', async () => [withKafka((await import('./matcher-commands.ts')).MATCHERS_SHARE_OUT)]],
-  ['status', async () => [withEngines((await import('./status/status-command.ts')).STATUS)]],
-  ['migrate', async () => [withEngines((await import('./migrate-command.ts')).MIGRATE)]],
-  ['restore', async () => [withEngines((await import('./restoring/restore-finish-command.ts')).RESTORE_FINISH)]],
-  ['archive', async () => [withEngines((await import('./restoring/archive-rebuild-command.ts')).ARCHIVE_REBUILD)]],
+const GROUPS: ReadonlyMap<string, LoadCommands> = new Map([
+  group(
+    'account',
+    withPostgres,
+    () => import('./accounts/account-commands.ts'),
+    () => import('./credit-commands.ts'),
+  ),
+  group('key', withPostgres, () => import('./key-commands.ts')),
+  group('grant', withPostgres, () => import('./key-commands.ts')),
+  group('monitor', withPostgres, () => import('./monitors/monitor-commands.ts')),
+  group('deliveries', withPostgres, () => import('./monitors/delivery-commands.ts')),
+  group('ledger', withPostgres, () => import('./ledger-commands.ts')),
+  group('secrets', withPostgres, () => import('./secrets/reseal.ts')),
+  group('gaps', withPostgres, () => import('./coverage-commands.ts')),
+  group('coverage', withPostgres, () => import('./coverage-commands.ts')),
+  group('dead-letters', withKafka, () => import('./dead-letter-commands.ts')),
+  group('topics', withKafka, () => import('./topic-commands.ts')),
+  group('matchers', withKafka, () => import('./topic-commands.ts')),
+  group('status', withEngines, () => import('./status/measure-status.ts')),
+  group('migrate', withEngines, () => import('./migrate-command.ts')),
+  group('restore', withEngines, () => import('./restoring/restore-finish-command.ts')),
+  group('archive', withEngines, () => import('./restoring/rebuild-archive.ts')),
 ]);
 
-async function loadAccountCommands(): Promise<readonly RunnableCommand[]> {
-  const { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } = await import('./accounts/account-commands.ts');
-  const { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } = await import('./credit-commands.ts');
-  const { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } = await import('./accounts/account-state-commands.ts');
-  const { ACCOUNT_EXPORT } = await import('./accounts/account-export.ts');
-  const { ACCOUNT_SIGN_IN_LINK } = await import('./accounts/sign-in-link-command.ts');
-  const credits = [ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND];
-  const states = [ACCOUNT_FREEZE, ACCOUNT_UNFREEZE, ACCOUNT_DELETE];
-  return [ACCOUNT_CREATE, ACCOUNT_SHOW, ACCOUNT_LIST, ...credits, ...states, ACCOUNT_EXPORT, ACCOUNT_SIGN_IN_LINK].map(
-    withPostgres,
-  );
+function group<C extends Command>(
+  word: string,
+  bind: (command: C) => RunnableCommand,
+  ...loads: readonly (() => Promise<{ COMMANDS: readonly C[] }>)[]
+): [string, LoadCommands] {
+  const load = async () => {
+    const commands = (await Promise.all(loads.map((one) => one()))).flatMap(({ COMMANDS }) => COMMANDS);
+    return commands.filter(({ name }) => name.split(' ')[0] === word).map(bind);
+  };
+  return [word, load];
 }
 
 const COMMON_HELP = [
@@ -106,7 +71,7 @@ const COMMON_HELP = [
 ];
 const UNDEFINED_TABLE = '42P01';
 
-export interface Terminal {
+interface Terminal {
   /** Whether `out` is a terminal: it gets tables, unless --json is given. */
   isTerminal?: boolean;
   out: (line: string) => void;
@@ -114,10 +79,7 @@ export interface Terminal {
 }
 
 /** A command that connects to its engine, runs, prints its lines and disconnects. */
-interface RunnableCommand extends Command {
-  /** @throws AdminError that names the faulty option, before any connection is made */
-  prepare(values: OptionValues): (config: Config, terminal: Terminal) => Promise<void>;
-}
+type RunnableCommand = CommandOf<(config: Config, terminal: Terminal) => Promise<void>>;
 
 /**
  * Runs one command. It prints results as JSON lines (lists as a table on a terminal without --json), and help that was
@@ -200,51 +162,38 @@ function helpOf({ name, summary, optionsHelp, examples }: Command): string {
 }
 
 function withPostgres(command: PostgresCommand): RunnableCommand {
-  const prepare: RunnableCommand['prepare'] = (values) => {
-    const work = command.prepare(values);
-    return async (config, terminal) => {
-      const pool = createPool({ url: findPostgres(config), name: 'admin', logger: createLogger('silent'), max: 1 });
-      try {
-        await print(command, await work(pool, config), terminal);
-      } finally {
-        await pool.end();
-      }
-    };
-  };
-  return { ...command, prepare };
+  return bound(command, async (work, config, { print }) => {
+    const pool = createPool({ url: findPostgres(config), name: 'admin', logger: createLogger('silent'), max: 1 });
+    try {
+      await print(await work(pool, config));
+    } finally {
+      await pool.end();
+    }
+  });
 }
 
 function withKafka(command: KafkaCommand): RunnableCommand {
-  const prepare: RunnableCommand['prepare'] = (values) => {
-    const work = command.prepare(values);
-    return async (config, terminal) => {
-      const { security } = config.kafka;
-      const logger = createLogger('silent');
-      const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
-      const report = (line: string) => {
-        terminal.err(line);
-      };
-      const { topicPrefix: prefix } = config.kafka;
-      const { siteUrl } = config.upstream;
-      await print(
-        command,
-        await work({ kafka, prefix, siteUrl, matcherShards: config.matcher.shards, report }),
-        terminal,
-      );
-    };
-  };
-  return { ...command, prepare };
+  return bound(command, async (work, config, { print, report }) => {
+    const { security, topicPrefix: prefix } = config.kafka;
+    const logger = createLogger('silent');
+    const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
+    const { siteUrl } = config.upstream;
+    await print(await work({ kafka, prefix, siteUrl, matcherShards: config.matcher.shards, report }));
+  });
 }
 
 function withEngines(command: EnginesCommand): RunnableCommand {
+  return bound(command, async (work, config, { print, report }) => print(await work(config, report)));
+}
+
+function bound<Work>(
+  command: CommandOf<Work>,
+  run: (work: Work, config: Config, to: { print: (lines: Lines) => Promise<void>; report: Report }) => Promise<void>,
+): RunnableCommand {
   const prepare: RunnableCommand['prepare'] = (values) => {
     const work = command.prepare(values);
-    return async (config, terminal) => {
-      const report = (line: string) => {
-        terminal.err(line);
-      };
-      await print(command, await work(config, report), terminal);
-    };
+    return (config, terminal) =>
+      run(work, config, { print: (lines) => print(command, lines, terminal), report: terminal.err });
   };
   return { ...command, prepare };
 }
@@ -270,4 +219,28 @@ function describeError(error: unknown): string {
     return 'The database has no tables yet: start the service once, or run "migrate".';
   }
   return `The command failed: ${reason}`;
+}
+
+const WIDEST = 60;
+
+/** Lines as a table for a terminal: a column for each field, cut at 60 characters; `none` for no lines. */
+function table(lines: readonly object[], none: string): string {
+  if (lines.length === 0) return none;
+  const fields = [...new Set(lines.flatMap((line) => Object.keys(line)))];
+  const rows = lines.map((line) => fields.map((field) => cell((line as Record<string, unknown>)[field])));
+  const widths = fields.map((field, column) => Math.max(field.length, ...rows.map((row) => row[column]!.length)));
+  const toText = (cells: readonly string[]) =>
+    cells
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return [toText(fields), ...rows.map(toText)].join('\n');
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  const text = value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : JSON.stringify(value);
+  // Control characters of stored texts must not reach the terminal.
+  const printable = text.replace(/\p{C}/gu, '\u{fffd}');
+  return printable.length > WIDEST ? `${printable.slice(0, WIDEST - 1)}…` : printable;
 }

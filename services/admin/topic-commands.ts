@@ -1,14 +1,16 @@
-import { groupsOfTopic } from '../../schemas/messages/consumer-groups.ts';
-import { TOPICS } from '../../schemas/messages/topics.ts';
-import { NotDrained, raisePartitions } from '../../shared/kafka/topics/raise-partitions.ts';
+import { groupsOfTopic, matcherGroups } from '../../schemas/messages/consumer-groups.ts';
+import { TOPICS, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
+import { NotDrained, raisePartitions, connectedGroups } from '../../shared/kafka/topics/raise-partitions.ts';
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, integerOption } from './command.ts';
 import type { KafkaCommand, KafkaWorkDeps } from './command.ts';
+import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
+import { handOverGroups } from '../../shared/kafka/topics/hand-over-groups.ts';
 
 const NAMES = TOPICS.map(({ name }) => name);
 const MOST_PARTITIONS = 10_000;
 
-export const TOPICS_LIST: KafkaCommand = {
+const TOPICS_LIST: KafkaCommand = {
   name: 'topics list',
   summary: 'print each topic, its partitions, and how many records each group has before it',
   optionsHelp: [],
@@ -21,7 +23,7 @@ export const TOPICS_LIST: KafkaCommand = {
   },
 };
 
-export const TOPICS_RAISE: KafkaCommand = {
+const TOPICS_RAISE: KafkaCommand = {
   name: 'topics raise',
   summary: 'raise the partitions of a topic, once everything in it is read and all services are stopped',
   optionsHelp: [
@@ -30,14 +32,12 @@ export const TOPICS_RAISE: KafkaCommand = {
   ],
   examples: ['topics raise --topic monitor.candidates --partitions 48'],
   options: { topic: { type: 'string' }, partitions: { type: 'string' } },
-  prepare({ topic, partitions = '' }) {
+  prepare(values) {
+    const { topic } = values;
     if (topic === undefined || !NAMES.includes(topic)) {
       throw new AdminError(`--topic: must be one of ${NAMES.join(', ')}.`);
     }
-    const count = /^[1-9]\d{0,4}$/.test(partitions) ? Number(partitions) : Number.NaN;
-    if (!(count <= MOST_PARTITIONS)) {
-      throw new AdminError(`--partitions: must be a whole number from 1 to ${MOST_PARTITIONS}.`);
-    }
+    const count = integerOption(values, 'partitions', { max: MOST_PARTITIONS });
     return async (deps) => {
       await requireTopics(deps, [topic]);
       return raise(deps, topic, count);
@@ -91,3 +91,48 @@ export async function requireTopics(
     `Kafka has no topic ${missing.join(', ')}. Start the service once, or set KAFKA_TOPIC_PREFIX to the service's.`,
   );
 }
+
+const MOST_SHARDS = 64;
+const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
+
+const MATCHERS_SHARE_OUT: KafkaCommand = {
+  name: 'matchers share-out',
+  summary: 'share the monitors out over another number of matcher groups, once all matchers are stopped',
+  optionsHelp: [
+    '--from N               how many groups there are now (MATCHER_SHARDS)',
+    '--to N                 how many there will be; then start all services with MATCHER_SHARDS=N',
+  ],
+  examples: ['matchers share-out --from 1 --to 4'],
+  options: { from: { type: 'string' }, to: { type: 'string' } },
+  prepare(values) {
+    const from = integerOption(values, 'from', { max: MOST_SHARDS });
+    const to = integerOption(values, 'to', { max: MOST_SHARDS });
+    if (from === to) throw new AdminError('--to: must be another number than --from.');
+    return (deps) => shareOut(deps, from, to);
+  },
+};
+
+/**
+ * Lets each new group begin where the ring of the slowest old group began. What is read again is published again,
+ * which is harmless: the recorder stores each pair once. Without this the new groups would begin with the oldest item.
+ */
+async function shareOut({ kafka, prefix }: KafkaWorkDeps, from: number, to: number): Promise<object[]> {
+  const [before, after] = [matcherGroups(from), matcherGroups(to)];
+  const connected = (await connectedGroups(kafka, prefix)).filter((group) => [...before, ...after].includes(group));
+  if (connected.length > 0) {
+    throw new AdminError(`Nothing was changed: matchers run in ${connected.join(', ')}: stop them first.`);
+  }
+  const count = await handOverGroups(kafka, { prefix, topics: ITEMS, from: before, to: after, beginOf: ringBegin });
+  if (count === 0) {
+    throw new AdminError(`Nothing was changed: ${before.join(', ')} have read nothing: is --from ${from} right?`);
+  }
+  return [{ from, to, groups: after, next: `start all services with MATCHER_SHARDS=${to}` }];
+}
+
+/** Where the next owner of a partition begins to read. */
+function ringBegin({ offset, metadata }: { offset: bigint; metadata: string }): bigint {
+  const refill = BigInt(parseMatcherCommit(metadata)?.refill ?? offset);
+  return refill < offset ? refill : offset;
+}
+
+export const COMMANDS = [TOPICS_LIST, TOPICS_RAISE, MATCHERS_SHARE_OUT];

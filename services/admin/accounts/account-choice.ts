@@ -3,7 +3,7 @@ import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../command.ts';
 import type { PostgresCommand, OptionValues } from '../command.ts';
 
 /** The options that name an account. */
@@ -14,7 +14,7 @@ export const ACCOUNT_HELP = [
 ];
 
 /** An account as named on the command line. */
-export interface NamedAccount {
+interface NamedAccount {
   option: '--email' | '--account';
   given: string;
   /** Mailbox or id. */

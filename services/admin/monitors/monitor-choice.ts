@@ -3,7 +3,7 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findMonitorOwner } from '../../../shared/stores/monitors/administered-monitors.ts';
 import { lockMonitor, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../command.ts';
 import type { Command, OptionValues } from '../command.ts';
 
 /** The option that names a monitor. */

@@ -6,12 +6,11 @@ import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-h
 import { findMonitorsAhead, listAllMonitors, resetDay } from '../../../shared/stores/monitors/administered-monitors.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
-import { announceMonitorChange, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { announceMonitorChange, stopMonitor, clearMonitorHealth } from '../../../shared/stores/monitors/monitors.ts';
 import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
 import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../accounts/account-choice.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError, integerOption, printedRow, requireSecretKeys } from '../command.ts';
 import type { OptionValues, PostgresCommand } from '../command.ts';
-import { limitOption } from '../limit-option.ts';
 import {
   monitorOption,
   requireLockedMonitor,
@@ -20,14 +19,25 @@ import {
   MONITOR_OPTIONS,
 } from './monitor-choice.ts';
 import type { OwnedMonitor } from './monitor-choice.ts';
-import { printedRow } from '../printed-row.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
+import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
+import { createDnsLookup, createSystemLookup } from '../../../shared/http/address-lookup.ts';
+import { createEgressClient } from '../../../shared/http/egress-client.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { Config } from '../../../shared/runtime/config.ts';
+import { readMonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+import type { MonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+import { secretBoxOf } from '../../../shared/stores/upkeep/secret-keys.ts';
 
 const STATES: readonly MonitorStatus[] = ['active', 'paused', 'paused_balance', 'deleted'];
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 10_000;
 const ANY_MONITOR = 'mon_1a2b3c4d5e6f';
 
-export const MONITOR_LIST: PostgresCommand = {
+const MONITOR_LIST: PostgresCommand = {
   name: 'monitor list',
   summary: 'print monitors in the order of their ids, a line each',
   optionsHelp: [
@@ -53,7 +63,7 @@ export const MONITOR_LIST: PostgresCommand = {
       status: statusOption(values),
       failing: values.failing !== undefined,
       afterId: values.after,
-      limit: limitOption(values, DEFAULT_LISTED, MAX_LISTED),
+      limit: integerOption(values, 'limit', { max: MAX_LISTED, byDefault: DEFAULT_LISTED }),
     };
     return async (pool) => {
       const accountId = named && (await requireAccount(pool, named)).id;
@@ -67,7 +77,7 @@ export const MONITOR_LIST: PostgresCommand = {
   },
 };
 
-export const MONITOR_SHOW: PostgresCommand = {
+const MONITOR_SHOW: PostgresCommand = {
   name: 'monitor show',
   summary: 'print one monitor: its rule, its state, its matches and how its deliveries go',
   optionsHelp: MONITOR_HELP,
@@ -84,7 +94,7 @@ export const MONITOR_SHOW: PostgresCommand = {
   },
 };
 
-export const MONITOR_PAUSE: PostgresCommand = {
+const MONITOR_PAUSE: PostgresCommand = {
   name: 'monitor pause',
   summary: 'stop matching and charging; repeating it changes nothing',
   optionsHelp: MONITOR_HELP,
@@ -104,7 +114,7 @@ export const MONITOR_PAUSE: PostgresCommand = {
   },
 };
 
-export const MONITOR_RESUME: PostgresCommand = {
+const MONITOR_RESUME: PostgresCommand = {
   name: 'monitor resume',
   summary: `start matching again; charges the account ${MONITOR_PERIOD_CREDITS} credits for the next 24 hours, as its owner's resume`,
   optionsHelp: MONITOR_HELP,
@@ -128,7 +138,7 @@ export const MONITOR_RESUME: PostgresCommand = {
   },
 };
 
-export const MONITOR_RESET_DAY: PostgresCommand = {
+const MONITOR_RESET_DAY: PostgresCommand = {
   name: 'monitor reset-day',
   summary:
     'return monitors to the present UTC day, where a clock that was ahead left a later one; their daily cap begins anew',
@@ -167,3 +177,71 @@ function statusOption({ status }: OptionValues): MonitorStatus | undefined {
   if (known === undefined) throw new AdminError(`--status: must be one of ${STATES.join(', ')}.`);
   return known;
 }
+
+const MONITOR_TEST: PostgresCommand = {
+  name: 'monitor test',
+  summary:
+    'send a sample match to the webhook, signed as a real one, and print the outcome; a success ends webhook_failing',
+  optionsHelp: MONITOR_HELP,
+  examples: ['monitor test --monitor mon_1a2b3c4d5e6f'],
+  options: MONITOR_OPTIONS,
+  prepare(values) {
+    const id = monitorOption(values);
+    return async (pool, config) => {
+      const { accountId } = await requireMonitor(pool, id);
+      const webhook = await readMonitorWebhook(pool, accountId, id);
+      const secretBox = secretBoxOf(await requireSecretKeys(pool, config));
+      const { status, error } = await sendSample(config, id, { webhook, secretBox });
+      if (error === null) await clearFailing(pool, id, webhook!.webhookUrl);
+      return [{ monitor_id: id, delivered: error === null, status, error }];
+    };
+  },
+};
+
+/** `status` is 0 without an answer; `error` is null when the receiver accepted it. */
+async function sendSample(
+  { webhooks, upstream }: Config,
+  id: string,
+  { webhook, secretBox }: { webhook: MonitorWebhook | undefined; secretBox: SecretBox },
+): Promise<{ status: number; error: string | null }> {
+  if (!webhook || webhook.webhookUrl === null || webhook.webhookKind === null) {
+    throw new AdminError(`--monitor: ${id} has no webhook.`);
+  }
+  const now = systemClock();
+  const open = (sealed: Buffer) => secretBox.open(sealed, id);
+  const { previousSecret } = webhook;
+  const { headers, body } = buildWebhookMessage({
+    kind: webhook.webhookKind,
+    monitor: { id, name: webhook.name },
+    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now }),
+    secrets: [open(webhook.webhookSecret), ...(previousSecret === null ? [] : [open(previousSecret)])],
+    now,
+  });
+  const lookup = webhooks.allowPrivate ? createSystemLookup() : createDnsLookup();
+  const egress = createEgressClient({ ...webhooks, lookup, clock: systemClock });
+  try {
+    const url = webhookRequestUrl(webhook.webhookKind, webhook.webhookUrl);
+    const deadlineMs = WEBHOOK_DEADLINE_MS;
+    const result = await egress.send({
+      url,
+      method: 'POST',
+      headers: { ...headers, 'X-Service-Test': '1' },
+      body,
+      deadlineMs,
+    });
+    const error = result.error === 'local' ? `local (${result.code})` : decideOutcome(result, 0, 0).error;
+    return { status: result.status, error };
+  } finally {
+    await egress.close();
+  }
+}
+
+/** Unless the webhook was changed during the attempt. */
+async function clearFailing(pool: Pool, id: string, testedUrl: string | null): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const { monitor } = await requireLockedMonitor(client, id);
+    if (monitor.webhookUrl === testedUrl) await clearMonitorHealth(client, id);
+  });
+}
+
+export const COMMANDS = [MONITOR_LIST, MONITOR_SHOW, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_RESET_DAY, MONITOR_TEST];

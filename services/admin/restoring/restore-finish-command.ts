@@ -15,15 +15,14 @@ import { createLogger } from '../../../shared/runtime/logger.ts';
 import { prepareRestored } from '../../../shared/stores/upkeep/restored-numbers.ts';
 import { opensSealed } from '../../../shared/stores/upkeep/sealing-key.ts';
 import { secretBoxOf } from '../../../shared/stores/upkeep/secret-keys.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError, requireSecretKeys } from '../command.ts';
 import type { EnginesCommand } from '../command.ts';
-import { requireSecretKeys } from '../required-keys.ts';
 import { findBrokers, findPostgres } from '../find-engines.ts';
 
 /** For clocks that differ, and for records that were read shortly before the backup and stored after it. */
 const SLACK_MS = 3_600_000;
 
-export const RESTORE_FINISH: EnginesCommand = {
+const RESTORE_FINISH: EnginesCommand = {
   name: 'restore finish',
   summary: 'make a Postgres that was restored from a backup one that services may start on; stop them all first',
   optionsHelp: ['--taken-at TIME        when the backup was begun, as 2026-03-04T05:06:07Z'],
@@ -80,3 +79,5 @@ function takenAtOption(text = ''): number {
   if (ms <= systemClock()) return ms;
   throw new AdminError('--taken-at: must be the time of the backup, such as 2026-03-04T05:06:07Z.');
 }
+
+export const COMMANDS = [RESTORE_FINISH];

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ACCOUNT_SIGN_IN_LINK } from '../../../services/admin/accounts/sign-in-link-command.ts';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { ACCOUNT_SIGN_IN_LINK } from '../../../services/admin/accounts/account-commands.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { loadConfig } from '../../../shared/runtime/config.ts';
