@@ -1,6 +1,6 @@
 // Runs at the end of an install with the Node that npm scripts use. That Node may be too old for TypeScript, so this
 // file is plain JavaScript.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -10,6 +10,13 @@ if (major < 22 || (major === 22 && minor < 18)) {
       'installing with --omit=optional, or when the downloaded file does not match the checksum in package-lock.json.\n' +
       'Install again without --omit=optional. On other platforms install Node 24.',
   );
+  process.exitCode = 1;
+} else if (
+  !readFileSync(new URL('../node_modules/kafkajs/src/consumer/runner.js', import.meta.url), 'utf8').includes(
+    'isStopped',
+  )
+) {
+  console.error('kafkajs is installed without patches/kafkajs+2.2.4.patch, which must lie beside package.json.');
   process.exitCode = 1;
 } else if (existsSync(new URL('../services/main.ts', import.meta.url))) {
   // Where only dependencies are installed, as for the image, there is nothing to compile.

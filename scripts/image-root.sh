@@ -11,6 +11,7 @@ mkdir -p "$app/scripts" "$app/deploy"
 # step: install; the image brings its own Node
 cp package.json package-lock.json .npmrc LICENSE "$app"
 cp scripts/check-node.mjs "$app/scripts"
+cp -R patches "$app"
 if [ "${2:-}" = --from-node-modules ]; then
   # Parents come before what is nested in them, and bring it along.
   node -p "Object.entries(require('./package-lock.json').packages).filter(([path, { dev, devOptional }]) =>
@@ -31,7 +32,7 @@ rm -rf "$app"/node_modules/node-linux-* "$app"/node_modules/node-darwin-* "$app"
 # step: copy
 cp -R schemas shared services "$app"
 cp deploy/healthcheck.mjs "$app/deploy"
-rm -rf "$app/scripts" "$app/package-lock.json" "$app/.npmrc"
+rm -rf "$app/scripts" "$app/patches" "$app/package-lock.json" "$app/.npmrc"
 
 du -sk "$app" | awk '{ printf "%d MB, of which node_modules ", $1 / 1024 }'
 du -sk "$app/node_modules" | awk '{ printf "%d MB\n", $1 / 1024 }'

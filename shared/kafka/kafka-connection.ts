@@ -3,11 +3,6 @@ import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
 import { parseBrokers } from './broker-list.ts';
 import { BrokerSockets } from './broker-sockets.ts';
-import { endFetchesAtStop } from './kafkajs-mends/end-fetches-at-stop.ts';
-import { endOrphanedFetchers } from './kafkajs-mends/end-orphaned-fetchers.ts';
-import { mendHeartbeats } from './kafkajs-mends/heartbeats.ts';
-import { leaveAfterLateJoin } from './kafkajs-mends/leave-after-late-join.ts';
-import { mendRequestTimers } from './kafkajs-mends/request-timers.ts';
 import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
 import type { KafkaSecurity } from './kafka-security.ts';
 
@@ -42,11 +37,6 @@ export function createKafka(options: {
   clientId: string;
   logger: Logger;
 }): KafkaConnection {
-  endOrphanedFetchers();
-  endFetchesAtStop();
-  mendHeartbeats();
-  mendRequestTimers();
-  leaveAfterLateJoin();
   const { security = NO_SECURITY } = options;
   const { brokers, ...sasl } = parseBrokers(options.brokers, security.mechanism);
   const sockets = new BrokerSockets(brokers, () => performance.now());

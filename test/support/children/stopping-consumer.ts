@@ -6,14 +6,12 @@
  */
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
-import { endOrphanedFetchers } from '../../../shared/kafka/kafkajs-mends/end-orphaned-fetchers.ts';
 
 interface Runner {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-endOrphanedFetchers();
 const require = createRequire(import.meta.url);
 const Runner = require('kafkajs/src/consumer/runner.js') as new (options: object) => Runner;
 const silent = { namespace: () => silent, debug: () => undefined, info: () => undefined, warn: () => undefined };
