@@ -7,7 +7,7 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
 import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
-import type { ArchiverDeps } from './archiver-deps.ts';
+import type { ArchiverDeps } from './archive-topic.ts';
 
 /** The ids are sent in the URL of the ClickHouse request. Some servers limit URLs to 16 KB; 500 × 25 bytes fit. */
 const MAX_REMOVALS = 500;
