@@ -1,49 +1,8 @@
 import { PublishFailed } from './publish-errors.ts';
 
-/**
- * Broker errors about the request, its sender or the settings. Repeating the same request gives the same error.
- */
-const REQUEST_ERRORS = new Set([
-  'DELEGATION_TOKEN_AUTHORIZATION_FAILED',
-  'DELEGATION_TOKEN_AUTH_DISABLED',
-  'DELEGATION_TOKEN_EXPIRED',
-  'DELEGATION_TOKEN_NOT_FOUND',
-  'DELEGATION_TOKEN_OWNER_MISMATCH',
-  'DELEGATION_TOKEN_REQUEST_NOT_ALLOWED',
-  'CLUSTER_AUTHORIZATION_FAILED',
-  'GROUP_AUTHORIZATION_FAILED',
-  'GROUP_SUBSCRIBED_TO_TOPIC',
-  'ILLEGAL_SASL_STATE',
-  'INCONSISTENT_GROUP_PROTOCOL',
-  'INVALID_COMMIT_OFFSET_SIZE',
-  'INVALID_CONFIG',
-  'INVALID_FETCH_SIZE',
-  'INVALID_GROUP_ID',
-  'INVALID_PARTITIONS',
-  'INVALID_PRINCIPAL_TYPE',
-  'INVALID_RECORD',
-  'INVALID_REPLICA_ASSIGNMENT',
-  'INVALID_REQUEST',
-  'INVALID_REQUIRED_ACKS',
-  'INVALID_SESSION_TIMEOUT',
-  'INVALID_TIMESTAMP',
-  'INVALID_TOPIC_EXCEPTION',
-  'INVALID_TRANSACTION_TIMEOUT',
-  'MESSAGE_TOO_LARGE',
-  'OFFSET_METADATA_TOO_LARGE',
-  'POLICY_VIOLATION',
-  'RECORD_LIST_TOO_LARGE',
-  'SASL_AUTHENTICATION_FAILED',
-  'SECURITY_DISABLED',
-  'TOPIC_ALREADY_EXISTS',
-  'TOPIC_AUTHORIZATION_FAILED',
-  'TOPIC_DELETION_DISABLED',
-  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
-  'UNSUPPORTED_COMPRESSION_TYPE',
-  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
-  'UNSUPPORTED_SASL_MECHANISM',
-  'UNSUPPORTED_VERSION',
-]);
+/** Broker errors about the request, its sender or the settings. Repeating the same request gives the same error. */
+const REQUEST_ERROR =
+  /AUTHORIZATION|DELEGATION_TOKEN|SASL|SECURITY|POLICY|UNSUPPORTED|TOO_LARGE|DISABLED|ALREADY_EXISTS|SUBSCRIBED|INCONSISTENT|^INVALID_(?!FETCH_SESSION|PRODUCER|REPLICATION|TXN)/;
 
 /**
  * Errors of kafkajs itself that mean that a broker does not answer, or not yet. Its other errors mean misuse or a
@@ -85,7 +44,7 @@ export function isKafkaAway(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;
   if (!isKafkajsError(error)) return false;
   const type = protocolErrorOf(error);
-  if (type !== undefined) return !REQUEST_ERRORS.has(type);
+  if (type !== undefined) return !REQUEST_ERROR.test(type);
   // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error. What is not worth a
   // retry at once is wrapped as well, for instance that no broker is left to ask for the group's coordinator.
   if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
