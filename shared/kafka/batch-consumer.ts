@@ -26,8 +26,6 @@ export interface BatchConsumer extends Running {
    * then is in no group, apart from a try every minute, so that `admin dead-letters set-aside` can move the offset.
    */
   isHalted(): boolean;
-  /** When the broker last answered a heartbeat or a join, in milliseconds since the epoch; 0 if never. */
-  lastActivityMs(): number;
   /** Stops consumption until resume(). The current batch is no longer current at once, and is repeated later. */
   pause(): void;
   resume(): void;
@@ -175,10 +173,6 @@ class GroupConsumer implements BatchConsumer {
 
   isHalted(): boolean {
     return this.halt !== undefined;
-  }
-
-  lastActivityMs(): number {
-    return this.lastActivity;
   }
 
   pause(): void {

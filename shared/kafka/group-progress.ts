@@ -1,5 +1,6 @@
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { Subscription } from './lag-monitor.ts';
+import { readGroupPositions } from './topics/topic-admin.ts';
 
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type PartitionOffsets = Record<string, Record<string, string>>;
@@ -23,29 +24,17 @@ export async function readGroupProgress(
   prefix: string,
   { group, topics }: Subscription,
 ): Promise<GroupProgress> {
-  const progress: GroupProgress = { heads: {}, finished: {} };
   try {
-    await kafka.withAdmin(async (admin) => {
-      const names = topics.map((topic) => prefix + topic);
-      // Committed offsets first: they cannot exceed heads that are read later.
-      const committed = await admin.fetchOffsets({ groupId: prefix + group, topics: names });
-      for (const [index, topic] of topics.entries()) {
-        const offsets = await admin.fetchTopicOffsets(names[index]!);
-        const commits = new Map(
-          committed
-            .find((one) => one.topic === names[index])
-            ?.partitions.map(({ partition, offset }) => [partition, offset]),
-        );
-        progress.heads[topic] = Object.fromEntries(offsets.map(({ partition, high }) => [partition, high]));
-        progress.finished[topic] = Object.fromEntries(
-          offsets.map(({ partition, low }) => [partition, later(low, commits.get(partition) ?? low)]),
-        );
-      }
-    });
+    const positions = await kafka.withAdmin((admin) => readGroupPositions(admin, { prefix, group, topics }));
+    const progress: GroupProgress = { heads: {}, finished: {} };
+    for (const { topic, partition, next, head } of positions) {
+      (progress.heads[topic] ??= {})[partition] = String(head);
+      (progress.finished[topic] ??= {})[partition] = String(next);
+    }
+    return progress;
   } catch (error) {
     throw new GroupProgressUnreadable(`cannot read from Kafka how far the group ${group} is`, { cause: error });
   }
-  return progress;
 }
 
 /** Whether the group has finished every record below earlier heads. */
@@ -58,10 +47,6 @@ export function hasFinished(heads: PartitionOffsets, progress: GroupProgress): b
       return now !== undefined && finished !== undefined && BigInt(finished) >= earlier(head, now);
     }),
   );
-}
-
-function later(a: string, b: string): string {
-  return BigInt(a) > BigInt(b) ? a : b;
 }
 
 function earlier(a: string, b: string): bigint {

@@ -5,6 +5,8 @@ import { delay } from '../runtime/clock.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { readConsumerLag } from './topics/topic-admin.ts';
 
+const INTERVAL_MS = 15_000;
+
 /** A consumer group and the topics that it reads, without the prefix. */
 export interface Subscription {
   group: string;
@@ -29,7 +31,7 @@ export async function readGroupLags(options: {
 }
 
 /**
- * Exports the lag of each group per topic every `intervalMs` (default 15 s). While the broker is away the metric keeps
+ * Exports the lag of each group per topic every 15 s. While the broker is away the metric keeps
  * its last value.
  */
 export function startLagMonitor(options: {
@@ -38,38 +40,32 @@ export function startLagMonitor(options: {
   subscriptions: readonly Subscription[];
   metrics: Metrics;
   logger: Logger;
-  intervalMs?: number;
 }): Running {
+  const { kafka, prefix, subscriptions, metrics, logger } = options;
   const stopping = new AbortController();
-  const running = measureUntilStopped(options, stopping.signal);
+  const measure = () =>
+    kafka.withAdmin(async (admin) => {
+      for (const { group, topics } of subscriptions) {
+        const lags = await readConsumerLag(admin, { prefix, group, topics });
+        for (const topic of topics) {
+          const sum = lags.reduce((total, one) => (one.topic === topic ? total + one.lag : total), 0);
+          metrics.kafkaLag.set({ topic, group }, sum);
+        }
+      }
+    });
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await measure().catch((error: unknown) => {
+        logger.debug({ err: error }, 'the lag of the consumer groups could not be read');
+      });
+      await delay(INTERVAL_MS, stopping.signal);
+    }
+  };
+  const running = run();
   return {
     async stop() {
       stopping.abort();
       await running;
     },
   };
-}
-
-async function measureUntilStopped(options: Parameters<typeof startLagMonitor>[0], signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await measure(options);
-    } catch (error) {
-      options.logger.debug({ err: error }, 'the lag of the consumer groups could not be read');
-    }
-    await delay(options.intervalMs ?? 15_000, signal);
-  }
-}
-
-async function measure(options: Parameters<typeof startLagMonitor>[0]): Promise<void> {
-  const { kafka, prefix, metrics } = options;
-  await kafka.withAdmin(async (admin) => {
-    for (const { group, topics } of options.subscriptions) {
-      const lags = await readConsumerLag(admin, { prefix, group, topics });
-      for (const topic of topics) {
-        const sum = lags.reduce((total, one) => (one.topic === topic ? total + one.lag : total), 0);
-        metrics.kafkaLag.set({ topic, group }, sum);
-      }
-    }
-  });
 }

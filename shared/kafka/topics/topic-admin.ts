@@ -181,7 +181,8 @@ export function groupPositions(
   });
 }
 
-async function readGroupPositions(
+/** The same with an open admin connection and a single try. */
+export async function readGroupPositions(
   admin: Admin,
   options: { prefix: string; group: string; topics: readonly string[] },
 ): Promise<GroupPosition[]> {
