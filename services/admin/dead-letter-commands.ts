@@ -139,7 +139,7 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
       };
       const restoring = { siteUrl, detectLanguage, report: (why: string) => report(`${topic}: ${why}`) };
       const restore = (letter: ConsumedRecord) => restoreThing(letter, restoring);
-      const options = { kafka, prefix, topic, publisher, metrics, logger: kafka.logger, limit: left, onReplayed };
+      const options = { kafka, prefix, topic, publisher, limit: left, onReplayed };
       const { replayed, setAsideAgain, remaining } = await replayDeadLetters({ ...options, restore });
       left -= replayed;
       yield { topic, replayed, ...(setAsideAgain === 0 ? {} : { set_aside_again: setAsideAgain }), remaining };

@@ -3,10 +3,9 @@ import { DEAD_LETTER_SUFFIX } from '../../../schemas/messages/topics.ts';
 import type { ConsumedRecord } from '../consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from '../dead-letters.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
-import { replayGroup } from './replay-dead-letters.ts';
+import { firstOf, replayGroup } from './replay-dead-letters.ts';
 import { readToEnd } from '../topics/read-to-end.ts';
 import { groupPositions } from '../topics/topic-admin.ts';
-import type { GroupPosition } from '../topics/topic-admin.ts';
 
 /** A record that a consumer set aside. What its headers do not say is undefined. */
 export interface DeadLetter {
@@ -62,16 +61,6 @@ export async function readDeadLetters(options: {
     },
   });
   return { letters, found };
-}
-
-/** Cuts the ranges so that together they have at most `limit` records. */
-function firstOf(ranges: readonly GroupPosition[], limit: number): GroupPosition[] {
-  let left = BigInt(limit);
-  return ranges.map((range) => {
-    const wanted = range.head - range.next < left ? range.head - range.next : left;
-    left -= wanted;
-    return { ...range, head: range.next + wanted };
-  });
 }
 
 function toDeadLetter(topic: string, { key, value, headers, timestampMs }: ConsumedRecord): DeadLetter {

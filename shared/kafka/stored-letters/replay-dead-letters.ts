@@ -1,14 +1,10 @@
 import type { IHeaders } from 'kafkajs';
 import { DEAD_LETTER_SUFFIX } from '../../../schemas/messages/topics.ts';
-import { whenAborted } from '../../runtime/abort.ts';
-import { toError } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import { startBatchConsumer } from '../batch-consumer.ts';
 import type { ConsumedBatch, ConsumedRecord } from '../consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from '../dead-letters.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
 import type { OutgoingRecord, Publisher } from '../publisher.ts';
+import { readToEnd } from '../topics/read-to-end.ts';
 import { groupPositions } from '../topics/topic-admin.ts';
 import type { GroupPosition } from '../topics/topic-admin.ts';
 
@@ -24,8 +20,6 @@ export interface ReplayOptions {
    */
   restore?: (letter: ConsumedRecord) => OutgoingRecord | { reason: string } | undefined;
   publisher: Publisher;
-  metrics: Metrics;
-  logger: Logger;
   /** Called after each letter with how many were replayed so far, and how many will be. */
   onReplayed?: (replayed: number, total: number) => void;
 }
@@ -36,92 +30,64 @@ export interface Replayed {
   remaining: number;
 }
 
-/** How often a replay looks whether another one has replayed its letters. */
-const CHECK_EVERY_MS = 2_000;
-
 /** Its committed offset is where the next replay of the topic starts. */
 export function replayGroup(topic: string): string {
   return `dead-letter-replay.${topic}`;
 }
 
 /**
- * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and commits how far
- * it came. It ends at the letters that were there at the start, so a letter that fails again is not replayed in a
- * circle, or after `limit` letters. Every consumer group of the topic gets the records again; their effects are
- * idempotent. A crash, or a second replay at the same time, may publish a letter twice.
+ * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and then commits how
+ * far it came, also where it fails half-way. It ends at the letters that were there at the start, so a letter that
+ * fails again is not replayed in a circle, or after `limit` letters. Every consumer group of the topic gets the records
+ * again; their effects are idempotent. A crash, or a second replay at the same time, may publish letters twice.
  *
  * @returns how many were read, how many of these were set aside again, and how many of those at the start remain
  */
 export async function replayDeadLetters(options: ReplayOptions): Promise<Replayed> {
-  const { kafka, topic, publisher, onReplayed } = options;
-  const start = await readPositions(options);
-  const total = Math.min(countUntil(start, start), options.limit);
-  if (total <= 0) return { replayed: 0, setAsideAgain: 0, remaining: countUntil(start, start) };
+  const { kafka, prefix, topic, limit, publisher, onReplayed } = options;
+  const source = topic + DEAD_LETTER_SUFFIX;
+  const group = replayGroup(topic);
+  const start = await groupPositions(kafka, { prefix, group, topics: [source] });
+  const found = start.reduce((sum, { next, head }) => sum + Number(head - next), 0);
+  const total = Math.min(found, limit);
+  const published = new Map<number, bigint>();
   let replayed = 0;
   let setAsideAgain = 0;
-  const ended = Promise.withResolvers<undefined>();
-  // The group may fail before the promise is awaited.
-  ended.promise.catch(() => undefined);
-  /** The highest published offset of each partition. */
-  const published = new Map<number, bigint>();
-  const handle = async ({ records, signal }: ConsumedBatch): Promise<void> => {
-    const record = records[0]!;
-    // Published, but its commit failed, so it is delivered again and only its commit is missing.
-    if (record.offset <= (published.get(record.partition) ?? -1n)) return;
-    // A letter beyond the last one waits here for the stop, after which nothing is committed.
-    if (replayed >= total || isBeyond(start, record)) return whenAborted(signal);
-    const restored = options.restore?.(record) ?? toOriginal(record);
-    if ('reason' in restored) {
-      await publisher.publish(topic + DEAD_LETTER_SUFFIX, [toLetterAgain(record, restored.reason)]);
-      setAsideAgain += 1;
-    } else {
-      await publisher.publish(topic, [restored]);
+  const handle = async ({ records }: ConsumedBatch): Promise<void> => {
+    for (const record of records) {
+      const restored = options.restore?.(record) ?? toOriginal(record);
+      if ('reason' in restored) {
+        await publisher.publish(source, [toLetterAgain(record, restored.reason)]);
+        setAsideAgain += 1;
+      } else {
+        await publisher.publish(topic, [restored]);
+      }
+      published.set(record.partition, record.offset + 1n);
+      replayed += 1;
+      onReplayed?.(replayed, total);
     }
-    published.set(record.partition, record.offset);
-    replayed += 1;
-    onReplayed?.(replayed, total);
   };
-  const consumer = await startBatchConsumer({
-    ...options,
-    group: replayGroup(topic),
-    topics: [topic + DEAD_LETTER_SUFFIX],
-    maxRecords: 1,
-    handle,
-    fatal: ended.reject,
-    onCommitted: () => {
-      if (replayed >= total) ended.resolve(undefined);
-    },
-  });
-  const check = setInterval(() => {
-    readPositions(options).then(
-      (now) => {
-        if (countUntil(now, start) === 0) ended.resolve(undefined);
-      },
-      (error: unknown) => kafka.logger.debug({ err: toError(error) }, 'the offsets of the replay could not be read'),
-    );
-  }, CHECK_EVERY_MS);
   try {
-    await ended.promise;
+    await readToEnd({ kafka, prefix, topics: [source], ranges: firstOf(start, limit), handle });
   } finally {
-    clearInterval(check);
-    await consumer.stop();
+    const partitions = [...published].map(([partition, next]) => ({ partition, offset: String(next) }));
+    if (partitions.length > 0) {
+      await kafka.withAdmin((admin) =>
+        admin.setOffsets({ groupId: prefix + group, topic: prefix + source, partitions }),
+      );
+    }
   }
-  return { replayed, setAsideAgain, remaining: countUntil(await readPositions(options), start) };
+  return { replayed, setAsideAgain, remaining: found - replayed };
 }
 
-function readPositions({ kafka, prefix, topic }: ReplayOptions): Promise<GroupPosition[]> {
-  const topics = [topic + DEAD_LETTER_SUFFIX];
-  return groupPositions(kafka, { prefix, group: replayGroup(topic), topics });
-}
-
-/** Letters between the positions `now` and the heads of `start`. */
-function countUntil(now: readonly GroupPosition[], start: readonly GroupPosition[]): number {
-  const heads = new Map(start.map(({ partition, head }) => [partition, head]));
-  return now.reduce((sum, { partition, next }) => sum + Math.max(0, Number((heads.get(partition) ?? next) - next)), 0);
-}
-
-function isBeyond(start: readonly GroupPosition[], { partition, offset }: ConsumedRecord): boolean {
-  return start.some((position) => position.partition === partition && offset >= position.head);
+/** Cuts the ranges so that together they have at most `limit` records. */
+export function firstOf(ranges: readonly GroupPosition[], limit: number): GroupPosition[] {
+  let left = BigInt(limit);
+  return ranges.map((range) => {
+    const wanted = range.head - range.next < left ? range.head - range.next : left;
+    left -= wanted;
+    return { ...range, head: range.next + wanted };
+  });
 }
 
 function toLetterAgain({ key, value, headers }: ConsumedRecord, reason: string): OutgoingRecord {

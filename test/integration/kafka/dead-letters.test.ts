@@ -207,7 +207,7 @@ test('replay publishes the original records, up to its limit, and resumes where 
     headers: { trace: `t${n}`, 'dead-letter-topic': topic, 'dead-letter-reason': 'x' },
   }));
   await fixture.publisher.publish(`${topic}.dead-letter`, letters);
-  const replay = (limit: number) => replayDeadLetters({ ...fixture, topic, limit, logger: silentLogger() });
+  const replay = (limit: number) => replayDeadLetters({ ...fixture, topic, limit });
   expect(await replay(2)).toEqual({ replayed: 2, setAsideAgain: 0, remaining: 3 });
   expect(await replay(100)).toEqual({ replayed: 3, setAsideAgain: 0, remaining: 0 });
   expect(await replay(100)).toEqual({ replayed: 0, setAsideAgain: 0, remaining: 0 });
