@@ -1,7 +1,13 @@
 import { forumItem } from '../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import { ItemBlock } from './item-block.ts';
-import type { RecentItem } from './item-block.ts';
+
+/** An item in the ring. */
+export interface RecentItem {
+  offset: bigint;
+  enteredAtMs: number;
+  /** The JSON of the item. */
+  message: Buffer;
+}
 
 /** An item as read from Kafka. */
 export interface EnteredItem {
@@ -28,16 +34,21 @@ export const RING_MS = 30_000;
  */
 export const RING_MAX_BYTES = 256 * 1024 * 1024;
 
+/** Items leave by so many, because to remove the first of an array moves the others. */
+const ITEMS_PER_REMOVAL = 512;
+const BYTES_PER_EVICTION = 256 * 1024;
+/** Of an item beside its message. */
+const BYTES_PER_ITEM = 200;
+
 /** The items of one partition in offset order. */
 interface PartitionItems {
-  /** The last one grows. A block leaves when all of its items are older than 30 s. */
-  blocks: ItemBlock[];
-  lastOffset: bigint;
   /**
-   * The latest append time so far. Append times may step back when another broker leads the partition; blocks keep the
-   * latest time up to each item, which never decreases, so the items since a given time are found from the end.
+   * `latestMs` is the latest append time up to and including the item. Append times may step back when another broker
+   * leads the partition; this one never decreases, so the items since a given time are found from the end.
    */
-  latestMs: number;
+  items: (RecentItem & { latestMs: number })[];
+  bytes: number;
+  lastOffset: bigint;
 }
 
 /**
@@ -54,7 +65,6 @@ export class RecentItems {
   private readonly maxBytes: number;
   /** Items evicted before their 30 s were over, since the last call of `takeEvictedCount`. */
   private evictedCount = 0;
-  private blockBytes = 0;
 
   /** @param maxBytes of all partitions together */
   constructor(maxBytes = RING_MAX_BYTES) {
@@ -64,31 +74,32 @@ export class RecentItems {
   /** Removes everything. Called on each assignment of partitions, which are read again from their refill offsets. */
   clear(): void {
     this.partitions.clear();
-    this.blockBytes = 0;
   }
 
   /** Appends a copy of an item; ignores one that is already present because its batch is repeated. */
-  add(partitionKey: string, item: RecentItem): void {
-    const { offset, enteredAtMs } = item;
+  add(partitionKey: string, { offset, enteredAtMs, message }: RecentItem): void {
     let recent = this.partitions.get(partitionKey);
     if (recent && offset <= recent.lastOffset) {
-      const first = oldestOf(recent);
+      const first = recent.items[0]?.offset;
       if (first !== undefined && offset >= first) return;
       // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
-      this.remove(partitionKey, recent);
       recent = undefined;
     }
-    if (!recent) this.partitions.set(partitionKey, (recent = { blocks: [], lastOffset: offset, latestMs: 0 }));
+    if (!recent) this.partitions.set(partitionKey, (recent = { items: [], bytes: 0, lastOffset: offset }));
     recent.lastOffset = offset;
-    recent.latestMs = Math.max(recent.latestMs, enteredAtMs);
-    this.append(recent, item);
-    this.removeExpired(recent, enteredAtMs - RING_MS);
+    const latestMs = Math.max(recent.items.at(-1)?.latestMs ?? 0, enteredAtMs);
+    recent.items.push({ offset, enteredAtMs, latestMs, message: Buffer.from(message) });
+    recent.bytes += message.length + BYTES_PER_ITEM;
+    const next = recent.items[ITEMS_PER_REMOVAL];
+    if (next && next.latestMs < enteredAtMs - RING_MS) removeOldest(recent);
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
-  /** The bytes of all blocks of items. */
+  /** The bytes of all items. */
   get bytes(): number {
-    return this.blockBytes;
+    let bytes = 0;
+    for (const partition of this.partitions.values()) bytes += partition.bytes;
+    return bytes;
   }
 
   /** Returns and resets the number of items that were evicted before their 30 s were over because the ring was full. */
@@ -100,59 +111,40 @@ export class RecentItems {
 
   /** Returns the offset at which a refill of this partition must start; undefined when the partition has no items. */
   oldestOffset(partitionKey: string): bigint | undefined {
-    const recent = this.partitions.get(partitionKey);
-    return recent && oldestOf(recent);
+    return this.partitions.get(partitionKey)?.items[0]?.offset;
   }
 
-  /**
-   * Returns the items of all partitions that entered at `fromMs` or later. Their messages are views: copy what you
-   * keep.
-   */
+  /** Returns the items of all partitions that entered at `fromMs` or later. */
   since(fromMs: number): RecentItem[] {
-    return [...this.partitions.values()].flatMap(({ blocks }) => blocks.flatMap((block) => block.since(fromMs)));
+    return [...this.partitions.values()].flatMap(({ items }) => {
+      const last = items.findLastIndex(({ latestMs }) => latestMs < fromMs);
+      return items.slice(last + 1).filter(({ enteredAtMs }) => enteredAtMs >= fromMs);
+    });
   }
 
   get size(): number {
     let size = 0;
-    for (const { blocks } of this.partitions.values()) for (const block of blocks) size += block.size;
+    for (const { items } of this.partitions.values()) size += items.length;
     return size;
   }
 
-  private append(recent: PartitionItems, item: RecentItem): void {
-    if (recent.blocks.at(-1)?.add(item, recent.latestMs) === true) return;
-    const block = new ItemBlock(item.message.length);
-    block.add(item, recent.latestMs);
-    recent.blocks.push(block);
-    this.blockBytes += block.bytes;
-  }
-
-  private removeExpired({ blocks }: PartitionItems, oldestMs: number): void {
-    while (blocks.length > 0 && blocks[0]!.newestMs < oldestMs) this.dropFirst(blocks);
-  }
-
-  private remove(partitionKey: string, { blocks }: PartitionItems): void {
-    while (blocks.length > 0) this.dropFirst(blocks);
-    this.partitions.delete(partitionKey);
-  }
-
-  private dropFirst(blocks: ItemBlock[]): void {
-    this.blockBytes -= blocks.shift()!.bytes;
-  }
-
-  /** Evicts the oldest block of the partition with the most bytes. */
+  /** Evicts the oldest items of the partition with the most bytes. */
   private evictFromLargest(): void {
-    const [fullest] = [...this.partitions.values()].sort((a, b) => bytesOf(b) - bytesOf(a));
-    const [oldest] = fullest?.blocks ?? [];
-    if (!fullest || !oldest) return;
-    this.evictedCount += oldest.size;
-    this.dropFirst(fullest.blocks);
+    const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
+    if (fullest) this.evictedCount += removeOldest(fullest, BYTES_PER_EVICTION);
   }
 }
 
-function bytesOf({ blocks }: PartitionItems): number {
-  return blocks.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function oldestOf({ blocks }: PartitionItems): bigint | undefined {
-  return blocks[0]?.oldestOffset;
+/** Returns how many it removed: as many as have `atLeastBytes`, up to ITEMS_PER_REMOVAL. */
+function removeOldest(partition: PartitionItems, atLeastBytes = Number.POSITIVE_INFINITY): number {
+  let count = 0;
+  let bytes = 0;
+  for (const { message } of partition.items) {
+    if (count === ITEMS_PER_REMOVAL || bytes >= atLeastBytes) break;
+    count += 1;
+    bytes += message.length + BYTES_PER_ITEM;
+  }
+  partition.items.splice(0, count);
+  partition.bytes -= bytes;
+  return count;
 }
