@@ -3,10 +3,14 @@ import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
 import type { ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
-import { readDeadLetters } from '../../shared/kafka/stored-letters/read-dead-letters.ts';
-import type { DeadLetter } from '../../shared/kafka/stored-letters/read-dead-letters.ts';
-import { CannotSetAside, setAsideRecords } from '../../shared/kafka/stored-letters/set-aside-records.ts';
-import { replayDeadLetters, replayGroup } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
+import {
+  CannotSetAside,
+  readDeadLetters,
+  replayDeadLetters,
+  replayGroup,
+  setAsideRecords,
+} from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
+import type { DeadLetter } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { consumerLag } from '../../shared/kafka/topics/topic-admin.ts';
 import { withLanguage, loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';

@@ -8,7 +8,7 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { insertItems, attemptRow, matchRow } from '../../shared/stores/archive/archive-rows.ts';
 import { archiveRemovals, blankMatches } from './archive-removals.ts';
-import type { ArchiverDeps } from './archiver-deps.ts';
+import type { ArchiverDeps } from './archive-topic.ts';
 import type { ArchiveRow } from '../../shared/stores/archive/archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 

@@ -1,7 +1,7 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { DEAD_LETTER_SUFFIX, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import type { OutgoingRecord, Publisher, TopicRecords } from '../../shared/kafka/publisher.ts';
-import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
+import { PublishRefused } from '../../shared/kafka/kafka-away.ts';
 import { withLanguage } from '../../shared/language/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

@@ -1,20 +1,18 @@
 import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
-import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { PublishFailed } from '../../shared/kafka/kafka-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { untilAborted } from '../../shared/runtime/abort.ts';
+import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
-import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { readActiveRules, readActiveStates, readRulesById } from '../../shared/stores/monitors/monitor-rules.ts';
 import type { MonitorRule } from '../../shared/stores/monitors/monitor-rules.ts';
+import { ActiveMonitors } from './active-monitors.ts';
 import { CandidatePublisher } from './candidate-publisher.ts';
 import type { PublishCandidates } from './candidate-publisher.ts';
-import { ActiveMonitors } from './active-monitors.ts';
-import { keysetPages } from './keyset-pages.ts';
-import { CoalescedJob } from './coalesced-job.ts';
 import { readRecent } from './recent-items.ts';
 import type { RecentItems } from './recent-items.ts';
 
@@ -264,4 +262,57 @@ export class MonitorChanges implements Running {
 
 function msSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
+}
+
+/**
+ * Yields all rows page by page in id order and stops at an empty page. The next page is read while the caller works on
+ * the present one.
+ *
+ * @param read reads the page after the given id; '' reads the first page
+ */
+async function* keysetPages<T extends { id: string }>(read: (afterId: string) => Promise<T[]>): AsyncGenerator<T[]> {
+  let next: Promise<T[]> | undefined = read('');
+  while (next) {
+    const page: T[] = await next;
+    const last = page.at(-1);
+    next = last && read(last.id);
+    // Nothing awaits this promise until the caller is done with the page; its error is thrown then.
+    next?.catch(() => undefined);
+    if (last) yield page;
+  }
+}
+
+/**
+ * A job that never runs twice at the same time. All calls during a run share one further run after it.
+ */
+export class CoalescedJob {
+  private readonly job: () => Promise<void>;
+  private running: Promise<void> | undefined;
+  private following: Promise<void> | undefined;
+
+  constructor(job: () => Promise<void>) {
+    this.job = job;
+  }
+
+  /** Settles with the result of a run that starts with this call or later. */
+  run(): Promise<void> {
+    if (this.running) {
+      this.following ??= this.running
+        .catch(() => undefined)
+        .then(() => {
+          this.following = undefined;
+          return this.run();
+        });
+      return this.following;
+    }
+    this.running = this.job().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** Settles when all requested runs are done; undefined when none is running. */
+  get whenIdle(): Promise<void> | undefined {
+    return this.following ?? this.running;
+  }
 }

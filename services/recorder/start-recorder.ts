@@ -6,7 +6,7 @@ import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topi
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
-import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
+import type { BatchOutcome, ConsumedBatch, ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
@@ -16,11 +16,26 @@ import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
-import { traceHeaders } from '../../shared/tracing/tracing.ts';
+import { traceHeaders, traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
-import { BatchTrace } from './batch-trace.ts';
-import type { LiveLoad } from './live-load.ts';
 import { recordBatch } from './record-batch.ts';
+
+/** Live candidates count as traffic for so long. */
+const RECENT_MS = 2_000;
+
+/** Whether this process records live matches now, so that its backfills leave room for them. */
+export class LiveLoad {
+  private lastAt = Number.NEGATIVE_INFINITY;
+
+  /** Call this for each batch of live candidates. */
+  noteBatch(): void {
+    this.lastAt = performance.now();
+  }
+
+  isPresent(): boolean {
+    return performance.now() - this.lastAt < RECENT_MS;
+  }
+}
 
 export interface RecorderDeps {
   kafka: KafkaConnection;
@@ -144,4 +159,46 @@ function spanOf(match: RecordedMatch, batches: readonly PartitionBatch[]): Trace
 
 function toRecord(match: RecordedMatch, span: TraceSpan | undefined): OutgoingRecord {
   return { key: match.monitor_id, value: JSON.stringify(match), ...traceHeaders(span) };
+}
+
+/**
+ * The spans of one batch: one for each sampled candidate, in its item's trace, and one for the transaction that they
+ * share. That one is a part of the first candidate's trace and linked with the spans of the others, which is how
+ * OpenTelemetry describes work by batches.
+ */
+class BatchTrace {
+  /** By monitor and thing. */
+  private readonly spans = new Map<string, TraceSpan>();
+  private readonly transaction: TraceSpan | undefined;
+
+  constructor(tracing: Tracing, candidates: readonly { record: ConsumedRecord; value: Candidate }[]) {
+    let first: string | undefined;
+    for (const { record, value } of candidates) {
+      const traceparent = traceparentOf(record.headers);
+      const attributes = { 'forum.monitor_id': value.monitor_id, 'forum.thing_id': value.item.thing_id };
+      const span = tracing.continue('record', traceparent, { kind: 'consumer', attributes });
+      if (span === undefined) continue;
+      first ??= traceparent;
+      this.spans.set(keyOf(value), span);
+    }
+    this.transaction = tracing.continue('record batch', first, {
+      kind: 'consumer',
+      attributes: { 'messaging.batch.message_count': candidates.length },
+      links: [...this.spans.values()].map(({ traceparent }) => traceparent),
+    });
+  }
+
+  /** The span that a match of this batch continues; undefined when its candidate is not sampled. */
+  spanOf(match: RecordedMatch): TraceSpan | undefined {
+    return this.spans.get(keyOf(match));
+  }
+
+  end(): void {
+    for (const span of this.spans.values()) span.end();
+    this.transaction?.end();
+  }
+}
+
+function keyOf({ monitor_id, item }: { monitor_id: string; item: { thing_id: string } }): string {
+  return `${monitor_id}|${item.thing_id}`;
 }

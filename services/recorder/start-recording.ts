@@ -5,8 +5,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { BackfillDeps } from './backfill/backfill-deps.ts';
 import { createReadArchive } from './backfill/read-archive.ts';
 import { startBackfills } from './backfill/start-backfills.ts';
-import { LiveLoad } from './live-load.ts';
-import { startRecorder } from './start-recorder.ts';
+import { LiveLoad, startRecorder } from './start-recorder.ts';
 import type { RecorderDeps } from './start-recorder.ts';
 
 export interface RecordingDeps

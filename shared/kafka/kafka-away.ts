@@ -1,4 +1,14 @@
-import { PublishFailed } from './publish-errors.ts';
+/**
+ * The broker did not acknowledge in time or is away. Some of the records may be stored nevertheless. Retry the call.
+ */
+export class PublishFailed extends Error {
+  override name = 'PublishFailed';
+}
+
+/** The broker will never accept these records (too large, not allowed). Do not retry the call. */
+export class PublishRefused extends Error {
+  override name = 'PublishRefused';
+}
 
 /** Broker errors about the request, its sender or the settings. Repeating the same request gives the same error. */
 const REQUEST_ERROR =

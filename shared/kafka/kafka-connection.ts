@@ -1,10 +1,9 @@
 import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
-import { parseBrokers } from './broker-list.ts';
+import { NO_SECURITY, parseBrokers, tlsOptions } from './broker-list.ts';
 import { BrokerSockets } from './broker-sockets.ts';
-import { NO_SECURITY, tlsOptions } from './kafka-security.ts';
-import type { KafkaSecurity } from './kafka-security.ts';
+import type { KafkaSecurity } from './broker-list.ts';
 
 export interface KafkaConnection {
   /** Only for the files of this folder. */

@@ -1,19 +1,16 @@
-import type { IHeaders, Message } from 'kafkajs';
+import kafkajs from 'kafkajs';
+import type { IHeaders, Message, Producer, RecordMetadata } from 'kafkajs';
 import { MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
 import { errorMessage } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { IdempotentProducer } from './idempotent-producer.ts';
-import type { KafkaConnection } from './kafka-connection.ts';
-import { protocolErrorType } from './kafka-connection.ts';
-import { isKafkaAway } from './kafka-away.ts';
 import { retry } from '../runtime/retry.ts';
+import { isKafkaAway, PublishFailed, PublishRefused } from './kafka-away.ts';
+import { protocolErrorType } from './kafka-connection.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
 import { partitionOfKey } from './partition-of-key.ts';
-import { PublishFailed, PublishRefused } from './publish-errors.ts';
-import { cutPieces, layOutRequests } from './record-pieces.ts';
-import type { SizedRecord } from './record-pieces.ts';
 import { partitionCounts } from './topics/topic-admin.ts';
 
 export interface OutgoingRecord {
@@ -263,4 +260,151 @@ function toFailure(error: unknown): Error {
   return type !== undefined && REFUSALS.has(type)
     ? new PublishRefused(`the broker refused the records: ${reason}`, { cause: error })
     : new PublishFailed(`the broker did not acknowledge: ${reason}`, { cause: error });
+}
+
+/** A record ready to be sent, with its size on the wire. */
+export interface SizedRecord {
+  key: string;
+  message: Message;
+  bytes: number;
+}
+
+/** One record batch: a single partition's records, to be sent in one request. */
+export interface Piece {
+  topic: string;
+  records: SizedRecord[];
+  bytes: number;
+}
+
+/**
+ * Cuts the records of a partition into pieces, in order. kafkajs makes one record batch of everything that a request
+ * contains for a partition and never splits it, and a batch above the topic's max.message.bytes would always fail. A
+ * record that is larger than the limit becomes a piece alone.
+ */
+export function cutPieces(topic: string, records: readonly SizedRecord[], maxPieceBytes: number): Piece[] {
+  const pieces: Piece[] = [];
+  let piece: Piece | undefined;
+  for (const record of records) {
+    if (!piece || piece.bytes + record.bytes > maxPieceBytes) {
+      piece = { topic, records: [], bytes: 0 };
+      pieces.push(piece);
+    }
+    piece.records.push(record);
+    piece.bytes += record.bytes;
+  }
+  return pieces;
+}
+
+/**
+ * Distributes the pieces of partitions over requests, in order: at most one piece per partition in a request (two would
+ * become one batch), and at most `maxRequestBytes` unless a single piece is larger.
+ */
+export function layOutRequests(partitions: readonly Piece[][], maxRequestBytes: number): Piece[][] {
+  const waiting = partitions.map((pieces) => pieces.values());
+  let heads = waiting.map((pieces) => ({ pieces, next: pieces.next() })).filter(({ next }) => next.done !== true);
+  const requests: Piece[][] = [];
+  while (heads.length > 0) {
+    const request: Piece[] = [];
+    let bytes = 0;
+    for (const head of heads) {
+      if (head.next.done === true) continue;
+      if (request.length > 0 && bytes + head.next.value.bytes > maxRequestBytes) continue;
+      request.push(head.next.value);
+      bytes += head.next.value.bytes;
+      head.next = head.pieces.next();
+    }
+    requests.push(request);
+    heads = heads.filter(({ next }) => next.done !== true);
+  }
+  return requests;
+}
+
+const DISCONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * A kafkajs producer for one request at a time. Discard it after the first failure.
+ *
+ * kafkajs retries a failed request even after disconnect(), for which it reconnects by itself. Such a late retry would
+ * write old records after newer ones. kafkajs calls the partitioner before each attempt, so the partitioner can stop
+ * this: once the producer is closed (the whole send took too long, or the producer was discarded),
+ * the partitioner throws a non-retriable error and the send rejects.
+ */
+class IdempotentProducer {
+  private readonly producer: Producer;
+  private closedBecause: string | undefined;
+
+  private constructor(kafka: KafkaConnection) {
+    this.producer = kafka.client.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      metadataMaxAge: 60_000,
+      // The partitioner ends retries. A limited number of retries would void idempotence, as kafkajs warns.
+      retry: { retries: Number.MAX_SAFE_INTEGER },
+      createPartitioner:
+        () =>
+        ({ message }) => {
+          if (this.closedBecause !== undefined) throw new kafkajs.KafkaJSNonRetriableError(this.closedBecause);
+          if (message.partition === undefined) throw new kafkajs.KafkaJSNonRetriableError('a record has no partition');
+          return message.partition;
+        },
+    });
+  }
+
+  /** @throws when no broker answers, or no broker can assign a producer id. */
+  static async connect(kafka: KafkaConnection): Promise<IdempotentProducer> {
+    const created = new IdempotentProducer(kafka);
+    try {
+      await created.producer.connect();
+    } catch (error) {
+      await created.disconnect().catch(() => undefined);
+      throw error;
+    }
+    return created;
+  }
+
+  /**
+   * Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it.
+   *
+   * @returns the times at which the brokers appended it, of each partition that has one
+   * @throws also where kafkajs resolves without having sent a part of it
+   */
+  async send(pieces: readonly Piece[], timeoutMs: number): Promise<number[]> {
+    const timer = setTimeout(() => {
+      this.close(`no acknowledgement in ${timeoutMs} ms`);
+    }, timeoutMs);
+    try {
+      const answers: readonly (RecordMetadata | null)[] = await this.producer.sendBatch({
+        acks: -1,
+        topicMessages: pieces.map(({ topic, records }) => ({ topic, messages: records.map(({ message }) => message) })),
+      });
+      refuseUnanswered(pieces, answers);
+      // -1: a repetition of what had been stored before, or a topic with the times of producers.
+      return answers.map((answer) => Number(answer?.logAppendTime ?? -1)).filter((time) => time > 0);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async disconnect(): Promise<void> {
+    this.close('the producer was discarded');
+    await withDeadline(this.producer.disconnect(), DISCONNECT_TIMEOUT_MS, 'the producer did not disconnect in time');
+  }
+
+  private close(reason: string): void {
+    this.closedBecause ??= reason;
+  }
+}
+
+/**
+ * kafkajs 2.2.4 keeps the answers of a request by broker, and its retries leave out every broker that has answered. If
+ * a partition has got another leader meanwhile, and that one has answered for other partitions, its records are sent to
+ * nobody, and the promise resolves (https://github.com/tulios/kafkajs/issues/1303). So each partition must be among the
+ * answers; kafkajs throws for those that say an error.
+ */
+function refuseUnanswered(pieces: readonly Piece[], answers: readonly (RecordMetadata | null)[]): void {
+  const answered = new Set(answers.map((answer) => `${answer?.topicName}|${answer?.partition}`));
+  // The records of a piece are of one partition.
+  const unanswered = pieces.find(({ topic, records }) => !answered.has(`${topic}|${records[0]?.message.partition}`));
+  if (unanswered) throw new kafkajs.KafkaJSError(`records of ${unanswered.topic} were not sent to the new leader`);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { NO_SECURITY } from '../kafka/kafka-security.ts';
-import type { KafkaSecurity } from '../kafka/kafka-security.ts';
+import { NO_SECURITY } from '../kafka/broker-list.ts';
+import type { KafkaSecurity } from '../kafka/broker-list.ts';
 import { ENVIRONMENT } from './environment.ts';
 
 /** The environment is faulty; the message lists every fault. */

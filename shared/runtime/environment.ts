@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { TOPICS } from '../../schemas/messages/topics.ts';
 import { SUPPRESSED_PER_DAY } from '../domain/match-numbering.ts';
-import { BROKER, parseBrokers } from '../kafka/broker-list.ts';
-import { SASL_MECHANISMS } from '../kafka/kafka-security.ts';
+import { BROKER, parseBrokers, SASL_MECHANISMS } from '../kafka/broker-list.ts';
 import { addressesOf } from '../postgres/postgres-servers.ts';
 import { errorMessage } from './errors.ts';
 import {

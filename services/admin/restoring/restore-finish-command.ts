@@ -5,8 +5,7 @@ import {
 } from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import { rewindGroup } from '../../../shared/kafka/topics/rewind-group.ts';
-import { connectedGroups } from '../../../shared/kafka/topics/raise-partitions.ts';
+import { connectedGroups, rewindGroup } from '../../../shared/kafka/topics/raise-partitions.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';

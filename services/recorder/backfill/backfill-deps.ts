@@ -6,7 +6,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { LiveLoad } from '../live-load.ts';
+import type { LiveLoad } from '../start-recorder.ts';
 import type { ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
 
 /** An item of the archive that may match. */

@@ -1,13 +1,23 @@
+import { ITEMS_ARCHIVER_GROUP, matcherGroups, RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
+import { hasFinished, readGroupProgress } from '../../../shared/kafka/group-progress.ts';
+import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
-import type { ClaimedBackfill, ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
-import { endBackfill, mayBackfill, saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
-import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
-import { storeContents } from '../store-contents.ts';
+import type { ClaimedBackfill, ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
+import {
+  endBackfill,
+  mayBackfill,
+  saveBackfillProgress,
+  storeAwaitedOffsets,
+} from '../../../shared/stores/backfills/backfill-progress.ts';
+import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
+import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
+import { readBackfilledMatches } from '../../../shared/stores/matches/recording-matches.ts';
+import { readStoredContents, storeContents } from '../store-contents.ts';
 import type { ArchivedCandidate, ArchiveRange, RunDeps } from './backfill-deps.ts';
-import { isPipelineSettled } from './pipeline-settled.ts';
-import { publishMatches, publishRest } from './publish-backfilled.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
 
@@ -191,4 +201,74 @@ class Turn {
     await saveBackfillProgress(this.deps.pool, this.run, this.run);
     this.savedAt = performance.now();
   }
+}
+
+const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
+
+/**
+ * Whether the archive may be read for a run: everything that had entered when the run was first taken up is in the
+ * archive, so that no hole is left between the archive and what the monitor matches live; and is recorded if it matches
+ * live, so that the backfill does not record it first, as something that is not delivered. The heads of the topics are
+ * stored with the run: once reached, they stay reached.
+ *
+ * @throws GroupProgressUnreadable, BackfillLeaseLost
+ */
+async function isPipelineSettled(
+  { kafka, prefix, pool, matcherShards }: Pick<RunDeps, 'kafka' | 'prefix' | 'pool' | 'matcherShards'>,
+  run: ClaimedBackfill,
+): Promise<boolean> {
+  const progressOf = (group: string, topics: readonly string[]) => readGroupProgress(kafka, prefix, { group, topics });
+  const archiver = await progressOf(ITEMS_ARCHIVER_GROUP, ITEMS);
+  let { awaited } = run;
+  if (awaited === undefined) {
+    awaited = { items: archiver.heads };
+    await storeAwaitedOffsets(pool, run, awaited);
+    run.awaited = awaited;
+  }
+  if (!hasFinished(awaited.items, archiver)) return false;
+  for (const group of matcherGroups(matcherShards)) {
+    if (!hasFinished(awaited.items, await progressOf(group, ITEMS))) return false;
+  }
+  const recorder = await progressOf(RECORDER_GROUP, [MONITOR_CANDIDATES.name]);
+  if (awaited.candidates === undefined) {
+    run.awaited = { ...awaited, candidates: recorder.heads };
+    await storeAwaitedOffsets(pool, run, run.awaited);
+  }
+  return hasFinished(run.awaited?.candidates ?? {}, recorder);
+}
+
+/** Publishes matches to monitor.matches. @throws PublishFailed */
+function publishMatches(publisher: Publisher, matches: readonly RecordedMatch[]): Promise<void> {
+  const records = matches.map((match) => ({ key: match.monitor_id, value: JSON.stringify(match) }));
+  return publisher.publish(MONITOR_MATCHES.name, records);
+}
+
+/**
+ * Publishes the matches of a run that were committed and perhaps not published, because a process died or the broker
+ * was away in between. A repeat is harmless.
+ *
+ * @returns the run with all its matches published
+ * @throws PublishFailed
+ */
+async function publishRest(
+  { pool, publisher }: { pool: Pool; publisher: Publisher },
+  run: ClaimedBackfill,
+): Promise<ClaimedBackfill> {
+  const { monitorId, firstSeq, lastSeq } = run;
+  if (firstSeq === undefined || lastSeq === undefined) return run;
+  let after = run.publishedSeq ?? firstSeq - 1;
+  while (after < lastSeq) {
+    const matches = await readBackfilledMatches(pool, monitorId, { after, last: lastSeq }, CHUNK);
+    if (matches.length === 0) break;
+    const contents = await readStoredContents(
+      pool,
+      matches.map(({ thingId }) => thingId),
+    );
+    await publishMatches(
+      publisher,
+      matches.map((match) => recordedMatchOf(match, contents)),
+    );
+    after = matches.at(-1)!.seq;
+  }
+  return { ...run, publishedSeq: lastSeq };
 }

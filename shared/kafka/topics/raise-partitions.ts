@@ -1,3 +1,4 @@
+import type { Admin } from 'kafkajs';
 import type { KafkaConnection } from '../kafka-connection.ts';
 import { consumerLag, partitionCounts } from './topic-admin.ts';
 
@@ -52,4 +53,101 @@ export async function connectedGroups(kafka: KafkaConnection, prefix: string): P
       .filter(({ members }) => members.length > 0)
       .map(({ groupId }) => groupId.slice(prefix.length));
   });
+}
+
+interface GroupRewind {
+  /** Prefix of topic and group, which are given without it. */
+  prefix: string;
+  group: string;
+  topic: string;
+  /** Milliseconds since 1970: the group reads again what was appended from then on. */
+  toMs: number;
+}
+
+/**
+ * Sets a group that has no members back to a time, where it is further. A group that never committed stays so: it
+ * begins at the oldest record anyway; a topic that does not exist has none.
+ *
+ * @returns how many records it will read again
+ */
+export function rewindGroup(kafka: KafkaConnection, { prefix, group, topic, toMs }: GroupRewind): Promise<number> {
+  const groupId = prefix + group;
+  return kafka.withAdmin(async (admin) => {
+    if (!(await admin.listTopics()).includes(prefix + topic)) return 0;
+    const then = new Map<number, bigint>();
+    for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(prefix + topic, toMs)) {
+      then.set(partition, BigInt(offset));
+    }
+    const [committed] = await admin.fetchOffsets({ groupId, topics: [prefix + topic] });
+    const partitions: { partition: number; offset: string }[] = [];
+    let records = 0n;
+    for (const { partition, offset } of committed?.partitions ?? []) {
+      const [next, earlier] = [BigInt(offset), then.get(partition) ?? -1n];
+      if (earlier < 0n || next <= earlier) continue;
+      partitions.push({ partition, offset: String(earlier) });
+      records += next - earlier;
+    }
+    if (partitions.length > 0) await admin.setOffsets({ groupId, topic: prefix + topic, partitions });
+    return Number(records);
+  });
+}
+
+interface HandOver {
+  /** Prefix of topics and groups, which are given without it. */
+  prefix: string;
+  topics: readonly string[];
+  /** Groups without members. */
+  from: readonly string[];
+  to: readonly string[];
+  /** The offset at which another group must begin, given what a group has committed. */
+  beginOf: (committed: { offset: bigint; metadata: string }) => bigint;
+}
+
+type Places = Map<string, { partition: number; offset: string }[]>;
+
+/**
+ * Lets groups begin where the slowest of other groups is. A partition of which one of these has read nothing is left
+ * out: a new group begins with its oldest record.
+ *
+ * @returns the number of partitions that were set; 0: the old groups have read nothing
+ */
+export function handOverGroups(
+  kafka: KafkaConnection,
+  { prefix, topics, from, to, beginOf }: HandOver,
+): Promise<number> {
+  const names = topics.map((topic) => prefix + topic);
+  return kafka.withAdmin(async (admin) => {
+    const places = await slowestPlaces(admin, { groups: from.map((group) => prefix + group), topics: names, beginOf });
+    for (const group of to) {
+      for (const [topic, partitions] of places) {
+        await admin.setOffsets({ groupId: prefix + group, topic, partitions });
+      }
+    }
+    return [...places.values()].flat().length;
+  });
+}
+
+async function slowestPlaces(
+  admin: Admin,
+  { groups, topics, beginOf }: { groups: readonly string[]; topics: string[]; beginOf: HandOver['beginOf'] },
+): Promise<Places> {
+  const begun = new Map<string, bigint[]>();
+  for (const groupId of groups) {
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics })) {
+      for (const { partition, offset, metadata } of partitions) {
+        const place = `${topic} ${partition}`;
+        const begin = beginOf({ offset: BigInt(offset), metadata: metadata ?? '' });
+        begun.set(place, [...(begun.get(place) ?? []), begin]);
+      }
+    }
+  }
+  const places: Places = new Map();
+  for (const [place, begins] of begun) {
+    const [topic = '', partition] = place.split(' ');
+    const slowest = begins.reduce((a, b) => (a < b ? a : b));
+    // -1: never committed.
+    if (slowest < 0n) continue;
+    places.set(topic, [...(places.get(topic) ?? []), { partition: Number(partition), offset: String(slowest) }]);
+  }
+  return places;
 }

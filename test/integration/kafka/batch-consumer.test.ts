@@ -5,7 +5,7 @@ import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import type { CommittedOffset, UnreadRecords } from '../../../shared/kafka/group-assignment.ts';
-import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
+import { PublishFailed } from '../../../shared/kafka/kafka-away.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import type { KafkaSecurity } from '../../../shared/kafka/kafka-security.ts';
+import type { KafkaSecurity } from '../../../shared/kafka/broker-list.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

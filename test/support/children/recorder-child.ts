@@ -5,8 +5,7 @@
  */
 import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
-import { LiveLoad } from '../../../services/recorder/live-load.ts';
-import { startRecorder } from '../../../services/recorder/start-recorder.ts';
+import { LiveLoad, startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';

@@ -3,8 +3,7 @@ import kafkajsErrors from 'kafkajs/src/errors.js';
 import protocol from 'kafkajs/src/protocol/error.js';
 import createRetry from 'kafkajs/src/retry/index.js';
 import { expect, test } from 'vitest';
-import { isKafkaAway } from '../../../../shared/kafka/kafka-away.ts';
-import { PublishFailed, PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
+import { isKafkaAway, PublishFailed, PublishRefused } from '../../../../shared/kafka/kafka-away.ts';
 import { awayEngine } from '../../../../shared/outages/away-engine.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { PublishFailed } from '../../../../shared/kafka/publish-errors.ts';
+import { PublishFailed } from '../../../../shared/kafka/kafka-away.ts';
 import { OutageLog } from '../../../../shared/outages/outage-log.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutPieces, layOutRequests } from '../../../../shared/kafka/record-pieces.ts';
-import type { SizedRecord } from '../../../../shared/kafka/record-pieces.ts';
+import { cutPieces, layOutRequests } from '../../../../shared/kafka/publisher.ts';
+import type { SizedRecord } from '../../../../shared/kafka/publisher.ts';
 
 const record = (bytes: number): SizedRecord => ({ key: 'k', message: { key: 'k', value: null }, bytes });
 const sizes = fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 60 });

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CoalescedJob } from '../../../../services/matcher/coalesced-job.ts';
+import { CoalescedJob } from '../../../../services/matcher/monitor-changes.ts';
 
 /** A job whose runs are ended by the test. */
 function gatedJob() {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { NO_SECURITY, tlsOptions } from '../../../../shared/kafka/kafka-security.ts';
+import { NO_SECURITY, tlsOptions } from '../../../../shared/kafka/broker-list.ts';
 import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
 
 const securityOf = (env: Record<string, string>) => loadConfig(env).kafka.security;
