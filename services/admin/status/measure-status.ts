@@ -1,3 +1,18 @@
+import type { Config } from '../../../shared/runtime/config.ts';
+import type { EnginesCommand } from '../command.ts';
+import type { Found } from './status-rows.ts';
+import { REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
+import type { StatusRow } from './status-rows.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
+import { findBrokers } from '../find-engines.ts';
+import { findClickhouse } from '../find-engines.ts';
+import { findPostgres } from '../find-engines.ts';
+import { statusRows } from './status-rows.ts';
+import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { groupsOfTopic } from '../../../schemas/messages/consumer-groups.ts';
 import { DEAD_LETTER_SUFFIX, TOPICS } from '../../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

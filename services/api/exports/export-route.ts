@@ -1,3 +1,4 @@
+import { streamOf } from '../http/answer-stream.ts';
 import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches/match-export.ts';
 import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';

@@ -17,10 +17,6 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { allPages } from '../../../services/api/dashboard/dashboard.ts';
 import type { DashboardDeps } from '../../../services/api/dashboard/dashboard.ts';
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { request } from 'node:http';
-import { connect } from 'node:net';
 
 let db: TestDatabase;
 let api: TestApi;
