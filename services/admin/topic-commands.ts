@@ -1,6 +1,11 @@
 import { groupsOfTopic, matcherGroups } from '../../schemas/messages/consumer-groups.ts';
 import { TOPICS, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import { NotDrained, raisePartitions, connectedGroups, handOverGroups } from '../../shared/kafka/topics/raise-partitions.ts';
+import {
+  NotDrained,
+  raisePartitions,
+  connectedGroups,
+  handOverGroups,
+} from '../../shared/kafka/topics/raise-partitions.ts';
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
 import { AdminError, integerOption } from './command.ts';
 import type { KafkaCommand, KafkaWorkDeps } from './command.ts';

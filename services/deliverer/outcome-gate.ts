@@ -51,7 +51,7 @@ export class OutcomeGate {
     try {
       return await retry(attempt, { ...this.options, maxMs: MOST_WAIT_MS, isRetryable: isPostgresAway, signal });
     } catch (error) {
-      throw toError(signal.aborted && last !== undefined ? last : error);
+      throw toError(this.givingUp.signal.aborted && last !== undefined ? last : error);
     } finally {
       if (failures >= FAILURES_UNTIL_CLOSED) this.stuck--;
     }

@@ -34,8 +34,8 @@ export class Semaphore {
   }
 
   private async wait(key: string, signal: AbortSignal | undefined): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { key, begin: resolve };
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const waiter = { key, begin: () => resolve(null) };
     this.waiting.push(waiter);
     try {
       await (signal ? rejectOnAbort(promise, signal) : promise);

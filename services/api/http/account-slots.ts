@@ -1,3 +1,4 @@
+import { toError } from '../../../shared/runtime/errors.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { ApiError, engineAway } from './api-error.ts';
@@ -110,7 +111,7 @@ export class PacedTurns {
       const ended = gone ? AbortSignal.any([gone, late.signal]) : late.signal;
       this.one.run('', turn, ended).catch((error: unknown) => {
         clearTimeout(timer);
-        reject(error as Error);
+        reject(toError(error));
       });
     });
   }

@@ -11,7 +11,11 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
-import type { ClaimedEvent, StoredDigest, FinishedEventAttempt } from '../../../shared/stores/events/event-deliveries.ts';
+import type {
+  ClaimedEvent,
+  StoredDigest,
+  FinishedEventAttempt,
+} from '../../../shared/stores/events/event-deliveries.ts';
 import { callReceiver } from '../call-receiver.ts';
 import type { AttemptResult } from '../delivery-dispatcher.ts';
 

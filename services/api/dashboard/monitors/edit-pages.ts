@@ -12,7 +12,16 @@ import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../
 import { notice, number } from '../parts.ts';
 import { monitorForm } from './monitor-form.ts';
 import type { MonitorForm } from './monitor-form.ts';
-import { changeBody, createBody, EMPTY_VALUES, entryOf, ruleOfValues, valuesOfForm, valuesOfMonitor, valuesOfRule } from './monitor-form-values.ts';
+import {
+  changeBody,
+  createBody,
+  EMPTY_VALUES,
+  entryOf,
+  ruleOfValues,
+  valuesOfForm,
+  valuesOfMonitor,
+  valuesOfRule,
+} from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
 import { ruleInWords, ruleOf, ruleOfMonitor } from './monitor-rule.ts';
