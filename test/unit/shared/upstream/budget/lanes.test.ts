@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allocateLanes, DEFAULT_SHARES, laneLimits, LANES, mapLanes } from '../../../../../shared/upstream/budget/lanes.ts';
+import {
+  allocateLanes,
+  DEFAULT_SHARES,
+  laneLimits,
+  LANES,
+  mapLanes,
+} from '../../../../../shared/upstream/budget/lanes.ts';
 import type { BudgetShares, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
 
 const TOLERANCE = 1e-9;
