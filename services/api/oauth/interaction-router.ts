@@ -205,8 +205,8 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   grant.addResourceScope(named, scopesOf(interaction).join(' '));
   const grantId = await grant.save();
   // After the grant is stored: whoever changes the address later sees it among the account's programs.
-  const account = await findOwner(step, login);
-  if (account === undefined) return records.revokeGrant(grantId);
+  const account = await findOwner(step, login, grantId);
+  if (account === undefined) return;
   await records.allowClient(clientId, GRANT_SECONDS);
   const program = await newProgramOf(step);
   await sendNotice(oauth, newProgramMail(account.email, program, oauth.dashboardUrl), 'a program was connected');
@@ -216,11 +216,16 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
 
 /**
  * Finds the account that signed in. When it is closed or has another address by now, the sign-in begins again: whoever
- * reads the mailbox of the earlier address must not go on with it.
+ * reads the mailbox of the earlier address must not go on with it. A grant stored meanwhile is revoked.
  */
-async function findOwner(step: Step, { accountId, email }: SignedInAccount): Promise<StoredAccount | undefined> {
+async function findOwner(
+  step: Step,
+  { accountId, email }: SignedInAccount,
+  grantId?: string,
+): Promise<StoredAccount | undefined> {
   const account = await findAccount(step.oauth.pool, accountId);
   if (account?.status === 'active' && account.email === email) return account;
+  if (grantId !== undefined) await step.records.revokeGrant(grantId);
   const problem = signInProblem({ outcome: account?.status === 'active' ? 'expired' : 'frozen' });
   await saveState(step, {});
   send(step.response, 400, addressPage(step.pageUrl, await askingClient(step), problem));
