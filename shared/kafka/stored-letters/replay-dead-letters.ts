@@ -74,11 +74,11 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<Replaye
     await readToEnd({ kafka, prefix, topics: [source], ranges: firstOf(start, limit), handle });
   } finally {
     const partitions = [...published].map(([partition, next]) => ({ partition, offset: String(next) }));
-    if (partitions.length > 0) {
-      await kafka.withAdmin((admin) =>
-        admin.setOffsets({ groupId: prefix + group, topic: prefix + source, partitions }),
-      );
-    }
+    const commit = () =>
+      kafka.withAdmin((admin) => admin.setOffsets({ groupId: prefix + group, topic: prefix + source, partitions }));
+    // kafkajs joins the group for that, and is refused for a moment while another replay does so.
+    const options = { what: 'storing how far a replay came', logger: kafka.logger, retries: 10, maxMs: 1_000 };
+    if (partitions.length > 0) await retry(commit, options);
   }
   return { replayed, setAsideAgain, remaining: found - replayed };
 }
