@@ -86,7 +86,8 @@ class SlowMean {
   }
 
   note(value: number, now: number): void {
-    if (value === Infinity || this.value === Infinity) {
+    // The clock was set back, or the first value.
+    if (value === Infinity || this.value === Infinity || now < this.at) {
       this.value = value;
       this.since = now;
     } else if (now > this.at) {

@@ -232,7 +232,8 @@ export class CallBudget {
   }
 
   private refresh(now: number): void {
-    if (now - this.refreshedAt < REFRESH_MS) return;
+    // A time before the last refresh: the clock was set back.
+    if (now >= this.refreshedAt && now - this.refreshedAt < REFRESH_MS) return;
     this.refreshedAt = now;
     const perSecond = this.choice.perSecond(now);
     const mine = mapLanes((lane) => this.lanes.get(lane)?.demand.perSecond(now) ?? 0);
@@ -343,6 +344,7 @@ class TokenBucket {
   private fill(now: number): void {
     this.tokens =
       this.rate === Infinity ? Infinity : this.tokens + (Math.max(0, now - this.updatedAt) * this.rate) / 1000;
+    // Also when the clock was set back: otherwise nothing would refill until it shows that time again.
     this.updatedAt = now;
   }
 }
