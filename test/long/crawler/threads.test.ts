@@ -53,7 +53,8 @@ test('comments that only their threads show arrive, also while the archive was a
     SIMULATOR_LATE: '0',
     SIMULATOR_THREAD_ONLY: '0.2',
   });
-  const publisher = new ArchivingPublisher(database.pool, clickhouse);
+  const migrated = migrateClickhouse(clickhouse, database.pool, silentLogger());
+  const publisher = new ArchivingPublisher(database.pool, clickhouse, migrated);
   const ready = Promise.withResolvers<boolean>();
   crawler = await startTestCrawler({
     url: simulator.url,
@@ -63,7 +64,6 @@ test('comments that only their threads show arrive, also while the archive was a
     archive: { clickhouse, ready: ready.promise },
     sweepTimes: { checkEveryMs: 1_000 },
   });
-  const migrated = migrateClickhouse(clickhouse, database.pool, silentLogger());
   await eventually('the crawl begins without the archive', () => crawler?.ready());
   const owedSince = Date.now();
   await fetch(`${simulator.url}/simulator/rate`, { method: 'POST', body: JSON.stringify({ rate: 40 }) });

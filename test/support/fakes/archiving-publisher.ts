@@ -11,17 +11,21 @@ import { CollectingPublisher } from '../fixtures/crawler-fixture.ts';
 export class ArchivingPublisher extends CollectingPublisher {
   private readonly pool: Pool;
   private readonly clickhouse: ClickHouseClient;
+  private readonly migrated: Promise<unknown>;
 
-  constructor(pool: Pool, clickhouse: ClickHouseClient) {
+  /** @param migrated the archiver waits for it too: a table without its views yet would lose their rows */
+  constructor(pool: Pool, clickhouse: ClickHouseClient, migrated: Promise<unknown> = Promise.resolve()) {
     super();
     this.pool = pool;
     this.clickhouse = clickhouse;
+    this.migrated = migrated;
   }
 
   override async publishAll(topics: readonly TopicRecords[]): Promise<void> {
     const items = topics
       .filter(({ topic }) => topic === FORUM_POSTS.name || topic === FORUM_COMMENTS.name)
       .flatMap(({ records }) => records.map(({ value }): ForumItem => forumItem.parse(JSON.parse(value.toString()))));
+    await this.migrated;
     if (items.length > 0) await insertItems(this.pool, this.clickhouse, items);
     await super.publishAll(topics);
   }
