@@ -1,5 +1,5 @@
 import { createPool, withQueryDeadline } from '../shared/postgres/pool.ts';
-import { systemClock } from '../shared/runtime/clock.ts';
+import { createSteadyClock } from '../shared/runtime/clock.ts';
 import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
 import { addForumCalls } from '../shared/stores/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
@@ -24,8 +24,9 @@ export async function connectUpstream(
   { callsForum }: { callsForum: boolean },
 ): Promise<BudgetedUpstream> {
   const { clients = [], url, tokenUrl, userAgent } = config.upstream;
+  const clock = createSteadyClock();
   const shares = withSweepShares(config.upstream.shares);
-  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock: systemClock, metrics, logger });
+  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock, metrics, logger });
   lifecycle.onStop('upstream', () => upstream.stop());
   if (!callsForum) return upstream;
   // A separate connection: budget reports must not wait for a connection of a pool that is used up.
@@ -34,7 +35,7 @@ export async function connectUpstream(
   const exchange = await startBudgetExchange({
     budget: upstream.budget,
     exchange: (own) => exchangeReports(db, own),
-    clock: systemClock,
+    clock,
     logger,
   });
   lifecycle.add('budget', exchange);

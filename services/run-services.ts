@@ -19,7 +19,7 @@ import { createStripe } from '../shared/payments/stripe-client.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
 import type { Mailer } from '../shared/mail/mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
-import { systemClock } from '../shared/runtime/clock.ts';
+import { createSteadyClock, systemClock } from '../shared/runtime/clock.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
@@ -249,11 +249,12 @@ async function startMatcherService(deps: ServiceDeps): Promise<Started> {
 
 async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
   const { config, archiveSchema, upstream } = deps;
+  const clock = createSteadyClock();
   const coverage = startCoverage({
     ...deps,
     archiveReady: archiveSchema.ready,
     allowedPerSecond: () => upstream.budget.allowedPerSecond(),
-    clock: systemClock,
+    clock,
   });
   deps.lifecycle.add('coverage', coverage);
   const clocks = deps.lifecycle.add('clocks', startClockComparison(deps));
@@ -267,7 +268,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     listenForThings: (onThing) => listenForThings({ ...deps, onThing }),
     mayCall: () => deps.disks.hasRoom(),
     replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
-    clock: systemClock,
+    clock,
   });
 }
 

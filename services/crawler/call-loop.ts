@@ -1,7 +1,7 @@
 import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { delay, PlannedTime } from '../../shared/runtime/clock.ts';
+import { delay } from '../../shared/runtime/clock.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
@@ -45,7 +45,7 @@ export class CallLoop {
   private readonly source: CrawlSource;
   private readonly deps: CallLoopDeps;
   private readonly inFlight = new Set<Promise<void>>();
-  private readonly resume = new PlannedTime();
+  private resumeAt = Number.NEGATIVE_INFINITY;
   private failingSince: number | undefined;
   /** The last failure was the forum's. */
   private isForumFailing = false;
@@ -114,7 +114,7 @@ export class CallLoop {
 
   /** Ends the phase of failures. */
   noteSuccess(): void {
-    this.resume.clear();
+    this.resumeAt = Number.NEGATIVE_INFINITY;
     this.failingSince = undefined;
     this.deps.failures.succeeded(this.source.name);
   }
@@ -127,10 +127,7 @@ export class CallLoop {
       this.deps.onIdle();
       return PAUSED_MS;
     }
-    // The clock was set back.
-    if (now < this.failedAt) this.failedAt = now;
-    const waitMs = this.resume.waitMs(now);
-    if (waitMs > 0) return waitMs;
+    if (now < this.resumeAt) return this.resumeAt - now;
     const step = this.source.next(now);
     // A wait of 0 would ask forever without giving other work a turn.
     if ('waitMs' in step) {
@@ -178,12 +175,12 @@ export class CallLoop {
     if (isOwnBudgetRefusal(error)) {
       this.noteBudget(true);
       if (this.deps.isPatient) this.slots = 1;
-      this.resume.extend(now, error.retryAfterMs ?? 0);
+      this.resumeAt = Math.max(this.resumeAt, now + (error.retryAfterMs ?? 0));
       return;
     }
     if (!isExpectedFailure(error)) throw error;
     if (isClickhouseAway(error)) this.deps.onIdle();
-    this.resume.extend(now, this.noteFailure(error));
+    this.resumeAt = Math.max(this.resumeAt, now + this.noteFailure(error));
   }
 
   private noteBudget(isRefused: boolean): void {

@@ -3,6 +3,21 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
+/**
+ * A clock that never runs backwards: when the system's is set back, it keeps its lead until the process ends. For the
+ * crawler, whose waits would otherwise last until the system's clock shows their time again.
+ */
+export function createSteadyClock(system: Clock = systemClock): Clock {
+  let last = Number.NEGATIVE_INFINITY;
+  let lead = 0;
+  return () => {
+    const now = system();
+    lead = Math.max(lead, last - now);
+    last = now + lead;
+    return last;
+  };
+}
+
 /** Resolves after `ms` milliseconds, or without an error as soon as the signal aborts. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -18,40 +33,4 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms);
     signal?.addEventListener('abort', done, { once: true });
   });
-}
-
-/**
- * Until when something waits, by a clock that may be set back. What was planned before then comes after what was left
- * of the wait when it was last asked for, and not only when the clock shows that time again. All in milliseconds.
- */
-export class PlannedTime {
-  private at = Number.NEGATIVE_INFINITY;
-  private lastNow = Number.NEGATIVE_INFINITY;
-
-  /** How long it is until then; negative when it has passed. */
-  waitMs(now: number): number {
-    this.follow(now);
-    return this.at - now;
-  }
-
-  set(now: number, waitMs: number): void {
-    this.follow(now);
-    this.at = now + waitMs;
-  }
-
-  /** Like `set`, but never shortens the wait. */
-  extend(now: number, waitMs: number): void {
-    this.follow(now);
-    this.at = Math.max(this.at, now + waitMs);
-  }
-
-  /** Nothing waits any more. */
-  clear(): void {
-    this.at = Number.NEGATIVE_INFINITY;
-  }
-
-  private follow(now: number): void {
-    if (now < this.lastNow) this.at -= this.lastNow - now;
-    this.lastNow = now;
-  }
 }

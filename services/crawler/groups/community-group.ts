@@ -103,8 +103,6 @@ export class CommunityGroup {
     if (this.isInFlight || now < this.retryAt) return -Infinity;
     if (this.reading) return Infinity;
     if (this.lastSentAt === undefined) return 1;
-    // The clock was set back.
-    if (now < this.lastSentAt) this.lastSentAt = now;
     return (now - this.lastSentAt) / (this.intervalMs * stretch);
   }
 

@@ -86,8 +86,7 @@ class SlowMean {
   }
 
   note(value: number, now: number): void {
-    // The clock was set back, or the first value.
-    if (value === Infinity || this.value === Infinity || now < this.at) {
+    if (value === Infinity || this.value === Infinity) {
       this.value = value;
       this.since = now;
     } else if (now > this.at) {

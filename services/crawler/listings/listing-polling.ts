@@ -29,7 +29,7 @@ export class ListingPolling {
   private readonly timeline: ListingTimeline;
   private readonly heads: HeadInterval;
   private sequence = 0;
-  private lastHeadAt: number | undefined;
+  private lastHeadAt = Number.NEGATIVE_INFINITY;
   /** Sequences of the calls for newest pages in flight, ascending. */
   private headsInFlight: number[] = [];
   private deeperInFlight = 0;
@@ -58,7 +58,7 @@ export class ListingPolling {
     this.timeline.expire(now);
     this.allowance.refill(now, perSecond);
     const untilAllowedMs = this.allowance.waitMs;
-    const sinceHeadMs = this.sinceHeadMs(now);
+    const sinceHeadMs = now - this.lastHeadAt;
     const isHeadFree = this.headsInFlight.length < MAX_HEADS_IN_FLIGHT;
     const isHeadDue = isHeadFree && sinceHeadMs >= this.heads.intervalMs;
     const isDeeperFree = this.deeperInFlight < MAX_DEEPER_IN_FLIGHT;
@@ -126,12 +126,5 @@ export class ListingPolling {
   private end(request: PollRequest): void {
     if (request.hole) this.deeperInFlight -= 1;
     else this.headsInFlight = this.headsInFlight.filter((sequence) => sequence !== request.sequence);
-  }
-
-  private sinceHeadMs(now: number): number {
-    if (this.lastHeadAt === undefined) return Infinity;
-    // The clock was set back.
-    if (now < this.lastHeadAt) this.lastHeadAt = now;
-    return now - this.lastHeadAt;
   }
 }

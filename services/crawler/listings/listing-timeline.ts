@@ -140,8 +140,6 @@ export class ListingTimeline {
     if (this.openHoles === 0 || this.isFailing) return;
     for (const { segment, hole } of this.segments.holes().reverse()) {
       if (hole.isInFlight) continue;
-      // The clock was set back.
-      if (now < hole.openedAt) hole.openedAt = now;
       if (now - hole.openedAt > MAX_HOLE_MS) this.giveUp(segment);
     }
   }

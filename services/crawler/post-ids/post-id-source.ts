@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { PlannedTime } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../../shared/stores/crawl/crawl-gaps.ts';
@@ -73,9 +72,9 @@ export class PostIdSource implements CrawlSource {
   private headKnownAt = Number.NEGATIVE_INFINITY;
   /** A call for the head is in flight: the first one, or another. */
   private isAskingHead: 'first' | 'again' | undefined;
-  private readonly askHead = new PlannedTime();
+  private askHeadAt = Number.NEGATIVE_INFINITY;
   /** When the next step may begin. */
-  private readonly resume = new PlannedTime();
+  private resumeAt = Number.NEGATIVE_INFINITY;
   /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
   /** When a call for new ids was last answered; answers of the listing do not count. */
@@ -95,18 +94,17 @@ export class PostIdSource implements CrawlSource {
     this.walkedAt = saved?.walkedAt ?? undefined;
     this.headKnownAt = Number.NEGATIVE_INFINITY;
     this.isAskingHead = undefined;
-    this.askHead.clear();
-    this.resume.clear();
+    this.askHeadAt = Number.NEGATIVE_INFINITY;
+    this.resumeAt = Number.NEGATIVE_INFINITY;
   }
 
   next(now: number): Call | Wait {
     if (this.needsHead(now)) return this.headCall(now);
     if (!this.walk || this.isAskingHead === 'first') return { waitMs: INTERVAL_MS };
-    const waitMs = this.resume.waitMs(now);
-    if (waitMs > 0) return { waitMs };
+    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
     const step = this.walk.step(now, this.deps.upstream.perSecond('catch-up') > 0);
     if (!step) return { waitMs: INTERVAL_MS };
-    this.resume.set(now, postIdIntervalMs(this.walk, this.deps.pace, this.name));
+    this.resumeAt = now + postIdIntervalMs(this.walk, this.deps.pace, this.name);
     return this.stepCall(this.walk, step);
   }
 
@@ -135,11 +133,9 @@ export class PostIdSource implements CrawlSource {
     };
   }
 
-  /** A negative time means that the clock was set back. */
   private needsHead(now: number): boolean {
-    if (this.isAskingHead !== undefined || this.askHead.waitMs(now) > 0) return false;
-    const sinceHead = now - this.headKnownAt;
-    return !this.walk || sinceHead < 0 || sinceHead >= HEAD_CHECK_MS;
+    if (this.isAskingHead !== undefined || now < this.askHeadAt) return false;
+    return !this.walk || now - this.headKnownAt >= HEAD_CHECK_MS;
   }
 
   /**
@@ -151,7 +147,7 @@ export class PostIdSource implements CrawlSource {
     this.isAskingHead = this.headKnownAt === Number.NEGATIVE_INFINITY ? 'first' : 'again';
     const ended = (waitMs: number): void => {
       this.isAskingHead = undefined;
-      this.askHead.set(now, waitMs);
+      this.askHeadAt = now + waitMs;
     };
     return {
       fetch: async (signal) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { delay, PlannedTime } from '../../../shared/runtime/clock.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
@@ -46,7 +46,7 @@ export class ReplayThrottle {
   private async checkLag(): Promise<void> {
     const { clock, logger, maxLag } = this.options;
     const now = clock();
-    if (now - this.checkedAt < CHECK_INTERVAL_MS && now >= this.checkedAt) return;
+    if (now - this.checkedAt < CHECK_INTERVAL_MS) return;
     this.checkedAt = now;
     const lag = await this.lagOrUnknown();
     const wasBehind = this.isBehind;
@@ -101,12 +101,13 @@ export class ReplaySource implements CrawlSource {
   readonly maxInFlight = 1;
   private readonly plan: ReplayPlan;
   private readonly deps: ReplaySourceDeps;
-  private readonly calls: SerialCalls;
   /** Undefined before the first round, and after the file could not be read. */
   private lines: AsyncGenerator<DumpLine> | undefined;
   private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
   /** The round that was returned and is not yet acknowledged. */
-  private open: Round | undefined;
+  private open: Fetched | undefined;
+  /** When the next round may begin. */
+  private resumeAt = Number.NEGATIVE_INFINITY;
   private startedAt = 0;
   private startedThings = 0;
   private lastProgressAt = 0;
@@ -116,12 +117,11 @@ export class ReplaySource implements CrawlSource {
     this.plan = plan;
     this.name = plan.name;
     this.deps = deps;
-    this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
     await this.end();
-    this.calls.reset();
+    this.resumeAt = Number.NEGATIVE_INFINITY;
     this.progress =
       position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
     this.startedAt = this.deps.clock();
@@ -132,11 +132,14 @@ export class ReplaySource implements CrawlSource {
   }
 
   next(now: number): Call | Wait {
-    return this.calls.next(now, (signal) => this.round(signal));
+    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
+    return { fetch: (signal) => this.round(signal), failed: () => undefined };
   }
 
-  private async round(signal: AbortSignal): Promise<Round> {
-    if (this.progress.done) return this.finished();
+  private async round(signal: AbortSignal): Promise<Fetched> {
+    if (this.progress.done) {
+      return { things: [], seenAt: this.deps.clock(), acknowledged: () => undefined, done: true };
+    }
     await this.deps.throttle?.waitUntilCaughtUp(signal);
     this.open ??= await this.nextRound();
     return this.open;
@@ -152,11 +155,7 @@ export class ReplaySource implements CrawlSource {
     this.lines = undefined;
   }
 
-  private finished(): Round {
-    return { things: [], seenAt: this.deps.clock(), acknowledged: () => undefined, pauseMs: 0, done: true };
-  }
-
-  private async nextRound(): Promise<Round> {
+  private async nextRound(): Promise<Fetched> {
     const { path, rate } = this.plan;
     this.lines ??= (this.deps.readLines ?? readDumpLines)(path, this.progress.line);
     const maxThings =
@@ -180,8 +179,8 @@ export class ReplaySource implements CrawlSource {
       seenAt: this.deps.clock(),
       acknowledged: () => {
         this.acknowledge(next);
+        this.resumeAt = this.deps.clock() + (line === 'unreadable' ? Math.max(RETRY_MS, pauseMs) : pauseMs);
       },
-      pauseMs: line === 'unreadable' ? Math.max(RETRY_MS, pauseMs) : pauseMs,
       done: next.done,
     };
   }
@@ -271,50 +270,4 @@ function unescapeTransport(text: string): string {
 
 function optional(text: string | undefined): string | undefined {
   return text === undefined ? undefined : unescapeTransport(text);
-}
-
-/** What one call brought, and the milliseconds that the source wants to leave before the next one. */
-interface Round extends Fetched {
-  pauseMs: number;
-}
-
-/** For sources whose calls must not overlap: one call at a time, each after the pause that the last one asked for. */
-class SerialCalls {
-  private readonly clock: Clock;
-  private isInFlight = false;
-  private readonly resume = new PlannedTime();
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
-
-  /** Forgets the pause, for `begin`. */
-  reset(): void {
-    this.isInFlight = false;
-    this.resume.clear();
-  }
-
-  /** The next call, which `round` makes. */
-  next(now: number, round: (signal: AbortSignal) => Promise<Round>): Call | Wait {
-    if (this.isInFlight) return { waitMs: Number.POSITIVE_INFINITY };
-    const waitMs = this.resume.waitMs(now);
-    if (waitMs > 0) return { waitMs };
-    this.isInFlight = true;
-    return {
-      fetch: async (signal) => {
-        const { pauseMs, ...fetched } = await round(signal);
-        return {
-          ...fetched,
-          acknowledged: () => {
-            this.isInFlight = false;
-            this.resume.set(this.clock(), pauseMs);
-            fetched.acknowledged();
-          },
-        };
-      },
-      failed: () => {
-        this.isInFlight = false;
-      },
-    };
-  }
 }

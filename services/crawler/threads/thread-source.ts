@@ -299,8 +299,7 @@ class AbsenceDoubt {
         this.leftOutSince.delete(postId);
         return false;
       }
-      // The clock may have been set back.
-      const since = Math.min(now, this.leftOutSince.get(postId) ?? now);
+      const since = this.leftOutSince.get(postId) ?? now;
       this.leftOutSince.set(postId, since);
       return now - since < CONFIRM_AFTER_MS;
     });

@@ -232,8 +232,7 @@ export class CallBudget {
   }
 
   private refresh(now: number): void {
-    // A time before the last refresh: the clock was set back.
-    if (now >= this.refreshedAt && now - this.refreshedAt < REFRESH_MS) return;
+    if (now - this.refreshedAt < REFRESH_MS) return;
     this.refreshedAt = now;
     const perSecond = this.choice.perSecond(now);
     const mine = mapLanes((lane) => this.lanes.get(lane)?.demand.perSecond(now) ?? 0);
@@ -344,7 +343,6 @@ class TokenBucket {
   private fill(now: number): void {
     this.tokens =
       this.rate === Infinity ? Infinity : this.tokens + (Math.max(0, now - this.updatedAt) * this.rate) / 1000;
-    // Also when the clock was set back: otherwise nothing would refill until it shows that time again.
     this.updatedAt = now;
   }
 }

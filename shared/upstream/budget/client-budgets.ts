@@ -1,4 +1,3 @@
-import { PlannedTime } from '../../runtime/clock.ts';
 import type { WindowReport } from './rate-budget.ts';
 import { RateBudget } from './rate-budget.ts';
 
@@ -170,7 +169,8 @@ const LONGEST_PAUSE_MS = 30_000;
  */
 export class ClientHealth {
   private failures = 0;
-  private readonly backOff = new PlannedTime();
+  /** When a failing client may be tried again. */
+  private retryAt = Number.NEGATIVE_INFINITY;
   private busySince: number | undefined;
 
   /** From a failure until the next success. */
@@ -180,14 +180,14 @@ export class ClientHealth {
 
   /** Milliseconds until a failing client may be tried again; at most 0: now. */
   waitMs(now: number): number {
-    return this.isFailing ? this.backOff.waitMs(now) : 0;
+    return this.isFailing ? this.retryAt - now : 0;
   }
 
   /** Calls that fail together count once. Returns whether a phase of failures begins. */
   failed(now: number): boolean {
     const begins = !this.isFailing;
-    if (!begins && this.backOff.waitMs(now) > 0) return false;
-    this.backOff.set(now, Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** this.failures));
+    if (!begins && now < this.retryAt) return false;
+    this.retryAt = now + Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** this.failures);
     this.failures += 1;
     return begins;
   }
@@ -204,7 +204,7 @@ export class ClientHealth {
   forgive(now: number): void {
     if (!this.isFailing) return;
     this.failures = 1;
-    if (this.backOff.waitMs(now) > FIRST_BACK_OFF_MS) this.backOff.set(now, FIRST_BACK_OFF_MS);
+    this.retryAt = Math.min(this.retryAt, now + FIRST_BACK_OFF_MS);
   }
 
   /**
@@ -212,7 +212,7 @@ export class ClientHealth {
    * call of this client has got one.
    */
   pauseMs(retryAfterMs: number, now: number): number {
-    if (this.busySince === undefined || now < this.busySince) this.busySince = now;
+    this.busySince ??= now;
     const shortestMs = Math.min(LONGEST_PAUSE_MS, (now - this.busySince) / 4);
     return Math.max(SHORTEST_PAUSE_MS, retryAfterMs, shortestMs);
   }

@@ -40,7 +40,6 @@ export class RateBudget {
   /** Whether the last headers said that nothing is left of a window of which nothing was used. */
   private isDoubtful = false;
   private probedAt = Number.NEGATIVE_INFINITY;
-  private lastNow = Number.NEGATIVE_INFINITY;
   /** End of the last window, which a late report may still describe. */
   private lastEndedAt = Number.NEGATIVE_INFINITY;
   /** Whether a window has ended, and with it whether `windowMs` is the length of a whole window. */
@@ -82,7 +81,6 @@ export class RateBudget {
     const reset = parse(headers.reset);
     if (remaining === undefined || reset === undefined || reset < 0 || reset * 1000 > MAX_WINDOW_MS) return;
     const used = parse(headers.used);
-    this.follow(now);
     this.left = remaining - this.inFlight;
     this.endsAt = now + reset * 1000;
     this.windowMs = Math.max(this.windowMs, reset * 1000);
@@ -167,7 +165,6 @@ export class RateBudget {
   }
 
   private rollWindow(now: number): void {
-    this.follow(now);
     if (now < this.endsAt) return;
     this.lastEndedAt = Math.max(this.lastEndedAt, this.endsAt);
     // At least one call, whose headers correct a wrong limit.
@@ -176,17 +173,6 @@ export class RateBudget {
     this.isKnown = false;
     this.isDoubtful = false;
     this.hasEndedWindow = true;
-  }
-
-  /** After the clock was set back, waits that were under way end after what was left of them. */
-  private follow(now: number): void {
-    const setBackMs = Math.max(0, this.lastNow - now);
-    this.lastNow = now;
-    if (setBackMs === 0) return;
-    this.endsAt -= setBackMs;
-    this.lastEndedAt -= setBackMs;
-    this.blockedUntil -= setBackMs;
-    this.probedAt -= setBackMs;
   }
 }
 

@@ -191,15 +191,3 @@ describe('a call that another client makes', () => {
     expect(budget.takeFromAnother(lane, new Set([first]), 0)).toEqual({ client: undefined, waitMs: 9_000 });
   });
 });
-
-test('the limits follow the demand after the clock was set back', () => {
-  const budget = new CallBudget(['a'], DEFAULT_SHARES);
-  const crawl = { lane: 'live' } as const;
-  const headers = (seconds: number) => ({ remaining: '600', used: '400', reset: String(seconds) });
-  const now = 10_000_000;
-  budget.settle(budget.take(crawl, now).client!, crawl, headers(600), now);
-  expect(budget.perSecond('reading', now + 200)).toBeLessThan(1.1);
-  const setBack = now - 3_600_000;
-  budget.settle(budget.take(crawl, setBack).client!, crawl, headers(60), setBack);
-  expect(budget.perSecond('reading', setBack + 200)).toBeGreaterThan(5);
-});

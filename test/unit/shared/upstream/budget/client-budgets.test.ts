@@ -17,13 +17,6 @@ test('doubles the back-off from 30 s to 10 min while a client fails, and begins 
   expect([health.failed(now), health.waitMs(now)]).toEqual([true, 30_000]);
 });
 
-test('a clock that is set back does not prolong the back-off', () => {
-  const health = new ClientHealth();
-  health.failed(NOW);
-  expect(health.waitMs(NOW + 10_000)).toBe(20_000);
-  expect(health.waitMs(NOW - 500_000)).toBe(20_000);
-});
-
 test('pauses after a 429 as long as the forum asks, and longer when it answers nothing else for minutes', () => {
   const health = new ClientHealth();
   expect(health.pauseMs(0, NOW)).toBe(1_000);
