@@ -2,9 +2,8 @@ import { freshPerCall } from './reading-plan.ts';
 
 export interface Candidate {
   name: string;
-  /** Expected comments a second, the average over a day, and those that only its listing shows. */
+  /** Expected comments a second, and those that only its listing shows. */
   perSecond: number;
-  usualPerSecond: number;
   gain: number;
   /** No source has shown a comment of it: that it has any is a guess. */
   isUnseen?: boolean;
@@ -63,7 +62,7 @@ export function chooseCommunities<C extends Candidate>(candidates: readonly C[],
 }
 
 /** Adds up a rate of some communities. */
-export function sumOf(candidates: readonly Candidate[], rate: 'perSecond' | 'usualPerSecond' | 'gain'): number {
+export function sumOf(candidates: readonly Candidate[], rate: 'perSecond' | 'gain'): number {
   return candidates.reduce((sum, candidate) => sum + candidate[rate], 0);
 }
 

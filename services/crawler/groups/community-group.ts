@@ -8,24 +8,18 @@ import type { PlannedGroup } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { GroupReading, shownToOf } from './group-reading.ts';
 import type { ReadingPlan } from './reading-plan.ts';
-import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts';
+import { callsPerSecond, planReadings } from './reading-plan.ts';
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** A reading whose deeper page fails so often in a row, while the forum answers other calls, is given up. */
 const FAILURES_OF_A_PAGE = 3;
-/** A group whose readings take more pages than planned this many times in a row is split. */
-const OVERFLOWS = 2;
 
 /** Communities that share a listing, and how far it was read. Times are milliseconds since 1970. */
 export class CommunityGroup {
   readonly names: readonly string[];
   readonly maxIntervalMs: number;
-  /** Comments a second on average over a day. */
-  readonly usualPerSecond: number;
   private readonly members: readonly Candidate[];
-  /** What the last reading added, if it has just ended and what came before it is known. */
-  lastFresh: { comments: number; elapsedMs: number } | undefined;
   /** True while a call is under way; a group makes one at a time. */
   isInFlight = false;
   retryAt = -Infinity;
@@ -43,7 +37,6 @@ export class CommunityGroup {
   private lastSentAt: number | undefined;
   /** Of the reading before; for when the call fails. */
   private sentBefore: number | undefined;
-  private overflows = 0;
   private failures = 0;
   /** The first of the failures in a row. */
   private failingSince = Infinity;
@@ -54,7 +47,6 @@ export class CommunityGroup {
     this.members = plan.members;
     this.names = plan.members.map(({ name }) => name);
     this.maxIntervalMs = plan.maxIntervalMs;
-    this.usualPerSecond = sumOf(plan.members, 'usualPerSecond');
     this.known = known;
     this.lastSentAt = this.completeSince;
     this.mostPages = plan.mostPages;
@@ -93,24 +85,19 @@ export class CommunityGroup {
     return this.reading && this.cursor;
   }
 
-  /** True if even the shortest interval brings more pages than a reading should have. */
-  get mustSplit(): boolean {
-    return this.overflows >= OVERFLOWS && this.names.length > 1 && this.intervalMs <= MIN_INTERVAL_MS;
-  }
-
-  /** How long the next call is overdue, in intervals of `stretch` times its length; deeper pages come first. */
-  overdue(now: number, stretch: number): number {
+  /** How long the next call is overdue, in intervals; deeper pages come first. */
+  overdue(now: number): number {
     if (this.isInFlight || now < this.retryAt) return -Infinity;
     if (this.reading) return Infinity;
     if (this.lastSentAt === undefined) return 1;
-    return (now - this.lastSentAt) / (this.intervalMs * stretch);
+    return (now - this.lastSentAt) / this.intervalMs;
   }
 
   /** When the next call is due. */
-  dueAt(stretch: number): number {
+  dueAt(): number {
     if (this.isInFlight) return Infinity;
     if (this.reading || this.lastSentAt === undefined) return this.retryAt;
-    return Math.max(this.retryAt, this.lastSentAt + this.intervalMs * stretch);
+    return Math.max(this.retryAt, this.lastSentAt + this.intervalMs);
   }
 
   start(now: number): void {
@@ -139,7 +126,6 @@ export class CommunityGroup {
   learn(page: ListingPage, sentAt: number): MissedStretch | undefined {
     this.isInFlight = false;
     this.failures = 0;
-    this.lastFresh = undefined;
     this.reading ??= new GroupReading(this, page, sentAt);
     const { reading } = this;
     const result = reading.learn(page);
@@ -216,12 +202,9 @@ export class CommunityGroup {
   private measure(reading: GroupReading, isJoined: boolean): void {
     const elapsedMs = reading.startedAt - (this.sentBefore ?? reading.startedAt);
     if (!this.isMeasurable || elapsedMs <= 0) return;
-    const isExcess = !isJoined || reading.pages > Math.max(this.plan.pages, this.mostPages) + 1;
-    this.overflows = isExcess ? this.overflows + 1 : 0;
     // The dates tell how fast a listing moves that was not read down to what is known.
     const comments = isJoined ? reading.fresh : (reading.fresh * elapsedMs) / Math.max(1_000, reading.spanMs);
     this.rate.learn(comments, elapsedMs);
-    if (isJoined) this.lastFresh = { comments, elapsedMs };
     this.replan();
   }
 

@@ -1,13 +1,13 @@
 import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
 import { freshOfPages } from '../listings/listing-segment.ts';
 import type { Candidate, Choice } from './choose-communities.ts';
-import { chooseCommunities, sumOf } from './choose-communities.ts';
-import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts';
+import { chooseCommunities } from './choose-communities.ts';
+import { MIN_INTERVAL_MS } from './reading-plan.ts';
 
 /** The forum takes about this many names in one path. */
 export const MAX_NAMES = 100;
 /** Of the communities that are worth it, so that their comments are seen within a minute. */
-export const MAX_INTERVAL_MS = 50_000;
+const MAX_INTERVAL_MS = 50_000;
 /** Of all others, whose pages fill slowly: their comments are seen within the hour. */
 export const SLOW_INTERVAL_MS = 2_400_000;
 /**
@@ -28,8 +28,6 @@ const COMMENTS_PER_POST = 4;
 const UNLISTED_CHANCE = 0.5;
 /** The loss of a community counts as measured after many more comments than this; before, that of all does. */
 const PRIOR_CHECKS = 10;
-/** Room in the budget for the deeper pages after groups were formed anew. */
-const DEEPER_PART = 0;
 
 export interface PlannedGroup {
   /** Busiest communities first. */
@@ -57,27 +55,19 @@ export interface Formation {
  *
  * @param options.perSecond budget in calls a second
  * @param options.loss the part of all comments that the listing of all communities does not show, from 0 to 1
- * @param options.activity the rates of now as a multiple of `rates`, which are means over a day
  */
 export function formGroups(
   rates: readonly CommunityRate[],
-  { perSecond, loss, activity = 1 }: { perSecond: number; loss: number; activity?: number },
+  { perSecond, loss }: { perSecond: number; loss: number },
 ): Formation {
   const candidates = rates
-    .map((rate) => candidateOf(rate, loss, activity))
+    .map((rate) => candidateOf(rate, loss))
     .filter(({ perSecond }) => perSecond > 0)
     .sort((a, b) => b.perSecond - a.perSecond);
-  const budget = perSecond * (1 - DEEPER_PART);
-  const ample = choose(candidates, budget, AMPLE_PAGES);
+  const ample = choose(candidates, perSecond, AMPLE_PAGES);
   const mostPages = ample.leftOut === 0 ? AMPLE_PAGES : SHORT_PAGES;
-  const { fast, slow, leftOut } = ample.leftOut === 0 ? ample : choose(candidates, budget, SHORT_PAGES);
-  const packed = pack(fast, MAX_INTERVAL_MS, mostPages);
-  const slowCost = costOf(formSlowGroups(slow, mostPages));
-  const groups = affordable(packed, budget - slowCost);
-  const kept = new Set(groups.flatMap(({ members }) => members));
-  const chosen = new Set([...fast, ...slow]);
-  const quiet = candidates.filter((candidate) => chosen.has(candidate) && !kept.has(candidate));
-  return { groups, quiet, leftOut, mostPages };
+  const { fast, slow, leftOut } = ample.leftOut === 0 ? ample : choose(candidates, perSecond, SHORT_PAGES);
+  return { groups: pack(fast, MAX_INTERVAL_MS, mostPages), quiet: slow, leftOut, mostPages };
 }
 
 /** Packs quiet communities, busiest first, into groups that are read when their pages have filled. */
@@ -95,12 +85,11 @@ function choose(candidates: readonly Candidate[], budget: number, pages: number)
   });
 }
 
-function candidateOf(rate: CommunityRate, loss: number, activity: number): Candidate {
+function candidateOf(rate: CommunityRate, loss: number): Candidate {
   const isUnseen = rate.comments === 0 && rate.checked < 1;
-  const usualPerSecond = isUnseen ? COMMENTS_PER_POST * rate.posts : rate.comments;
-  const perSecond = activity * usualPerSecond;
+  const perSecond = isUnseen ? COMMENTS_PER_POST * rate.posts : rate.comments;
   const missed = isUnseen ? UNLISTED_CHANCE : (rate.missed + PRIOR_CHECKS * loss) / (rate.checked + PRIOR_CHECKS);
-  return { name: rate.subreddit, perSecond, usualPerSecond, gain: perSecond * missed, isUnseen };
+  return { name: rate.subreddit, perSecond, gain: perSecond * missed, isUnseen };
 }
 
 /** Fills groups with communities, busiest first: the busy ones share short intervals, the quiet ones long ones. */
@@ -119,25 +108,4 @@ function pack(candidates: readonly Candidate[], maxIntervalMs: number, mostPages
     perSecond += candidate.perSecond;
   }
   return groups;
-}
-
-/** The groups with the highest gain per call, as far as the budget reaches, in their old order. */
-function affordable(groups: readonly PlannedGroup[], budget: number): PlannedGroup[] {
-  let left = budget;
-  const kept = new Set<PlannedGroup>();
-  const gainPerCall = new Map(groups.map((group) => [group, sumOf(group.members, 'gain') / costOf([group])]));
-  for (const group of [...groups].sort((a, b) => gainPerCall.get(b)! - gainPerCall.get(a)!)) {
-    const cost = costOf([group]);
-    if (gainPerCall.get(group)! < MIN_GAIN_PER_CALL || cost > left) continue;
-    left -= cost;
-    kept.add(group);
-  }
-  return groups.filter((group) => kept.has(group));
-}
-
-/** The calls a second that groups take. */
-function costOf(groups: readonly PlannedGroup[]): number {
-  return groups.reduce((sum, { members, mostPages, maxIntervalMs }) => {
-    return sum + callsPerSecond(planReadings(sumOf(members, 'perSecond'), mostPages, maxIntervalMs));
-  }, 0);
 }

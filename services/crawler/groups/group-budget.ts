@@ -1,7 +1,5 @@
-/** Groups are polled with the mean of a minute: the budget of a moment follows every burst of the other callers. */
-const POLLING_MS = 60_000;
-/** They are planned with the mean of a window of the forum, at whose end few calls may be left. */
-const PLANNING_MS = 600_000;
+/** The mean of a minute counts: the budget of a moment follows every burst of the other callers. */
+const MEAN_MS = 60_000;
 /** The first value counts as known for this long. */
 const FIRST_MS = 60_000;
 /** Calls a second for all groups while the limits of the forum are unknown. */
@@ -16,8 +14,7 @@ export class GroupBudget {
   private readonly slices = new Map<string, { share: number; isShort: boolean }>();
   /** Calls a second that each slice wants. */
   private readonly wanted = new Map<string, number>();
-  private readonly polling = new SlowMean(POLLING_MS);
-  private readonly planning = new SlowMean(PLANNING_MS);
+  private readonly mean = new SlowMean(MEAN_MS);
 
   /** `perSecond`: calls a second that the budget sustains for groups in this process; Infinity while it is unknown. */
   constructor(perSecond: () => number) {
@@ -41,7 +38,7 @@ export class GroupBudget {
    */
   perSecond(slice: string, wanted: number, now: number): number {
     this.note(now);
-    const all = this.polling.value;
+    const all = this.mean.value;
     if (all === Infinity || !this.slices.has(slice)) return this.partOf(slice, all);
     this.wanted.set(slice, wanted);
     const total = [...this.wanted.values()].reduce((sum, each) => sum + each, 0);
@@ -51,7 +48,7 @@ export class GroupBudget {
   /** Calls a second that groups of a slice should be planned with. */
   plannedPerSecond(slice: string, now: number): number {
     this.note(now);
-    return this.partOf(slice, this.planning.value);
+    return this.partOf(slice, this.mean.value);
   }
 
   /** True if a slice leaves out communities that are worth their calls. */
@@ -60,9 +57,7 @@ export class GroupBudget {
   }
 
   private note(now: number): void {
-    const all = this.perSecondOfAll();
-    this.polling.note(all, now);
-    this.planning.note(all, now);
+    this.mean.note(this.perSecondOfAll(), now);
   }
 
   private partOf(slice: string, all: number): number {

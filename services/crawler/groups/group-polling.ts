@@ -2,12 +2,10 @@ import type { CommunityRate } from '../../../shared/stores/crawl/community-rates
 import { CallAllowance } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/listing-segment.ts';
-import { bridgeGroups } from './bridge-groups.ts';
 import { CommunityGroup } from './community-group.ts';
-import { ActivityMeter } from './activity-meter.ts';
 import type { Candidate } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
-import { formGroups, formSlowGroups, MAX_INTERVAL_MS, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
+import { formGroups, formSlowGroups, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
 import type { GroupPosition, SavedReading } from './group-position.ts';
 import { knownParts } from './known-parts.ts';
 import { LeftOutCommunities } from './left-out-communities.ts';
@@ -58,8 +56,8 @@ export interface CheckedComment {
 
 /**
  * Decides which groups of communities to poll, and when: forms them by rates and budget, polls each in an interval that
- * brings about 80 new comments a page, reads deeper after an overflow and splits groups that overflow. Knows no clock
- * and no network; times are milliseconds since 1970.
+ * brings about 80 new comments a page, and reads deeper after an overflow. Knows no clock and no network; times are
+ * milliseconds since 1970.
  */
 export class GroupPolling {
   /** Communities that are worth their calls, but the budget does not suffice for them. */
@@ -67,7 +65,6 @@ export class GroupPolling {
   private groups: CommunityGroup[] = [];
   private readonly allowance = new CallAllowance(BURST_SECONDS);
   private readonly meter = new LossMeter();
-  private readonly activity = new ActivityMeter();
   private readonly refusedNames = new RefusedNames();
   private newestAnsweredAt = -Infinity;
   private newestFailedAt = -Infinity;
@@ -99,8 +96,7 @@ export class GroupPolling {
   /** Forms groups. Each continues where its communities were read to. */
   form(rates: readonly CommunityRate[], perSecond: number, now: number): void {
     const usable = rates.filter(({ subreddit }) => !this.refusedNames.has(subreddit, now));
-    const { activity } = this.activity;
-    const { groups, quiet, leftOut, mostPages } = formGroups(usable, { perSecond, loss: this.meter.loss, activity });
+    const { groups, quiet, leftOut, mostPages } = formGroups(usable, { perSecond, loss: this.meter.loss });
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
     const { groups: old, saved: position } = this;
     const knownOf = knownParts({ saved: position, leftOut: this.leftOutCommunities, groups: old });
@@ -109,11 +105,7 @@ export class GroupPolling {
       const known = new Set(names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
       return before.get(names.join('+')) ?? new CommunityGroup(plan, [...known]);
     };
-    const readTo = (name: string): number => {
-      return Math.min(...knownOf(name, MAX_INTERVAL_MS).map(({ completeSince }) => completeSince));
-    };
-    const bridged = bridgeGroups(groups, readTo, now);
-    this.groups = [...bridged.map(create), ...this.formSlow(quiet, mostPages, create)];
+    this.groups = [...groups.map(create), ...this.formSlow(quiet, mostPages, create)];
     for (const group of this.groups) group.setMostPages(mostPages);
     const saved = this.saved.groups.map(({ names, at }) => ({ names, shownTo: at }));
     this.leftOutCommunities.learn([...saved, ...old], this.groups, now);
@@ -155,13 +147,12 @@ export class GroupPolling {
   next(now: number, perSecond: number): GroupRequest | { waitMs: number } {
     if (perSecond <= 0) return { waitMs: MAX_WAIT_MS };
     this.allowance.refill(now, perSecond);
-    const stretch = Math.max(1, this.wantedPerSecond / perSecond);
-    // The pages of a reading follow each other at once, before the listing moves on; the next readings wait longer.
-    const [chosen, most] = this.mostOverdue(now, stretch);
+    // The pages of a reading follow each other at once, before the listing moves on.
+    const [chosen, most] = this.mostOverdue(now);
     const { waitMs } = this.allowance;
     if (waitMs > 0 && most < Infinity) return { waitMs: Math.min(MAX_WAIT_MS, waitMs) };
     if (!chosen) {
-      const dueAt = Math.min(Infinity, ...this.groups.map((group) => group.dueAt(stretch)));
+      const dueAt = Math.min(Infinity, ...this.groups.map((group) => group.dueAt()));
       return { waitMs: Math.max(1, Math.min(MAX_WAIT_MS, dueAt - now)) };
     }
     const after = chosen.after;
@@ -170,11 +161,11 @@ export class GroupPolling {
     return { group: chosen, after, sentAt: now };
   }
 
-  private mostOverdue(now: number, stretch: number): [CommunityGroup | undefined, number] {
+  private mostOverdue(now: number): [CommunityGroup | undefined, number] {
     let chosen: CommunityGroup | undefined;
     let most = 1;
     for (const group of this.groups) {
-      const overdue = group.overdue(now, stretch);
+      const overdue = group.overdue(now);
       if (overdue >= most) [chosen, most] = [group, overdue];
     }
     return [chosen, most];
@@ -186,10 +177,7 @@ export class GroupPolling {
     if (request.after === undefined) this.newestAnsweredAt = now;
     const checked = this.check(group, page, now);
     const missed = group.learn(page, request.sentAt);
-    const { lastFresh } = group;
-    if (lastFresh) this.activity.note(lastFresh.comments, (lastFresh.elapsedMs * group.usualPerSecond) / 1000, now);
     if (missed) this.gaps.push({ ...missed, communities: group.names });
-    if (group.mustSplit) this.split(group);
     return checked;
   }
 

@@ -1,14 +1,10 @@
 import type { PageLesson } from './listing-timeline.ts';
-import { freshOfPages, PAGE_SIZE } from './listing-segment.ts';
+import { freshOfPages } from './listing-segment.ts';
 
 /** Pages of one reading, from the newest down to what is known. More would save little. */
 const MOST_PAGES = 5;
 /** Less than half of what the forum's listings hold: when the last page of a reading comes, it should lie higher. */
 const DEEPEST = 450;
-/** A page that overflows although it was expected to have room for so many standard deviations was no chance. */
-const SURPRISE = 3;
-/** After the start and after a surprise, so many readings have one page, until the rate is known. */
-const CAUTIOUS_READINGS = 8;
 /** What remains of the longest round trip after the next one. */
 const ROUND_TRIP_LEFT = 0.98;
 
@@ -27,10 +23,7 @@ export class HeadInterval {
   private last: { sequence: number; sentAt: number } | undefined;
   /** Items that were new on any page since `last`. */
   private fresh = 0;
-  private lastElapsedMs = 0;
   private roundTripMs = 0;
-  /** Readings since the start or the last surprise. */
-  private calm = 0;
 
   /** @param options.maxMs the longest interval, however slow the listing is */
   constructor({ minMs, maxMs }: { minMs: number; maxMs: number }) {
@@ -49,26 +42,14 @@ export class HeadInterval {
     if (this.last && request.sequence <= this.last.sequence) return;
     const elapsedMs = this.last ? request.sentAt - this.last.sentAt : 0;
     this.last = { sequence: request.sequence, sentAt: request.sentAt };
-    const expected = (this.rate.perSecond * elapsedMs) / 1000;
-    const isSurprise = outcome === 'overflow' && expected + SURPRISE * Math.sqrt(expected) < PAGE_SIZE;
-    if (outcome !== 'first') {
-      if (isSurprise) this.surprised(this.fresh, elapsedMs);
-      else this.rate.learn(this.fresh, elapsedMs);
-    }
+    if (outcome !== 'first') this.rate.learn(this.fresh, elapsedMs);
     this.fresh = 0;
-    this.lastElapsedMs = elapsedMs;
-    this.calm += 1;
     this.choosePages();
   }
 
-  /** Notes another page. `depth`: of a page below a newest one, the pages of its reading so far. */
-  learnOther({ fresh, outcome }: PageLesson, depth = 0): void {
-    if (outcome === 'ignored') return;
-    this.fresh += fresh;
-    // One page more can be chance.
-    if (fresh < PAGE_SIZE / 2 || depth !== this.pages + 2) return;
-    this.surprised(0, this.lastElapsedMs);
-    this.choosePages();
+  /** Notes a page below a newest one. */
+  learnDeeper({ fresh, outcome }: PageLesson): void {
+    if (outcome !== 'ignored') this.fresh += fresh;
   }
 
   /** Notes how long a call took until its page was learned. */
@@ -92,24 +73,16 @@ export class HeadInterval {
     return (this.pages * 1000) / this.intervalMs;
   }
 
-  private surprised(items: number, elapsedMs: number): void {
-    this.rate.learnExcess(items, elapsedMs);
-    this.calm = 0;
-  }
-
   private choosePages(): void {
     const depthOf = (pages: number): number =>
       freshOfPages(pages) + (this.rate.perSecond * this.roundTripMs * (pages - 1)) / 1000;
     this.pages = 1;
-    if (this.calm < CAUTIOUS_READINGS) return;
     while (this.pages < MOST_PAGES && this.fillMs < this.maxMs && depthOf(this.pages + 1) <= DEEPEST) this.pages += 1;
   }
 }
 
 /** What remains of a measurement after the next one: about seven count, so that chance overflows fewer readings. */
 const DECAY = 0.85;
-/** A reading that does not end says that the rate is higher than measured, but not how much. */
-const EXCESS_FACTOR = 1.5;
 /** An expected rate counts as a measurement of so many items. */
 const EXPECTED_ITEMS = 160;
 
@@ -131,13 +104,6 @@ export class ListingRate {
     if (elapsedMs <= 0) return;
     this.items = DECAY * this.items + items;
     this.elapsedMs = DECAY * this.elapsedMs + elapsedMs;
-  }
-
-  /** Notes that more than so many items were new in so many milliseconds. */
-  learnExcess(items: number, elapsedMs: number): void {
-    if (elapsedMs <= 0) return;
-    this.items = Math.max(items, (this.perSecond * elapsedMs) / 1000) * EXCESS_FACTOR;
-    this.elapsedMs = elapsedMs;
   }
 
   /** Items a second; 0 while nothing is known. */

@@ -12,8 +12,6 @@ const MIN_INTERVAL_MS = 100;
 const BURST_SECONDS = 3;
 /** Holes are given up at this interval at the latest. */
 const MAX_WAIT_MS = 1_000;
-/** How long an answer that was overtaken by another is waited for. */
-const OVERTAKEN_MS = 300;
 
 export interface PollRequest extends PageRequest {
   sentAt: number;
@@ -30,8 +28,7 @@ export class ListingPolling {
   private readonly heads: HeadInterval;
   private sequence = 0;
   private lastHeadAt = Number.NEGATIVE_INFINITY;
-  /** Sequences of the calls for newest pages in flight, ascending. */
-  private headsInFlight: number[] = [];
+  private headsInFlight = 0;
   private deeperInFlight = 0;
   private readonly allowance = new CallAllowance(BURST_SECONDS);
 
@@ -59,7 +56,7 @@ export class ListingPolling {
     this.allowance.refill(now, perSecond);
     const untilAllowedMs = this.allowance.waitMs;
     const sinceHeadMs = now - this.lastHeadAt;
-    const isHeadFree = this.headsInFlight.length < MAX_HEADS_IN_FLIGHT;
+    const isHeadFree = this.headsInFlight < MAX_HEADS_IN_FLIGHT;
     const isHeadDue = isHeadFree && sinceHeadMs >= this.heads.intervalMs;
     const isDeeperFree = this.deeperInFlight < MAX_DEEPER_IN_FLIGHT;
     if (untilAllowedMs <= 0) {
@@ -81,12 +78,9 @@ export class ListingPolling {
   /** Learns an answer after the broker has acknowledged everything in it. */
   learn(request: PollRequest, page: ListingPage, now: number): PageLesson {
     this.end(request);
-    // An answer that this one overtook probably shows the items in between.
-    const isEarly = request.sequence > (this.headsInFlight[0] ?? Infinity);
-    const lesson = this.timeline.learn(request, page, now, isEarly ? now + OVERTAKEN_MS : now);
+    const lesson = this.timeline.learn(request, page, now);
     this.heads.learnRoundTrip(now - request.sentAt);
-    if (request.hole) this.heads.learnOther(lesson, request.hole.pages);
-    else if (isEarly && lesson.outcome === 'overflow') this.heads.learnOther(lesson);
+    if (request.hole) this.heads.learnDeeper(lesson);
     else this.heads.learn(request, lesson);
     return lesson;
   }
@@ -119,12 +113,12 @@ export class ListingPolling {
     this.lastHeadAt = now;
     this.allowance.take();
     this.sequence += 1;
-    this.headsInFlight.push(this.sequence);
+    this.headsInFlight += 1;
     return { sequence: this.sequence, sentAt: now, after: undefined, hole: undefined };
   }
 
   private end(request: PollRequest): void {
     if (request.hole) this.deeperInFlight -= 1;
-    else this.headsInFlight = this.headsInFlight.filter((sequence) => sequence !== request.sequence);
+    else this.headsInFlight -= 1;
   }
 }

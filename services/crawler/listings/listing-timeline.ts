@@ -97,11 +97,8 @@ export class ListingTimeline {
     return Math.min(Infinity, ...waiting.map(({ hole }) => hole.retryAt));
   }
 
-  /**
-   * Learns a page once the broker has acknowledged everything on it. `readHoleAt`: when a hole that the page leaves may
-   * be read; an answer under way may close it before.
-   */
-  learn(request: PageRequest, page: ListingPage, now: number, readHoleAt = now): PageLesson {
+  /** Learns a page once the broker has acknowledged everything on it. */
+  learn(request: PageRequest, page: ListingPage, now: number): PageLesson {
     const reading = this.readingOf(request);
     if (request.hole) request.hole.isInFlight = false;
     else this.markAnswered(now);
@@ -112,7 +109,7 @@ export class ListingTimeline {
     const joined = this.segments.join(touched);
     let outcome: PageLesson['outcome'] = 'ignored';
     if (joined) outcome = this.extend(joined, request, page, { fresh, isLower: isAdvance && joined === reading });
-    else if (!request.hole) outcome = this.place(page, request.sequence, { now, readHoleAt });
+    else if (!request.hole) outcome = this.place(page, request.sequence, now);
     // The hole is closed if the page reached a lower segment.
     if (reading?.hole) this.judgeHole(reading, reading.hole, { isAdvance, isEvident, isEnd: page.after === undefined });
     return { fresh, outcome };
@@ -191,11 +188,7 @@ export class ListingTimeline {
   }
 
   /** Makes a newest page without known items a segment of its own. */
-  private place(
-    { items, after }: ListingPage,
-    sequence: number,
-    { now, readHoleAt }: { now: number; readHoleAt: number },
-  ): PageLesson['outcome'] {
+  private place({ items, after }: ListingPage, sequence: number, now: number): PageLesson['outcome'] {
     const order = orderOf(items, sequence);
     if (this.segments.size === 0) {
       this.segments.insert(items, order, 0);
@@ -207,7 +200,7 @@ export class ListingTimeline {
     const segment = this.segments.insert(items, order, index);
     const cursor = cursorOf(segment) ?? '';
     const untouched = { retreats: 0, isInFlight: false, pages: 1, failures: 0 };
-    segment.hole = { openedAt: now, cursor, retryAt: readHoleAt, ...untouched };
+    segment.hole = { openedAt: now, cursor, retryAt: now, ...untouched };
     if (after === undefined && !this.segments.below(segment)?.newest) {
       // The listing was empty before, and this single page shows all of it.
       this.segments.joinBelow(segment);
