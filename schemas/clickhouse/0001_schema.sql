@@ -1,8 +1,8 @@
 -- Every table and column has a comment: what a tool shows beside the names. A view that is replaced loses its comments.
 
 -- Things as first seen (ver 1), or blanked because they were removed (ver 2). Rows are written again when a batch is
--- repeated; FINAL keeps the highest version. Partitioned and expired by arrival, not by created_utc: a replayed dump is as
--- new as the day it came in.
+-- repeated; FINAL keeps the highest version. Partitioned and expired by arrival, not by created_utc: a replayed dump is
+-- as new as the day it came in.
 CREATE TABLE IF NOT EXISTS items
 (
     thing_id String COMMENT 'Fullname of the thing: t3_ and the id for a post, t1_ and the id for a comment.',
@@ -26,8 +26,8 @@ CREATE TABLE IF NOT EXISTS items
     -- (shared/matching/searchable-words.ts).
     words String COMMENT 'Words of title and text as matching compares them, separated by spaces; for searches.' CODEC(ZSTD(1)),
     language LowCardinality(String) COMMENT 'ISO 639-1 code of the language of a comment, or of a post with its title; und: not decided; empty: archived before languages were.',
-    -- What monitors are judged by afterwards (shared/stores/archive), which words does not hold; empty for posts. '?' stands
-    -- for words that nobody wrote.
+    -- What monitors are judged by afterwards (shared/stores/archive), which words does not hold; empty for posts. '?'
+    -- stands for words that nobody wrote.
     post_title_words String DEFAULT '?' COMMENT 'Words of the title of a comment''s post as matching compares them, separated by spaces; ?: archived without them.' CODEC(ZSTD(1)),
     INDEX item_words words TYPE text(tokenizer = splitByString([' '])),
     INDEX item_post_title_words post_title_words TYPE text(tokenizer = splitByString([' '])),
@@ -227,8 +227,9 @@ ORDER BY gap_id
 TTL toDateTime(opened_at) + INTERVAL 91 DAY
 COMMENT 'Stretches that a crawl source may have missed, copied from Postgres. Query with FINAL, or the view gaps_with_duration. Expires after 90 days.';
 
--- The content of items once more, as one JSON object each, in small granules and blocks: a scan reads thousands of items that are spread
--- over the whole time, and items would decompress nearly everything for them. A removal replaces the content here too, by the same insert.
+-- The content of items once more, as one JSON object each, in small granules and blocks: a scan reads thousands of
+-- items that are spread over the whole time, and items would decompress nearly everything for them. A removal replaces
+-- the content here too, by the same insert.
 CREATE TABLE IF NOT EXISTS item_contents
 (
     thing_id String COMMENT 'Fullname of the thing: t3_ and the id for a post, t1_ and the id for a comment.',
@@ -412,8 +413,9 @@ ALTER TABLE monitors_with_matches
     COMMENT COLUMN suppressed_matches 'Suppressed matches of the last 30 days.',
     COMMENT COLUMN last_match_at 'When the monitor last matched, within 30 days; NULL: never.';
 
--- How long receivers took to answer, and how long after they entered matches were delivered: by the
--- first delivery of each match, so that a resend does not count, and without backfilled ones, which entered long before. NULL: nothing was delivered.
+-- How long receivers took to answer, and how long after they entered matches were delivered: by the first delivery of
+-- each match, so that a resend does not count, and without backfilled ones, which entered long before. NULL: nothing
+-- was delivered.
 CREATE OR REPLACE VIEW delivery_latency AS
 SELECT
     toDate(started_at) AS day,
@@ -464,7 +466,8 @@ ALTER TABLE delivery_latency
     COMMENT COLUMN entered_to_delivered_p95_ms '95th percentile of that time.',
     COMMENT COLUMN entered_to_delivered_p99_ms '99th percentile of that time.';
 
--- Receivers with at least one failed attempt within 24 hours; their last success within 30 days, NULL when there was none.
+-- Receivers with at least one failed attempt within 24 hours; their last success within 30 days, NULL when there was
+-- none.
 CREATE OR REPLACE VIEW failing_endpoints AS
 SELECT
     host,

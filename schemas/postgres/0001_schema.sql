@@ -44,7 +44,8 @@ CREATE TABLE accounts (
   -- The address in its canonical form: one account per mailbox.
   mailbox text NOT NULL UNIQUE,
   status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'frozen', 'deleted')),
-  -- Price in dollars of the largest pack bought; 0: none. Kept here, in the purchase's transaction, because every request and every match needs it.
+  -- Price in dollars of the largest pack bought; 0: none. Kept here, in the purchase's transaction, because every
+  -- request and every match needs it.
   pack smallint NOT NULL DEFAULT 0 CHECK (pack IN (0, 9, 29, 79)),
   -- Changes only together with a row in ledger_entries.
   balance bigint NOT NULL DEFAULT 0 CHECK (balance >= 0),
@@ -79,8 +80,8 @@ CREATE TABLE ledger_entries (
   -- What was charged or granted; makes repeating it harmless.
   reference text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT service_now(),
-  -- The request that caused the charge, as in X-Request-Id and in the logs; null for renewals. The client may choose it, so
-  -- it need not be unique.
+  -- The request that caused the charge, as in X-Request-Id and in the logs; null for renewals. The client may choose
+  -- it, so it need not be unique.
   request_id text,
   -- Method and path of the API, also for tool calls.
   route text,
@@ -173,7 +174,8 @@ CREATE TABLE monitor_versions (
 );
 CREATE INDEX monitor_versions_since ON monitor_versions (since);
 
--- The monitor's lock. No row: the monitor does not exist any more. Half-empty pages keep its frequent updates in place (HOT).
+-- The monitor's lock. No row: the monitor does not exist any more. Half-empty pages keep its frequent updates in place
+-- (HOT).
 CREATE TABLE monitor_counters (
   monitor_id text COLLATE "C" PRIMARY KEY,
   last_seq bigint NOT NULL DEFAULT 0,
@@ -259,7 +261,8 @@ CREATE TABLE matches (
   PRIMARY KEY (monitor_id, seq),
   UNIQUE (monitor_id, thing_id)
 );
--- The deliverer's queue: a loose scan visits each monitor that has pending rows once, so a dead endpoint costs one probe.
+-- The deliverer's queue: a loose scan visits each monitor that has pending rows once, so a dead endpoint costs one
+-- probe.
 CREATE INDEX matches_pending ON matches (monitor_id, next_attempt_at) WHERE delivery_status = 'pending';
 -- The pending match that has waited longest, and the first thousand pending ones.
 CREATE INDEX matches_pending_since ON matches (monitor_id, (coalesce(resent_at, created_at)))
@@ -329,8 +332,8 @@ CREATE INDEX crawl_gaps_open ON crawl_gaps (source, opened_at) WHERE filled_at I
 CREATE INDEX crawl_gaps_opened ON crawl_gaps (opened_at);
 CREATE INDEX crawl_gaps_closed ON crawl_gaps (filled_at) WHERE filled_at IS NOT NULL;
 
--- What each account may still ask: one row an account, taken from by every request before its work begins. Apart from accounts,
--- whose rows are locked while monitors start. Half-empty pages keep the updates in place (HOT).
+-- What each account may still ask: one row an account, taken from by every request before its work begins. Apart from
+-- accounts, whose rows are locked while monitors start. Half-empty pages keep the updates in place (HOT).
 CREATE TABLE account_limits (
   account_id text COLLATE "C" PRIMARY KEY REFERENCES accounts,
   -- When the burst is whole again: the theoretical arrival time of the generic cell rate algorithm.
@@ -370,7 +373,8 @@ CREATE TABLE account_erasures (
   monitor_ids text[] NOT NULL,
   -- When nothing was left in this database.
   erased_here_at timestamptz,
-  -- Heads of the topics at a later moment, by topic and partition: once they are archived, nothing of the account can arrive any more.
+  -- Heads of the topics at a later moment, by topic and partition: once they are archived, nothing of the account can
+  -- arrive any more.
   archive_offsets jsonb,
   finished_at timestamptz
 );
@@ -425,8 +429,8 @@ CREATE INDEX recent_uses_kept_until ON recent_uses (kept_until);
 
 -- Open streams --------------------------------------------------------------------------------------------------------
 
--- Open streams of matches. An account has as many places as it may have streams: the primary key holds the limit, however many
--- processes serve them. Half-empty pages keep the renewals in place (HOT).
+-- Open streams of matches. An account has as many places as it may have streams: the primary key holds the limit,
+-- however many processes serve them. Half-empty pages keep the renewals in place (HOT).
 CREATE TABLE live_tails (
   account_id text COLLATE "C" NOT NULL,
   place smallint NOT NULL CHECK (place > 0),
@@ -458,7 +462,8 @@ CREATE TABLE oauth_records (
   consumed_at timestamptz,
   -- Of grants: the last call with one of its tokens, to the minute.
   last_used_at timestamptz,
-  -- Of clients and their documents: when somebody first allowed them something. Until then no error is sent to their redirects.
+  -- Of clients and their documents: when somebody first allowed them something. Until then no error is sent to their
+  -- redirects.
   allowed_at timestamptz
 );
 CREATE INDEX oauth_records_grant ON oauth_records (grant_hash) WHERE grant_hash IS NOT NULL;
@@ -467,8 +472,9 @@ CREATE INDEX oauth_records_expires_at ON oauth_records (expires_at);
 
 -- The forum's budget, coverage ----------------------------------------------------------------------------------------
 
--- What each process last said of its calls to the forum, so that all together keep to one budget. A row a process, written twice a
--- second: unlogged, because a report is worthless after seconds, and half-empty pages keep the updates in place (HOT).
+-- What each process last said of its calls to the forum, so that all together keep to one budget. A row a process,
+-- written twice a second: unlogged, because a report is worthless after seconds, and half-empty pages keep the updates
+-- in place (HOT).
 CREATE UNLOGGED TABLE budget_reports (
   process_id text COLLATE "C" PRIMARY KEY,
   reported_at timestamptz NOT NULL,
@@ -797,8 +803,8 @@ CREATE TABLE backfills (
   faults integer NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL DEFAULT service_now(),
   ended_at timestamptz,
-  -- When the owner cancelled the run. Written with the monitor's lock held, under which matches are recorded: nothing is
-  -- recorded afterwards. The recorder ends the run, as cancelled, when what it had recorded is published.
+  -- When the owner cancelled the run. Written with the monitor's lock held, under which matches are recorded: nothing
+  -- is recorded afterwards. The recorder ends the run, as cancelled, when what it had recorded is published.
   cancelled_at timestamptz
 );
 -- One running run a monitor.
