@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, sta
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { delay } from '../../../shared/runtime/clock.ts';
-import { errorMessage } from '../../../shared/runtime/errors.ts';
+import { errorCode, errorMessage } from '../../../shared/runtime/errors.ts';
 import { StartFault } from './start-fault.ts';
 
 const STICKY = 0o1000;
@@ -126,8 +126,7 @@ function readHolder(path: string): Holder {
 export function makeDataDir(dataDir: string): void {
   const uid = process.getuid?.();
   const mode = uid === 0 ? 0o711 : 0o700;
-  // With `recursive` it never ends where the parent exists but takes no folders, as /proc.
-  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)), mode });
+  makeFolders(dataDir, mode);
   // Its permissions must not change.
   const found = statSync(dataDir);
   if (dirname(dataDir) === dataDir || (found.mode & STICKY) !== 0) {
@@ -141,4 +140,16 @@ export function makeDataDir(dataDir: string): void {
     rmSync(probe, { force: true });
   }
   if (uid === undefined || uid === 0 || uid === found.uid) chmodSync(dataDir, mode);
+}
+
+/** `mkdirSync` with `recursive` never ends where a parent exists but takes no folders, as in /proc. */
+function makeFolders(folder: string, mode: number): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder), mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another process may have created it in the meantime.
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
 }

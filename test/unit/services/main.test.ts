@@ -73,7 +73,7 @@ describe('a wrong setting is named', () => {
     if (value.length > 8 && !value.startsWith('replay:')) expect(fault).not.toContain(value);
   });
 
-  test.each(['/proc/foo', '/dev/null/data', join(root, 'file'), join(root, 'file', 'data'), '/'])(
+  test.each(['/proc/foo', '/proc/foo/bar', '/dev/null/data', join(root, 'file'), join(root, 'file', 'data'), '/'])(
     'DATA_DIR=%s',
     async (dataDir) => {
       await expect(DataDirLock.acquire(dataDir)).rejects.toThrow(`DATA_DIR ${dataDir} cannot be written to: `);
