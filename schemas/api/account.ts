@@ -4,63 +4,75 @@ import { givenName } from './given-name.ts';
 import { queryInteger } from './query-integer.ts';
 
 /** Answer of GET /v1/account. */
-export const account = z.strictObject({
-  id: z.string(),
-  email: z.string(),
-  /** Credits. */
-  balance: z.number().int().min(0),
-  /** free, or the largest pack bought. */
-  plan: z.enum(['free', 'pack_9', 'pack_29', 'pack_79']),
-  limits: z.strictObject({
-    monitors: z.number().int(),
-    /** Per monitor and UTC day. */
-    daily_match_cap: z.number().int(),
-    requests_per_second: z.number().int(),
-    request_burst: z.number().int(),
-    /** null: no daily limit. */
-    requests_per_day: z.number().int().nullable(),
-  }),
-  created_at: timestamp,
-});
+export const account = z
+  .strictObject({
+    id: z.string(),
+    email: z.string(),
+    balance: z.number().int().min(0).describe('Credits.'),
+    plan: z.enum(['free', 'pack_9', 'pack_29', 'pack_79']).describe('`free`, or the largest pack bought.'),
+    limits: z.strictObject({
+      monitors: z.number().int(),
+      /** Per monitor and UTC day. */
+      daily_match_cap: z.number().int(),
+      requests_per_second: z.number().int(),
+      request_burst: z.number().int(),
+      /** null: no daily limit. */
+      requests_per_day: z.number().int().nullable(),
+    }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Account' });
 
 export type Account = z.infer<typeof account>;
 
 /** A change of the balance. */
-export const ledgerEntry = z.strictObject({
-  id: z.string(),
-  created_at: timestamp,
-  kind: z.enum([
-    'grant',
-    'pack',
-    'refund',
-    'monitor_create',
-    'monitor_resume',
-    'monitor_renewal',
-    'backfill',
-    'read',
-    'sql',
-    'correction',
-    'reversal',
-  ]),
-  /** Credits: positive for a grant or a reversal, negative for a charge; any for a correction, also 0. */
-  amount: z.number().int(),
-  balance_after: z.number().int().min(0),
-  /** What was charged or granted. */
-  reference: z.string(),
-  /** The request that caused a charge, or whose charge is reversed. */
-  request_id: z.string().nullable(),
-  route: z.string().nullable(),
-  key_id: z.string().nullable(),
-});
+export const ledgerEntry = z
+  .strictObject({
+    id: z.string(),
+    created_at: timestamp,
+    kind: z
+      .enum([
+        'grant',
+        'pack',
+        'refund',
+        'monitor_create',
+        'monitor_resume',
+        'monitor_renewal',
+        'backfill',
+        'read',
+        'sql',
+        'correction',
+        'reversal',
+      ])
+      .describe(
+        '`correction`: the operator made the balance and this ledger agree again, after they differed. `reversal`: a charge given back whose request was answered 503.',
+      ),
+    amount: z
+      .number()
+      .int()
+      .describe('Credits: above 0 given, below 0 taken; 0 for a correction of the balance alone.'),
+    balance_after: z.number().int().min(0),
+    reference: z.string().describe('What was charged or granted; unique per kind. Of a reversal, that of the charge.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The `X-Request-Id` of the request that was charged, also of its reversal; null for renewals, grants, corrections and entries from before it was recorded.',
+      ),
+    route: z.string().nullable().describe('Its route, for a tool call the route of the tool; null as `request_id`.'),
+    key_id: z.string().nullable().describe('The key that it was sent with; null also for a program that signed in.'),
+  })
+  .meta({ id: 'LedgerEntry' });
 
 export type LedgerEntry = z.infer<typeof ledgerEntry>;
 
 /** Newest first. */
-export const ledgerPage = z.strictObject({
-  items: z.array(ledgerEntry),
-  /** Cursor of the next, older page; null on the last page. */
-  after: z.string().nullable(),
-});
+export const ledgerPage = z
+  .strictObject({
+    items: z.array(ledgerEntry),
+    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+  })
+  .meta({ id: 'LedgerPage' });
 
 export type LedgerPage = z.infer<typeof ledgerPage>;
 
@@ -78,27 +90,43 @@ const usageGrouping = z.enum(['day', 'route', 'key']);
 const DATE = 'must be a date like 2026-03-04';
 /** The database has no year 0. */
 const date = z.iso.date({ error: DATE }).refine((text) => !text.startsWith('0000'), DATE);
-const usageTotal = { charges: z.number().int().min(0), credits: z.number().int().min(0) };
+const usageTotal = {
+  charges: z.number().int().min(0).describe('How often credits were charged.'),
+  credits: z.number().int().min(0).describe('Credits in all.'),
+};
 
 /** Charges of one day, one route or one key; the other two are null. */
-export const usageItem = z.strictObject({
-  day: date.nullable(),
-  route: z.string().nullable(),
-  key_id: z.string().nullable(),
-  ...usageTotal,
-});
+export const usageItem = z
+  .strictObject({
+    day: date.nullable().describe('With `by=day`: a UTC day that has charges.'),
+    route: z
+      .string()
+      .nullable()
+      .describe(
+        'With `by=route`: a route; null for renewals of monitors and charges from before routes were recorded.',
+      ),
+    key_id: z
+      .string()
+      .nullable()
+      .describe('With `by=key`: the key; null for charges without one, such as renewals and programs that signed in.'),
+    ...usageTotal,
+  })
+  .meta({ id: 'UsageItem' });
 
 export type UsageItem = z.infer<typeof usageItem>;
 
 /** Answer of GET /v1/account/usage. */
-export const usage = z.strictObject({
-  by: usageGrouping,
-  /** UTC days, both included. */
-  from: date,
-  to: date,
-  items: z.array(usageItem),
-  total: z.strictObject(usageTotal),
-});
+export const usage = z
+  .strictObject({
+    by: usageGrouping.describe('What charges are grouped by.'),
+    from: date.describe('First UTC day.'),
+    to: date.describe('Last UTC day.'),
+    items: z
+      .array(usageItem)
+      .describe('Days in their order; routes and keys with the most credits first, at most 1,000.'),
+    total: z.strictObject(usageTotal).describe('Of the whole range.'),
+  })
+  .meta({ id: 'Usage' });
 
 export type Usage = z.infer<typeof usage>;
 
@@ -117,40 +145,54 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 const scope = z.enum(KEY_SCOPES);
 
 /** A key without its secret. */
-export const apiKey = z.strictObject({
-  /** The public first part of the key. */
-  id: z.string(),
-  name: z.string(),
-  scopes: z.array(scope),
-  created_at: timestamp,
-  /** Accurate to the minute; null: never. */
-  last_used_at: timestamp.nullable(),
-});
+export const apiKey = z
+  .strictObject({
+    id: z.string().describe('The 8 characters after `fk_`.'),
+    name: z.string(),
+    scopes: z.array(scope).describe('Its permissions.'),
+    created_at: timestamp,
+    last_used_at: timestamp.nullable().describe('To the minute; null: never.'),
+  })
+  .meta({ id: 'ApiKey' });
 
 export type ApiKey = z.infer<typeof apiKey>;
 
 /** A program that the user gave access to the account, through the sign-in for the tool server. */
-export const accountGrant = z.strictObject({
-  id: z.string(),
-  client_id: z.string(),
-  /** The name that the program gave itself; null when it gave none or is no longer registered. */
-  client_name: z.string().nullable(),
-  scopes: z.array(z.string()),
-  granted_at: timestamp,
-  /** Accurate to the minute; null: never. */
-  last_used_at: timestamp.nullable(),
-});
+export const accountGrant = z
+  .strictObject({
+    id: z.string().describe('Used only to revoke the grant.'),
+    client_id: z
+      .string()
+      .describe('How the program identifies itself: the address of its metadata document, or the id it registered.'),
+    client_name: z.string().nullable().describe("The program's own name; null when it has none or is no longer known."),
+    scopes: z.array(z.string()).describe('Its permissions: `forum:read`, `monitors`.'),
+    granted_at: timestamp,
+    last_used_at: timestamp.nullable().describe('The last tool call, to the minute; null: never.'),
+  })
+  .meta({ id: 'AccountGrant' });
 
 export type AccountGrantResource = z.infer<typeof accountGrant>;
 
 /** Body of DELETE /v1/account. The service compares the address. */
-export const deleteAccountBody = z.strictObject({ email: z.string().trim() });
+export const deleteAccountBody = z
+  .strictObject({ email: z.string().trim().describe('The address of the account, as `GET /v1/account` shows it.') })
+  .meta({ id: 'DeleteAccount' });
 
 /** Body of POST /v1/account/keys. */
-export const createKeyBody = z.strictObject({
-  name: givenName,
-  scopes: z
-    .array(scope)
-    .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each permission once')
-    .default([...KEY_SCOPES]),
-});
+export const createKeyBody = z
+  .strictObject({
+    name: givenName.describe('A name of your choice.'),
+    scopes: z
+      .array(scope)
+      .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each permission once')
+      .default([...KEY_SCOPES])
+      .describe('Its permissions. Each must be one that the requesting key has.'),
+  })
+  .meta({ id: 'CreateApiKey' });
+
+export const accountDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'AccountDeleted' });
+export const apiKeyList = z.strictObject({ items: z.array(apiKey) }).meta({ id: 'ApiKeyList' });
+export const createdApiKey = z.strictObject({ key: apiKey, api_key: z.string() }).meta({ id: 'CreatedApiKey' });
+export const apiKeyRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'ApiKeyRevoked' });
+export const accountGrantList = z.strictObject({ items: z.array(accountGrant) }).meta({ id: 'AccountGrantList' });
+export const accountGrantRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'AccountGrantRevoked' });

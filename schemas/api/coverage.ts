@@ -7,64 +7,88 @@ const kinds = z.strictObject({ posts: count, comments: count });
 
 /** What is known of a range of time. Items count by their first sight, completeness by the time of creation. */
 const figures = {
-  seen: z.strictObject({ posts: count, comments: count, by_source: z.record(z.string(), kinds) }),
-  late: count,
-  tombstones: count,
-  completeness: z.strictObject({
-    posts: z.strictObject({ share, found: count, unread: count }).nullable(),
-    comments: z.strictObject({ share, low: share, high: share, threads: count }).nullable(),
-  }),
-  lag_seconds: z.strictObject({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable(),
-  gaps: z.strictObject({ opened: count, closed: count, open: count }),
-  budget: z.strictObject({
-    allowed: count.nullable(),
-    used: count,
-    by_lane: z.record(z.string(), z.strictObject({ used: count, refused: count })),
-  }),
+  seen: z
+    .strictObject({ posts: count, comments: count, by_source: z.record(z.string(), kinds) })
+    .describe(
+      'Posts and comments that were first seen in this time, in all and by the source that saw them first: `post-ids`, `listings`, `threads`, `comment-ids` or `replay`.',
+    ),
+  late: count.describe('Those first seen more than two minutes after their creation.'),
+  tombstones: count.describe('Things that the forum removed in this time; their text and author are removed here too.'),
+  completeness: z
+    .strictObject({
+      posts: z.strictObject({ share, found: count, unread: count }).nullable(),
+      comments: z.strictObject({ share, low: share, high: share, threads: count }).nullable(),
+    })
+    .describe(
+      'The share of the posts and comments created in this time that were seen; null where it is not known. Posts: by their sequential ids; `unread` ids were never asked for, and count as missed. Comments: estimated from threads (`threads`) that were chosen at random and read completely some time later, with the bounds of the 95 % interval.',
+    ),
+  lag_seconds: z
+    .strictObject({ p50: z.number(), p95: z.number(), p99: z.number() })
+    .nullable()
+    .describe('From creation to first sight: median, 95th and 99th percentile, each within 2 %. null without items.'),
+  gaps: z
+    .strictObject({ opened: count, closed: count, open: count })
+    .describe('Gaps that were opened and closed in this time, and those open at its end.'),
+  budget: z
+    .strictObject({
+      allowed: count.nullable(),
+      used: count,
+      by_lane: z.record(z.string(), z.strictObject({ used: count, refused: count })),
+    })
+    .describe(
+      'Calls to the forum: `allowed` by its limits (null: not known), `used`, and by purpose. `refused`: how often a purpose had to wait, because the calls were needed for others; a refused call is tried again later.',
+    ),
 };
 
-export const coverageHour = z.strictObject({
-  /** Start of the hour. */
-  hour: timestamp,
-  /** When the figures of the archive last changed; null: nothing is known of the hour. */
-  measured_at: timestamp.nullable(),
-  ...figures,
-});
+export const coverageHour = z
+  .strictObject({
+    hour: timestamp.describe('Start of the hour.'),
+    measured_at: timestamp
+      .nullable()
+      .describe('When the figures last changed; null: nothing was measured, and the figures mean nothing.'),
+    ...figures,
+  })
+  .meta({ id: 'CoverageHour' });
 
 export type CoverageHour = z.infer<typeof coverageHour>;
 
-export const coverageTotal = z.strictObject(figures);
+export const coverageTotal = z.strictObject(figures).meta({ id: 'CoverageTotal' });
 
 export type CoverageTotal = z.infer<typeof coverageTotal>;
 
 /** A stretch that a source may have missed. */
-export const coverageGap = z.strictObject({
-  id: z.string(),
-  source: z.string(),
-  reason: z.string(),
-  opened_at: timestamp,
-  closed_at: timestamp.nullable(),
-  outcome: z.enum(['filled', 'given_up']).nullable(),
-  created_from: timestamp.nullable(),
-  created_to: timestamp.nullable(),
-  after: z.string().nullable(),
-  before: z.string().nullable(),
-  found: count,
-});
+export const coverageGap = z
+  .strictObject({
+    id: z.string(),
+    source: z.string().describe('The source that may have missed something.'),
+    reason: z.string().describe('The reason, as one word.'),
+    opened_at: timestamp,
+    closed_at: timestamp.nullable(),
+    outcome: z
+      .enum(['filled', 'given_up'])
+      .nullable()
+      .describe('`filled`: all that can be found was found. `given_up`: no longer searched for. null: still open.'),
+    created_from: timestamp.nullable().describe('Earliest creation of what is missing; null: not known.'),
+    created_to: timestamp.nullable().describe('Latest creation of what is missing; null: not known.'),
+    after: z.string().nullable().describe('The last thing seen before the gap; null: not known.'),
+    before: z.string().nullable().describe('The first thing seen after the gap; null: not known.'),
+    found: count.describe('Things of the gap that were found since.'),
+  })
+  .meta({ id: 'CoverageGap' });
 
 export type CoverageGap = z.infer<typeof coverageGap>;
 
 /** Answer of GET /v1/coverage. */
-export const coverage = z.strictObject({
-  from: timestamp,
-  to: timestamp,
-  hours: z.array(coverageHour),
-  total: coverageTotal,
-  /** The newest 200. */
-  gaps: z.array(coverageGap),
-  /** All gaps that were open at some time of the range. */
-  gap_count: count,
-});
+export const coverage = z
+  .strictObject({
+    from: timestamp.describe('Start of the first hour.'),
+    to: timestamp.describe('End of the last hour.'),
+    hours: z.array(coverageHour).describe('Every hour of the range, oldest first.'),
+    total: coverageTotal.describe('All hours together.'),
+    gaps: z.array(coverageGap).describe('The newest 200 gaps that were open at some time of the range, newest first.'),
+    gap_count: count.describe('The number of all gaps that were open at some time of the range.'),
+  })
+  .meta({ id: 'Coverage' });
 
 export type Coverage = z.infer<typeof coverage>;
 

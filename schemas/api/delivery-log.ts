@@ -5,32 +5,38 @@ import { queryInteger } from './query-integer.ts';
 import { queryTime } from './query-time.ts';
 
 /** One attempt to deliver one match. */
-export const deliveryLogEntry = z.strictObject({
-  match_id: z.string(),
-  /** 1, 2, 3 …; resends continue the count. */
-  attempt: z.number().int().min(1),
-  started_at: timestamp,
-  duration_ms: z.number().int().min(0),
-  webhook_kind: webhookKind,
-  /** Host and port of the webhook. The rest of its URL may be a secret. */
-  host: z.string(),
-  /** The HTTP status that the endpoint answered; 0 when it did not answer. */
-  status: z.number().int().min(0),
-  error: z.string().nullable(),
-  response_excerpt: z.string().nullable(),
-  /** The match's delivery status after this attempt. */
-  delivery_status: z.enum(['pending', 'delivered', 'failed']),
-  next_attempt_at: timestamp.nullable(),
-});
+export const deliveryLogEntry = z
+  .strictObject({
+    match_id: z.string(),
+    attempt: z.number().int().min(1).describe('1, 2, 3 …, continued by resends.'),
+    started_at: timestamp,
+    duration_ms: z.number().int().min(0),
+    webhook_kind: webhookKind,
+    host: z.string().describe('Host and port of the webhook.'),
+    status: z.number().int().min(0).describe("The status of the endpoint's answer; 0 without an answer."),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the attempt failed; null when it succeeded. `http_status`: the answer was not 2xx. Without an answer: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public) or `secret_unreadable`.',
+      ),
+    response_excerpt: z.string().nullable().describe('The first 500 characters of the answer.'),
+    delivery_status: z
+      .enum(['pending', 'delivered', 'failed'])
+      .describe("The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`."),
+    next_attempt_at: timestamp.nullable(),
+  })
+  .meta({ id: 'DeliveryLogEntry' });
 
 export type DeliveryLogEntry = z.infer<typeof deliveryLogEntry>;
 
 /** Newest match first; within a match, newest attempt first. */
-export const deliveryLogPage = z.strictObject({
-  items: z.array(deliveryLogEntry),
-  /** Cursor of the next, older page; null on the last page. */
-  after: z.string().nullable(),
-});
+export const deliveryLogPage = z
+  .strictObject({
+    items: z.array(deliveryLogEntry),
+    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+  })
+  .meta({ id: 'DeliveryLogPage' });
 
 export type DeliveryLogPage = z.infer<typeof deliveryLogPage>;
 
@@ -61,12 +67,14 @@ export const redeliverBody = z
       .array(z.string())
       .min(1, 'must name at least one match')
       .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
-      .optional(),
+      .optional()
+      .describe('At most 200 matches of this monitor. Cannot be combined with other fields.'),
     status: z
       .enum(['failed', 'skipped', 'delivered', 'pending'])
       .optional()
-      .describe('`pending`: sends now what waits for a later attempt. Without it all but these.'),
-    since: queryTime.optional(),
+      .describe('`pending`: sends now what waits for a later attempt. Without it all but these.')
+      .describe('All matches with this delivery state.'),
+    since: queryTime.optional().describe('All matches recorded at this time or later.'),
   })
   .superRefine(({ match_ids, status, since }, context) => {
     if (match_ids === undefined && status === undefined && since === undefined) {
@@ -75,20 +83,25 @@ export const redeliverBody = z
     if (match_ids !== undefined && (status !== undefined || since !== undefined)) {
       context.addIssue({ code: 'custom', path: ['match_ids'], message: 'cannot be combined with status or since' });
     }
-  });
+  })
+  .meta({ id: 'Redeliver' });
 
 /** Answer of POST /v1/monitors/{id}/redeliver. */
-export const redelivery = z.strictObject({
-  /** Matches that this request queued. */
-  queued: z.number().int().min(0),
-  /** Whether further matches fit the request. If so, send it again. */
-  more: z.boolean(),
-  reason: z
-    .enum(['nothing_fits', 'waiting', 'due'])
-    .optional()
-    .describe(
-      'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: nothing fits, but matches wait for their next attempt; `status` `pending` sends them now. `due`: what waits is being sent already.',
-    ),
-});
+export const redelivery = z
+  .strictObject({
+    queued: z
+      .number()
+      .int()
+      .min(0)
+      .describe('Matches that this request queued; with `status` `pending`, those that it made due.'),
+    more: z.boolean().describe('More matches fit the request: send it again.'),
+    reason: z
+      .enum(['nothing_fits', 'waiting', 'due'])
+      .optional()
+      .describe(
+        'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: nothing fits, but matches wait for their next attempt; `status` `pending` sends them now. `due`: what waits is being sent already.',
+      ),
+  })
+  .meta({ id: 'Redelivery' });
 
 export type Redelivery = z.infer<typeof redelivery>;

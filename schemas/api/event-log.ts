@@ -13,29 +13,50 @@ const digestRange = digest.pick({ interval: true, count: true, url: true }).exte
 });
 
 /** One event of a monitor that is no single match. */
-export const eventLogEntry = z.strictObject({
-  id: z.string(),
-  type: z.enum(['monitor.spike', 'monitor.digest']),
-  created_at: timestamp,
-  delivery_status: z.enum(['pending', 'delivered', 'failed', 'skipped']),
-  attempts: z.number().int().min(0),
-  last_attempt_at: timestamp.nullable(),
-  last_status: z.number().int().min(0).nullable(),
-  last_error: z.string().nullable(),
-  next_attempt_at: timestamp.nullable(),
-  delivered_at: timestamp.nullable(),
-  spike: spike.optional(),
-  digest: digestRange.optional(),
-});
+export const eventLogEntry = z
+  .strictObject({
+    id: z.string().describe('As in `webhook-id` and `X-Service-Delivery` of its deliveries.'),
+    type: z.enum(['monitor.spike', 'monitor.digest']),
+    created_at: timestamp.describe('When it was stored; it is first sent within about a second of that.'),
+    delivery_status: z
+      .enum(['pending', 'delivered', 'failed', 'skipped'])
+      .describe(
+        '`pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: the monitor had no webhook any more.',
+      ),
+    attempts: z.number().int().min(0).describe('Made so far.'),
+    last_attempt_at: timestamp.nullable(),
+    last_status: z
+      .number()
+      .int()
+      .min(0)
+      .nullable()
+      .describe(
+        'The status that the endpoint answered to the last attempt; 0 without an answer, null without an attempt.',
+      ),
+    last_error: z
+      .string()
+      .nullable()
+      .describe('Why the last attempt failed, in the words of the log of deliveries; null when it succeeded.'),
+    next_attempt_at: timestamp.nullable(),
+    delivered_at: timestamp.nullable(),
+    spike: spike.optional().describe('Of `monitor.spike`: the spike as it is sent.'),
+    digest: digestRange
+      .optional()
+      .describe(
+        'Of `monitor.digest`. `count`: its matches. `after`: the match before the first one, null when there is none. `until`: its last match. Matches between them that were suppressed or backfilled are not part of it.',
+      ),
+  })
+  .meta({ id: 'EventLogEntry' });
 
 export type EventLogEntry = z.infer<typeof eventLogEntry>;
 
 /** Newest event first. */
-export const eventLogPage = z.strictObject({
-  items: z.array(eventLogEntry),
-  /** Cursor of the next, older page; null on the last page. */
-  after: z.string().nullable(),
-});
+export const eventLogPage = z
+  .strictObject({
+    items: z.array(eventLogEntry),
+    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+  })
+  .meta({ id: 'EventLogPage' });
 
 export type EventLogPage = z.infer<typeof eventLogPage>;
 

@@ -8,25 +8,23 @@ export const commentItem = z
     id: bareId,
     name: fullname,
     post_id: bareId,
-    /** Empty when the post could not be read. */
-    post_title: z.string(),
+    post_title: z.string().describe('Empty when it is not available.'),
     subreddit: z.string(),
-    author: z.string(),
-    body: z.string(),
+    author: z.string().describe('`[deleted]` when the account or the comment was deleted.'),
+    body: z.string().describe('Markdown.'),
     permalink: z.string(),
-    parent_id: fullname,
+    parent_id: fullname.describe('The parent: `t3_…` for the post, or `t1_…` for a comment.'),
     score: z.number().int(),
     created_at: timestamp,
-    is_submitter: z.boolean(),
-    controversiality: z.number().int().min(0),
+    is_submitter: z.boolean().describe('Whether the author of the post wrote it.'),
+    controversiality: z.number().int().min(0).describe('1: the forum marks it as controversial.'),
   })
   .meta({ id: 'CommentItem' });
 export type CommentItem = z.infer<typeof commentItem>;
 
 export const subredditRule = z
   .strictObject({
-    /** What the rule applies to: `link`, `comment` or `all`. */
-    kind: z.string(),
+    kind: z.string().describe('What it applies to: `link`, `comment` or `all`.'),
     short_name: z.string(),
     description: z.string(),
     violation_reason: z.string(),
@@ -37,20 +35,17 @@ export const subredditRule = z
 
 export const subreddit = z
   .strictObject({
-    /** Without r/. */
-    name: z.string(),
+    name: z.string().describe('Without `r/`.'),
     title: z.string(),
     public_description: z.string(),
     description: z.string(),
     url: z.string(),
     icon: z.string(),
-    /** `public`, `restricted`, `private`, `archived`, `user` … */
-    type: z.string(),
+    type: z.string().describe('`public`, `restricted`, `private`, `archived`, `user` …'),
     subscribers: z.number().int().min(0),
     created_at: timestamp,
     over_18: z.boolean(),
-    /** Empty in listings. */
-    rules: z.array(subredditRule),
+    rules: z.array(subredditRule).describe('Empty in listings.'),
   })
   .meta({ id: 'Subreddit' });
 export type Subreddit = z.infer<typeof subreddit>;
@@ -58,8 +53,7 @@ export type Subreddit = z.infer<typeof subreddit>;
 export const forumUser = z
   .strictObject({
     name: z.string(),
-    /** null when the forum does not say, for example for suspended accounts. */
-    created_at: timestamp.nullable(),
+    created_at: timestamp.nullable().describe('null when the forum does not say, for example for suspended accounts.'),
     link_karma: z.number().int(),
     comment_karma: z.number().int(),
     total_karma: z.number().int(),
@@ -73,17 +67,18 @@ export const forumUser = z
 export type ForumUser = z.infer<typeof forumUser>;
 
 const envelope = {
-  query: z.string().nullable(),
-  sort: z.string(),
-  count: z.number().int().min(0),
-  /** The cursor of the next page, a fullname; null at the end. */
-  after: z.string().nullable(),
-  /** Items of this page that were omitted because they are NSFW. */
-  filtered_nsfw: z.number().int().min(0),
-  /** true: the forum could not be reached, and this is an older copy. */
-  degraded: z.boolean(),
+  query: z.string().nullable().describe('The search query; null without one.'),
+  sort: z.string().describe('The order of the items.'),
+  count: z.number().int().min(0).describe('The number of items on this page.'),
+  after: z.string().nullable().describe('Send it as `after` to get the next page; null on the last page.'),
+  filtered_nsfw: z.number().int().min(0).describe('Items left out of this page because they are NSFW.'),
+  degraded: z
+    .boolean()
+    .describe(
+      'The forum could not be reached, and this is an older copy; or items that could not be read are left out.',
+    ),
 };
-const within = { subreddit: z.string().nullable() };
+const within = { subreddit: z.string().nullable().describe('The community of the request; null without one.') };
 
 export const postListing = z.strictObject({ ...within, ...envelope, items: z.array(post) }).meta({ id: 'Listing' });
 export const commentListing = z
@@ -101,7 +96,10 @@ export const thingItem = z
   ])
   .meta({ id: 'ThingItem' });
 export const thingsResponse = z
-  .strictObject({ items: z.array(thingItem), missing: z.array(z.string()) })
+  .strictObject({
+    items: z.array(thingItem).describe('In the requested order.'),
+    missing: z.array(z.string()).describe('Requested items that do not exist, as written in the request.'),
+  })
   .meta({ id: 'ThingsResponse' });
 
 export type PostListing = z.infer<typeof postListing>;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
-import { backfill, backfillHours } from './monitors/backfill.ts';
 import { givenName, storableString } from './given-name.ts';
+import { backfill, backfillHours } from './monitors/backfill.ts';
 import { optionChanges, optionFields } from './monitors/monitor-options.ts';
-import { refinementChanges, refinementFields } from './monitors/monitor-refinements.ts';
+import { MEANING, plainTerm, refinementChanges, refinementFields } from './monitors/monitor-refinements.ts';
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
 export type WebhookKind = z.infer<typeof webhookKind>;
@@ -12,116 +12,183 @@ export const monitorStatus = z.enum(['active', 'paused', 'paused_balance', 'dele
 export type MonitorStatus = z.infer<typeof monitorStatus>;
 
 /** A monitor in answers of the API. */
-export const monitor = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  /** Empty only when there are `terms`. */
-  keywords: z.array(z.string()),
-  exclude: z.array(z.string()),
-  /** Without r/, as the user wrote them. An empty list means all communities. */
-  subreddits: z.array(z.string()),
-  include_posts: z.boolean(),
-  include_comments: z.boolean(),
-  nsfw: z.boolean(),
-  ...refinementFields,
-  webhook_url: z.string().nullable(),
-  webhook_kind: webhookKind.nullable(),
-  ...optionFields,
-  status: monitorStatus,
-  webhook_failing: z.boolean(),
-  next_charge_at: timestamp,
-  last_match_at: timestamp.nullable(),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+export const monitor = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    keywords: z
+      .array(z.string())
+      .describe('An item matches when it contains one of these or of `terms`, and none of `exclude`.'),
+    exclude: z.array(z.string()),
+    subreddits: z.array(z.string()).describe('Without `r/`; empty: the whole forum.'),
+    include_posts: z.boolean().describe('Can be sent to create and update under this name or as `posts`.'),
+    include_comments: z.boolean().describe('Can be sent to create and update under this name or as `comments`.'),
+    nsfw: z.boolean(),
+    ...refinementFields,
+    webhook_url: z.string().nullable().describe('null: matches are stored but not sent.'),
+    webhook_kind: webhookKind.nullable(),
+    ...optionFields,
+    status: monitorStatus.describe('`paused_balance`: stopped because the balance did not cover the next 24 hours.'),
+    webhook_failing: z
+      .boolean()
+      .describe('50 deliveries in a row failed. Cleared by a successful test delivery and by a new `webhook_url`.'),
+    next_charge_at: timestamp.describe('When the next 24 hours are charged if the monitor is still running.'),
+    last_match_at: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Monitor' });
 
 export type Monitor = z.infer<typeof monitor>;
 
-export const monitorStats = z.strictObject({
-  /** Since 00:00 UTC, without suppressed matches. */
-  matches_today: z.number().int().min(0),
-  suppressed_today: z.number().int().min(0),
-  /** Today's matches above the limit of stored suppressed matches. The count is approximate; nothing else is stored. */
-  suppressed_not_stored: z.number().int().min(0),
-  /** Today and the previous six days. */
-  matches_7d: z.number().int().min(0),
-  /** Deliveries that failed permanently in the last 24 hours. */
-  delivery_failures_24h: z.number().int().min(0),
-  last_match_at: timestamp.nullable(),
-});
+export const monitorStats = z
+  .strictObject({
+    matches_today: z.number().int().min(0).describe('Since 00:00 UTC, without suppressed matches.'),
+    suppressed_today: z
+      .number()
+      .int()
+      .min(0)
+      .describe(
+        'Beyond the daily cap, or repeated in a thread (`thread_once`): stored but not sent. At most 10,000 a day unless the installation sets another limit.',
+      ),
+    suppressed_not_stored: z
+      .number()
+      .int()
+      .min(0)
+      .describe(
+        "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
+      ),
+    matches_7d: z.number().int().min(0).describe('Today and the previous six days.'),
+    delivery_failures_24h: z
+      .number()
+      .int()
+      .min(0)
+      .describe(
+        'Deliveries that failed for good in the last 24 hours: after the last retry, or at once when the endpoint refused. While an endpoint is down, see `delivery`.',
+      ),
+    last_match_at: timestamp.nullable(),
+  })
+  .meta({ id: 'MonitorStats' });
 
 export type MonitorStats = z.infer<typeof monitorStats>;
 
 /** How the deliveries of a monitor go now. Attempts are kept for 30 days. */
-export const monitorDelivery = z.strictObject({
-  /**
-   * none: no webhook. failing: `webhook_failing`, or the last attempt failed and a match has waited for more than 10
-   * minutes. retrying: the last attempt failed. ok: anything else.
-   */
-  state: z.enum(['ok', 'retrying', 'failing', 'none']),
-  /** Matches that wait for their delivery or for a retry; 1,000 when there are more. */
-  pending: z.number().int().min(0).max(1_000),
-  /** Since when the one that waits longest has waited. */
-  oldest_pending_at: timestamp.nullable(),
-  /** The HTTP status of the last attempt; 0 when there was no answer; null without attempts. */
-  last_status: z.number().int().min(0).nullable(),
-  /** Why the last attempt failed; null when it did not. */
-  last_error: z.string().nullable(),
-  last_attempt_at: timestamp.nullable(),
-  last_delivered_at: timestamp.nullable(),
-  /** Attempts of the last 24 hours that failed, retried or not; 10,000 when there are more. */
-  attempt_failures_24h: z.number().int().min(0).max(10_000),
-});
+export const monitorDelivery = z
+  .strictObject({
+    state: z
+      .enum(['ok', 'retrying', 'failing', 'none'])
+      .describe(
+        '`none`: the monitor has no webhook. `failing`: `webhook_failing` is set, or the last attempt failed and a match has waited for more than 10 minutes. `retrying`: the last attempt failed. `ok`: anything else.',
+      ),
+    pending: z
+      .number()
+      .int()
+      .min(0)
+      .max(1_000)
+      .describe('Matches that wait for their delivery or for a retry. Counted up to 1,000.'),
+    oldest_pending_at: timestamp
+      .nullable()
+      .describe('Since when the match that waits longest has waited, since it was recorded or resent; null: none.'),
+    last_status: z
+      .number()
+      .int()
+      .min(0)
+      .nullable()
+      .describe('What the endpoint answered the last attempt; 0: nothing; null: no attempt in the last 30 days.'),
+    last_error: z
+      .string()
+      .nullable()
+      .describe('Why the last attempt failed, as in the log of deliveries; null: it succeeded, or there was none.'),
+    last_attempt_at: timestamp.nullable().describe('When the last attempt began.'),
+    last_delivered_at: timestamp.nullable().describe('When an attempt last succeeded; null: not in the last 30 days.'),
+    attempt_failures_24h: z
+      .number()
+      .int()
+      .min(0)
+      .max(10_000)
+      .describe('Attempts of the last 24 hours that failed, whether or not they are retried. Counted up to 10,000.'),
+  })
+  .meta({ id: 'MonitorDelivery' });
 
 export type MonitorDelivery = z.infer<typeof monitorDelivery>;
 
 /** Something in an accepted rule that its owner may not mean. */
-export const ruleWarning = z.strictObject({
-  /** As in the monitor of the answer: `keywords[2]`, counting from 0. */
-  field: z.string(),
-  code: z.enum([
-    'keyword_excluded',
-    'nothing_watched',
-    'text_not_watched',
-    'search_operator',
-    'field_prefix',
-    'wildcard',
-    'quotes_ignored',
-    'common_word',
-  ]),
-  message: z.string(),
-});
+export const ruleWarning = z
+  .strictObject({
+    field: z.string().describe('Where it is in the monitor of this answer: `keywords[2]`, counting from 0.'),
+    code: z
+      .enum([
+        'keyword_excluded',
+        'nothing_watched',
+        'text_not_watched',
+        'search_operator',
+        'field_prefix',
+        'wildcard',
+        'quotes_ignored',
+        'common_word',
+      ])
+      .describe(
+        '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written; `require`, `terms` and `exclude` say what such syntax would. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
+      ),
+    message: z.string().describe('For people.'),
+  })
+  .meta({ id: 'RuleWarning' });
 
 export type RuleWarning = z.infer<typeof ruleWarning>;
 
-/** Absent when there are none. */
-const warnings = z.array(ruleWarning).min(1).optional();
+const warnings = z
+  .array(ruleWarning)
+  .min(1)
+  .optional()
+  .describe('What the rule may not mean, or why it cannot match; absent when there is nothing to point out.');
+
+const SECRET = 'Signs deliveries to generic webhooks. Shown only this once.';
 
 /** Answer of POST /v1/monitors. The secret appears only here. */
-export const createdMonitor = z.strictObject({
-  monitor,
-  webhook_secret: z.string(),
-  warnings,
-  /** The run that `backfill_hours` asked for; absent without it. */
-  backfill: backfill.optional(),
-});
+export const createdMonitor = z
+  .strictObject({
+    monitor,
+    webhook_secret: z.string().describe(SECRET),
+    warnings,
+    /** The run that `backfill_hours` asked for; absent without it. */
+    backfill: backfill.optional(),
+  })
+  .meta({ id: 'CreatedMonitor' });
 
 /** Answer of PATCH /v1/monitors/{id}. */
-export const updatedMonitor = z.strictObject({ monitor, warnings });
+export const updatedMonitor = z
+  .strictObject({
+    monitor,
+    warnings,
+  })
+  .meta({ id: 'UpdatedMonitor' });
 
 /** Answer of GET /v1/monitors. */
-export const monitorList = z.strictObject({
-  items: z.array(monitor),
-  /** How many monitors the account may have, active or paused. */
-  limit: z.number().int().min(0),
-  used: z.number().int().min(0),
-  daily_match_cap: z.number().int().min(0),
-});
+export const monitorList = z
+  .strictObject({
+    items: z.array(monitor),
+    limit: z.number().int().min(0).describe('Monitors that the plan allows.'),
+    used: z.number().int().min(0).describe('Monitors that the account has.'),
+    daily_match_cap: z.number().int().min(0).describe('Matches that are sent per monitor and day (UTC).'),
+  })
+  .meta({ id: 'MonitorList' });
 
-export const monitorAnswer = z.strictObject({ monitor });
-export const monitorPaused = z.strictObject({ status: z.literal('paused') });
+/** Answer of GET /v1/monitors/{id}. */
+export const monitorWithStats = z
+  .strictObject({ monitor, stats: monitorStats, delivery: monitorDelivery })
+  .meta({ id: 'MonitorWithStats' });
+export const monitorAnswer = z.strictObject({ monitor }).meta({ id: 'MonitorAnswer' });
+/** Answer of POST /v1/monitors/{id}/rotate-secret. */
+export const rotatedSecret = z
+  .strictObject({ webhook_secret: z.string().describe(SECRET) })
+  .meta({ id: 'RotatedSecret' });
+export const monitorDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'MonitorDeleted' });
+export const monitorPaused = z.strictObject({ status: z.literal('paused') }).meta({ id: 'MonitorPaused' });
 
-const terms = z.array(storableString);
+const terms = z.array(plainTerm).meta({ maxItems: 20 });
+const communities = z.array(storableString).meta({ maxItems: 50, description: MEANING.subreddits });
+const NAME_MEANING = 'A name of your choice.';
+const WEBHOOK_URL = 'Where matches are sent: an `https://` URL with a public address.';
 
 /** What is read as `include_posts` can be written as `posts` or under that name; both must agree. */
 interface Kinds {
@@ -141,22 +208,32 @@ function checkKinds(given: Kinds, context: z.RefinementCtx): void {
 }
 
 const flag = z.boolean().optional();
-const kinds = { posts: flag, comments: flag, include_posts: flag, include_comments: flag };
-const watched = z.boolean().optional().meta({ default: true });
+const included = (name: string) =>
+  flag.describe(`The same as \`${name}\`, by the name that answers have. When both are sent, they must be equal.`);
+const kinds = {
+  posts: flag.describe(MEANING.posts),
+  comments: flag.describe(MEANING.comments),
+  include_posts: included('posts'),
+  include_comments: included('comments'),
+};
+const webhookKindMeaning = 'The kind of webhook; detected from the URL when absent.';
 
 /** The settings of a new monitor. */
 const newSettings = {
-  name: givenName,
-  keywords: terms.optional(),
-  exclude: terms.default([]),
-  subreddits: terms.default([]),
+  name: givenName.describe(NAME_MEANING),
+  keywords: terms.optional().describe(MEANING.keywords),
+  exclude: terms.default([]).describe(MEANING.exclude),
+  subreddits: communities.default([]),
   ...kinds,
-  posts: watched,
-  comments: watched,
-  nsfw: z.boolean().default(false),
+  posts: kinds.posts.meta({ default: true }),
+  comments: kinds.comments.meta({ default: true }),
+  nsfw: z.boolean().default(false).describe(MEANING.nsfw),
   ...refinementChanges,
-  webhook_url: storableString.trim().optional(),
-  webhook_kind: webhookKind.optional(),
+  webhook_url: storableString
+    .trim()
+    .optional()
+    .meta({ description: WEBHOOK_URL, format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]://' }),
+  webhook_kind: webhookKind.optional().describe(webhookKindMeaning),
   ...optionChanges,
 };
 
@@ -181,7 +258,8 @@ export const createMonitorBody = z
   .strictObject({ ...newSettings, backfill_hours: backfillHours.optional() })
   .refine(hasTerms, KEYWORDS_REQUIRED)
   .superRefine(checkKinds)
-  .transform(plainKinds);
+  .transform(plainKinds)
+  .meta({ id: 'CreateMonitor' });
 
 /** The settings of a monitor that is not created, in requests about what its rule finds. */
 export const unsavedSettings = z
@@ -195,15 +273,15 @@ export type UnsavedSettings = z.output<typeof unsavedSettings>;
 /** Body of PATCH /v1/monitors/{id}. Absent fields do not change; null or an empty URL removes the webhook. */
 export const patchMonitorBody = z
   .strictObject({
-    name: givenName.optional(),
-    keywords: terms.optional(),
-    exclude: terms.optional(),
-    subreddits: terms.optional(),
+    name: givenName.optional().describe(NAME_MEANING),
+    keywords: terms.optional().describe(MEANING.keywords),
+    exclude: terms.optional().describe(MEANING.exclude),
+    subreddits: communities.optional(),
     ...kinds,
-    nsfw: z.boolean().optional(),
+    nsfw: z.boolean().optional().describe(MEANING.nsfw),
     ...refinementChanges,
-    webhook_url: storableString.trim().nullable().optional(),
-    webhook_kind: webhookKind.nullable().optional(),
+    webhook_url: storableString.trim().nullable().optional().describe(`${WEBHOOK_URL} null or empty: no webhook.`),
+    webhook_kind: webhookKind.nullable().optional().describe(`${webhookKindMeaning} null: detected again.`),
     ...optionChanges,
   })
   .superRefine(checkKinds)
@@ -211,4 +289,5 @@ export const patchMonitorBody = z
     ...body,
     posts: body.posts ?? posts,
     comments: body.comments ?? comments,
-  }));
+  }))
+  .meta({ id: 'PatchMonitor' });

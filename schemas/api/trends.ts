@@ -25,34 +25,60 @@ export const timeseriesQuery = z.strictObject({
   to: queryTime.optional().describe('End of the range, up to the end of its interval. Default: now.'),
 });
 
-export const timeseriesItem = z.strictObject({
-  at: timestamp,
-  keyword: z.string().nullable(),
-  subreddit: z.string().nullable(),
-  count: z.number().int().min(1),
-});
+export const timeseriesItem = z
+  .strictObject({
+    at: timestamp.describe('Start of the interval.'),
+    keyword: z
+      .string()
+      .nullable()
+      .describe(
+        'Keyword or term as it is written in the monitor; null: all of them, or all that have no items of their own.',
+      ),
+    subreddit: z.string().nullable().describe('Community; null: all of them, or all that have no items of their own.'),
+    count: z
+      .number()
+      .int()
+      .min(1)
+      .describe(
+        'Matches. A match counts for each of its keywords, so sums over keywords can be larger than the number of matches.',
+      ),
+  })
+  .meta({ id: 'TimeseriesItem' });
 
-export const spike = z.strictObject({
-  at: timestamp,
-  count,
-  median: z.number().min(0),
-  scale: z.number().min(1),
-  score: z.number().min(0),
-  days: z.number().int().min(14).max(28),
-});
+export const spike = z
+  .strictObject({
+    at: timestamp.describe('Start of the hour.'),
+    count: count.describe(
+      'Matches of the hour, without those of backfills and of items seen more than an hour after their creation.',
+    ),
+    median: z.number().min(0).describe('Median of the same hour on the days before.'),
+    scale: z
+      .number()
+      .min(1)
+      .describe('How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.'),
+    score: z.number().min(0).describe('(count − median) / scale; at least 5.'),
+    days: z.number().int().min(14).max(28).describe('How many days it was compared with.'),
+  })
+  .meta({ id: 'Spike' });
 
 export type SpikeResource = z.infer<typeof spike>;
 
 /** Answer of GET /v1/monitors/{id}/timeseries. */
-export const timeseries = z.strictObject({
-  interval: z.enum(['hour', 'day']),
-  from: timestamp,
-  to: timestamp,
-  as_of: timestamp,
-  items: z.array(timeseriesItem),
-  truncated: z.boolean(),
-  spikes: z.array(spike),
-});
+export const timeseries = z
+  .strictObject({
+    interval: z.enum(['hour', 'day']),
+    from: timestamp.describe('Start of the first interval that is answered; later than asked for when `truncated`.'),
+    to: timestamp.describe('End of the last interval.'),
+    as_of: timestamp.describe('When it was computed. Matches are counted a few seconds after they were recorded.'),
+    items: z.array(timeseriesItem).describe('Counts by interval, ascending, then by count; those of 0 are left out.'),
+    truncated: z
+      .boolean()
+      .describe(
+        'Whether the oldest intervals were left out because of the limit of 10,000 items. Ask for them with `to` set to the `from` of this answer.',
+      ),
+    spikes: z.array(spike).describe('Hours of the range with unusually many matches, ascending.'),
+  })
+  .meta({ id: 'Timeseries' });
 
 export type Timeseries = z.infer<typeof timeseries>;
 
@@ -66,17 +92,27 @@ const quantiles = z.strictObject({ count: z.number().int().min(1), p50: count, p
 
 export type Quantiles = z.infer<typeof quantiles>;
 
-export const latencyDay = z.strictObject({
-  day: z.iso.date(),
-  created_to_seen_ms: quantiles.nullable(),
-  seen_to_recorded_ms: quantiles.nullable(),
-  recorded_to_delivered_ms: quantiles.nullable(),
-  receiver_ms: quantiles.nullable(),
-});
+export const latencyDay = z
+  .strictObject({
+    day: z.iso.date().describe('UTC date: of the recording, for `receiver_ms` of the attempt.'),
+    created_to_seen_ms: quantiles
+      .nullable()
+      .describe('Milliseconds from the creation on the forum to the first sight, without items of dump files.'),
+    seen_to_recorded_ms: quantiles.nullable().describe('Milliseconds from the first sight to the recorded match.'),
+    recorded_to_delivered_ms: quantiles
+      .nullable()
+      .describe(
+        'Milliseconds from the recorded match to the answer of the receiver that took it, the first time, with all retries before.',
+      ),
+    receiver_ms: quantiles
+      .nullable()
+      .describe('Milliseconds that the receiver took to answer, of all attempts that it answered.'),
+  })
+  .meta({ id: 'LatencyDay' });
 
 export type LatencyDay = z.infer<typeof latencyDay>;
 
 /** Answer of GET /v1/monitors/{id}/latency. */
-export const latency = z.strictObject({ as_of: timestamp, items: z.array(latencyDay) });
+export const latency = z.strictObject({ as_of: timestamp, items: z.array(latencyDay) }).meta({ id: 'Latency' });
 
 export type Latency = z.infer<typeof latency>;

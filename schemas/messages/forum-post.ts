@@ -32,20 +32,14 @@ export const crosspostOf = z.strictObject({
 
 const commentFields = z.strictObject({
   id: bareId,
-  /** t3_… of the post, or t1_… of the comment that this one answers. */
-  parent_id: fullname,
-  /** `[deleted]` when the account or the comment is deleted. */
-  author: z.string(),
-  /** Unescaped Markdown; `[deleted]` or `[removed]` when the comment is deleted or removed. */
-  body: z.string(),
+  parent_id: fullname.describe('The parent: `t3_…` for the post, or `t1_…` for a comment.'),
+  author: z.string().describe('`[deleted]` when the account or the comment was deleted.'),
+  body: z.string().describe('Markdown; `[deleted]` or `[removed]` when it no longer exists.'),
   score: z.number().int(),
   created_at: timestamp,
-  /** 0 for a reply to the post itself. */
-  depth: z.number().int().min(0),
-  /** Written by the author of the post. */
-  is_submitter: z.boolean(),
-  /** 1 when the forum marks it as controversial. */
-  controversy: z.number().int().min(0),
+  depth: z.number().int().min(0).describe('The depth; 0: a reply to the post.'),
+  is_submitter: z.boolean().describe('Whether the author of the post wrote it.'),
+  controversy: z.number().int().min(0).describe('1: the forum marks it as controversial.'),
 });
 
 export type Comment = z.infer<typeof commentFields> & { replies: Comment[] };
@@ -62,33 +56,37 @@ export const comment: z.ZodType<Comment> = commentFields
 /** A post. `comments` is empty except in answers of /v1/forum/post. */
 export const post = z
   .strictObject({
-    id: bareId,
-    name: fullname,
+    id: bareId.describe('Without `t3_`.'),
+    name: fullname.describe('The fullname: `t3_` and the id.'),
     domain: z.string(),
     is_self: z.boolean(),
-    /** Empty when there is none. */
-    flair: z.string(),
+    flair: z.string().describe('Empty without one.'),
     spoiler: z.boolean(),
     stickied: z.boolean(),
     locked: z.boolean(),
-    /** Removed by anyone other than its author. */
-    removed: z.boolean(),
+    removed: z.boolean().describe('Removed by somebody other than its author.'),
     subreddit: z.string(),
     title: z.string(),
     author: z.string(),
-    selftext: z.string(),
+    selftext: z.string().describe('Markdown; empty for a link.'),
     score: z.number().int(),
     num_comments: z.number().int().min(0),
-    upvote_ratio: z.number().min(0).max(1),
+    upvote_ratio: z.number().min(0).max(1).describe('0 when the forum does not say.'),
     url: z.string(),
     permalink: z.string(),
     created_at: timestamp,
     is_video: z.boolean(),
     over_18: z.boolean(),
-    media: z.array(postMedia),
-    poll: postPoll.nullable(),
-    crosspost_of: crosspostOf.nullable(),
-    comments: z.array(comment),
+    media: z
+      .array(postMedia)
+      .describe(
+        'Pictures and videos. A gallery has one item of type `gallery` per picture, in order. Width and height are 0 when the forum does not say.',
+      ),
+    poll: postPoll
+      .nullable()
+      .describe('null without a poll. While a poll is open the forum hides the counts, and they are 0.'),
+    crosspost_of: crosspostOf.nullable().describe('The post that this one crossposts; null without one.'),
+    comments: z.array(comment).describe('The tree of comments. Only `/v1/forum/post` fills it.'),
   })
   .meta({ id: 'Post' });
 export type Post = z.infer<typeof post>;
@@ -99,13 +97,18 @@ export const discussionGraph = z
     post_id: bareId,
     title: z.string(),
     author: z.string(),
-    /** The original poster's own comments, in the order of the page. */
-    author_followups: z.array(comment),
-    /** The highest scores, without the original poster, the automatic moderator and deleted comments. */
-    most_upvoted: z.array(comment),
-    /** Marked as controversial or with a negative score, without the original poster. */
-    controversial: z.array(comment),
-    total_analyzed: z.number().int().min(0),
+    author_followups: z
+      .array(comment)
+      .describe('Comments by the author of the post. Comments in this graph have no replies.'),
+    most_upvoted: z
+      .array(comment)
+      .describe(
+        'The ten highest scores, without the author of the post, the automatic moderator and deleted comments.',
+      ),
+    controversial: z
+      .array(comment)
+      .describe('Marked as controversial or with a negative score, without the author of the post.'),
+    total_analyzed: z.number().int().min(0).describe('The number of comments that were considered.'),
   })
   .meta({ id: 'DiscussionGraph' });
 export type DiscussionGraph = z.infer<typeof discussionGraph>;
@@ -116,18 +119,18 @@ export type CacheTier = z.infer<typeof cacheTier>;
 
 export const postMeta = z
   .strictObject({
-    comments_returned: z.number().int().min(0),
-    /** The forum's count, which includes deleted and hidden comments. */
-    comments_total: z.number().int().min(0),
-    /** A larger max_comments would return more. */
-    has_more: z.boolean(),
+    comments_returned: z
+      .number()
+      .int()
+      .min(0)
+      .describe('Comments that were read, even if the format shows only some of them.'),
+    comments_total: z.number().int().min(0).describe("The forum's count, including deleted and hidden comments."),
+    has_more: z.boolean().describe('Whether a larger `max_comments` would return more.'),
     max_comments: z.number().int().min(0),
     credits_used: z.number().int().min(1),
-    cache: cacheTier,
-    /** The balance covered fewer comments than requested. */
-    limited_by_balance: z.boolean(),
-    /** Present only when a comment was requested. */
-    focus_comment_id: bareId.optional(),
+    cache: cacheTier.describe('The value of the header `X-Cache-Tier`.'),
+    limited_by_balance: z.boolean().describe('Whether the balance covered fewer comments than requested.'),
+    focus_comment_id: bareId.optional().describe('Only when a comment was requested.'),
   })
   .meta({ id: 'PostMeta' });
 export type PostMeta = z.infer<typeof postMeta>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { monitorMatch } from './monitor-match.ts';
 import { timestamp } from './forum-item.ts';
+import { monitorMatch } from './monitor-match.ts';
 
 const monitor = z.strictObject({ id: z.string(), name: z.string() });
 /** Unix seconds. */
@@ -23,7 +23,16 @@ export const spike = z.strictObject({
 export type Spike = z.infer<typeof spike>;
 
 /** Body of a webhook about a spike, to a generic endpoint. A repeated delivery has the same event id in its headers. */
-export const spikeEvent = z.strictObject({ type: z.literal('monitor.spike'), monitor, spike, sent_at: sentAt });
+export const spikeEvent = z
+  .strictObject({
+    type: z.literal('monitor.spike'),
+    monitor,
+    spike: spike.describe(
+      '`at`: the beginning of the hour. `count`: its matches. `expected`: what that hour of the day usually has. `score`: how far above that it is, in scales of the usual differences. `keyword`: absent when all keywords are meant together.',
+    ),
+    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
+  })
+  .meta({ id: 'SpikeEvent' });
 
 export type SpikeEvent = z.infer<typeof spikeEvent>;
 
@@ -43,6 +52,15 @@ export const digest = z.strictObject({
 export type Digest = z.infer<typeof digest>;
 
 /** Body of a webhook with a digest, to a generic endpoint. */
-export const digestEvent = z.strictObject({ type: z.literal('monitor.digest'), monitor, digest, sent_at: sentAt });
+export const digestEvent = z
+  .strictObject({
+    type: z.literal('monitor.digest'),
+    monitor,
+    digest: digest.describe(
+      '`count`: all matches of this digest. `matches`: the first of them, oldest first, as they are now; what the forum removed is blank. `more`: how many are not among them. `url`: the page with all of them, for people who are signed in.',
+    ),
+    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
+  })
+  .meta({ id: 'DigestEvent' });
 
 export type DigestEvent = z.infer<typeof digestEvent>;

@@ -7,12 +7,15 @@ import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import type { Tracing } from '../../shared/tracing/tracing.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { namingWhereToBuy } from './account/where-to-buy.ts';
+import { AdmissionControl } from './admission/admission-control.ts';
+import type { LimitsByPack } from './admission/admission-control.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
@@ -24,34 +27,33 @@ import { refuseBrokenRules } from './http/connection-errors.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
 import type { Readiness } from './http/health-router.ts';
+import { createRequestLog } from './http/request-log.ts';
+import { createRequestTracing, routePattern } from './http/request-tracing.ts';
+import { createRouter } from './http/route.ts';
+import type { Route } from './http/route.ts';
+import type { ReadingDeps } from './reading/reading-deps.ts';
 import { liveTailRoute } from './live-tail/live-tail-route.ts';
 import type { LiveTails } from './live-tail/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/tool-server.ts';
-import { explainRoutes } from './monitors/explain/explain-routes.ts';
 import { createArchiveSample, createStreamWords } from './monitors/archive-sample.ts';
+import { explainRoutes } from './monitors/explain/explain-routes.ts';
+import type { MonitorDeps } from './monitors/find-monitor.ts';
+import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { previewRoutes } from './monitors/preview/preview-routes.ts';
 import { trendRoutes } from './monitors/trends/trend-routes.ts';
-import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
-import type { MonitorDeps } from './monitors/find-monitor.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
 import { createStripeWebhookRouter } from './payments/stripe-webhook-router.ts';
-import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
 import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReadingDeps } from './reading/reading-routes.ts';
-import { AdmissionControl } from './admission/admission-control.ts';
-import type { LimitsByPack } from './admission/admission-control.ts';
-import { createRequestLog } from './http/request-log.ts';
-import { createRequestTracing, routePattern } from './http/request-tracing.ts';
-import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-router.ts';
-import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
+import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
@@ -94,40 +96,14 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
-  const monitorDeps: MonitorDeps = {
-    ...options,
-    siteUrl: options.forum.siteUrl,
-    archiveSample: createArchiveSample(options.clickhouse, options.logger),
-  };
-  const apiRoutes = [
-    ...readingRoutes(reading),
-    ...explainRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
-    ...previewRoutes({
-      ...monitorDeps,
-      clickhouse: options.clickhouse,
-      clock: systemClock,
-      logger: options.logger,
-      metrics: options.metrics,
-      streamWords: createStreamWords(options.clickhouse),
-    }),
-    ...trendRoutes({ ...options, clock: systemClock }),
-    ...monitorRoutes(monitorDeps),
-    ...feedTokenRoutes(options),
-    exportRoute(options),
-    liveTailRoute(options.pool, options.liveTails),
-    ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
-    sqlRoute(options),
-    coverageRoute({ pool: options.pool, clock: systemClock }),
-    ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
-  ];
-  const routes = namingWhereToBuy(apiRoutes, options.dashboardUrl);
+  const routes = createApiRoutes(options, reading);
   const admission = createAdmissionMiddleware(admissionControl, routes, options.logger);
   app.use(admission.admit);
   app.use(createRouter(routes, admission.callerOf));
 
   const status = createStatusReporter({ ...options, clock: systemClock });
   app.use(createHealthRouter(options.ready, options.logger), createStatusRouter(status));
-  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
+  app.use(createOpenApiRouter(buildOpenApiDocument(routes, options.baseUrl, options.appUrl)), createDocsRouter());
   const { payments } = options;
   // Before everything that parses bodies: a signature covers the bytes.
   app.use(
@@ -149,6 +125,37 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use('/v1', admission.returnDailySlot);
   app.use(createErrorHandler(options.logger));
   return app;
+}
+
+/** All routes of /v1. The API's description, the tools of the MCP server and the permissions are made from them. */
+export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Route[] {
+  const monitorDeps: MonitorDeps = {
+    ...options,
+    siteUrl: options.forum.siteUrl,
+    archiveSample: createArchiveSample(options.clickhouse, options.logger),
+  };
+  const routes = [
+    ...readingRoutes(reading),
+    ...explainRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
+    ...previewRoutes({
+      ...monitorDeps,
+      clickhouse: options.clickhouse,
+      clock: systemClock,
+      logger: options.logger,
+      metrics: options.metrics,
+      streamWords: createStreamWords(options.clickhouse),
+    }),
+    ...trendRoutes({ ...options, clock: systemClock }),
+    ...monitorRoutes(monitorDeps),
+    ...feedTokenRoutes(options),
+    exportRoute(options),
+    liveTailRoute(options.pool, options.liveTails),
+    ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
+    sqlRoute(options),
+    coverageRoute({ pool: options.pool, clock: systemClock }),
+    ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
+  ];
+  return namingWhereToBuy(routes, options.dashboardUrl);
 }
 
 /** Pages are left out: their size could reveal a secret beside reflected input (BREACH). */

@@ -12,30 +12,36 @@ export const backfillState = z
 const count = z.number().int().min(0);
 
 /** A run of a backfill in answers. */
-export const backfill = z.strictObject({
-  id: z.string(),
-  state: backfillState,
-  from: timestamp.describe('Posts and comments first seen from here on. An earlier time than the archive is cut.'),
-  to: timestamp.describe('Posts and comments first seen before this.'),
-  deliver: z.boolean(),
-  max_credits: z.number().int().min(1).nullable(),
-  scanned_to: timestamp.nullable().describe('What was first seen before is decided. null: the run waits for its turn.'),
-  share: z.number().min(0).max(1).describe('How much of the time between `from` and `to` is scanned.'),
-  matches: count.describe('Matches that it recorded.'),
-  delivered: count.describe('Of these, those that are sent to the webhook.'),
-  already_known: count.describe('Posts and comments that match and were matches of the monitor before; free.'),
-  credits: count.describe('What it cost so far: 1 for each started 100 matches.'),
-  started_at: timestamp.describe('When it was asked for.'),
-  ended_at: timestamp.nullable(),
-});
+export const backfill = z
+  .strictObject({
+    id: z.string(),
+    state: backfillState,
+    from: timestamp.describe('Posts and comments first seen from here on. An earlier time than the archive is cut.'),
+    to: timestamp.describe('Posts and comments first seen before this.'),
+    deliver: z.boolean(),
+    max_credits: z.number().int().min(1).nullable(),
+    scanned_to: timestamp
+      .nullable()
+      .describe('What was first seen before is decided. null: the run waits for its turn.'),
+    share: z.number().min(0).max(1).describe('How much of the time between `from` and `to` is scanned.'),
+    matches: count.describe('Matches that it recorded.'),
+    delivered: count.describe('Of these, those that are sent to the webhook.'),
+    already_known: count.describe('Posts and comments that match and were matches of the monitor before; free.'),
+    credits: count.describe('What it cost so far: 1 for each started 100 matches.'),
+    started_at: timestamp.describe('When it was asked for.'),
+    ended_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Backfill' });
 
 export type Backfill = z.infer<typeof backfill>;
 
 /** Answer of POST /v1/monitors/{id}/backfill. */
-export const backfillAnswer = z.strictObject({ backfill });
+export const backfillAnswer = z.strictObject({ backfill }).meta({ id: 'BackfillAnswer' });
 
 /** Answer of GET /v1/monitors/{id}/backfill. */
-export const backfillList = z.strictObject({ items: z.array(backfill).describe('The newest 20, newest first.') });
+export const backfillList = z
+  .strictObject({ items: z.array(backfill).describe('The newest 20, newest first.') })
+  .meta({ id: 'BackfillList' });
 
 /** Member of the body of POST /v1/monitors. */
 export const backfillHours = z
@@ -48,22 +54,24 @@ export const backfillHours = z
   );
 
 /** Body of POST /v1/monitors/{id}/backfill. The service compares the times. */
-export const startBackfillBody = z.strictObject({
-  from: queryTime.describe('How far back to look; at most 30 days, earlier times are cut.'),
-  to: queryTime.optional().describe('Absent: now. It must not be in the future.'),
-  deliver: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Send the matches to the webhook too, as many as the daily cap leaves today; they then count as matches of today. Each is sent by itself, also when the monitor has a digest.',
-    ),
-  max_credits: z
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .optional()
-    .describe('The most that it may cost: it stops before a match that would cost more.'),
-});
+export const startBackfillBody = z
+  .strictObject({
+    from: queryTime.describe('How far back to look; at most 30 days, earlier times are cut.'),
+    to: queryTime.optional().describe('Absent: now. It must not be in the future.'),
+    deliver: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Send the matches to the webhook too, as many as the daily cap leaves today; they then count as matches of today. Each is sent by itself, also when the monitor has a digest.',
+      ),
+    max_credits: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .describe('The most that it may cost: it stops before a match that would cost more.'),
+  })
+  .meta({ id: 'StartBackfill' });
 
 export type StartBackfill = z.infer<typeof startBackfillBody>;

@@ -6,32 +6,43 @@ import { storableString } from '../given-name.ts';
 export const searchedText = z.enum(['title', 'body', 'post_title']);
 
 /** A term with conditions. */
-export const monitorTerm = z.strictObject({
-  text: storableString.meta({
-    minLength: 1,
-    maxLength: 100,
-    description:
-      'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text. One emoji, or two or more characters.',
-  }),
-  prefix: z
-    .boolean()
-    .optional()
-    .describe('true: also matches longer words that begin so. `text` is then one word with at least 3 letters.'),
-  case_sensitive: z.boolean().optional().describe('true: letters are compared as written.'),
-  in: z.array(searchedText).optional().describe('Where it counts, instead of `match_in`.'),
-});
+export const monitorTerm = z
+  .strictObject({
+    text: storableString.meta({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text. One emoji, or two or more characters.',
+    }),
+    prefix: z
+      .boolean()
+      .optional()
+      .describe('true: also matches longer words that begin so. `text` is then one word with at least 3 letters.'),
+    case_sensitive: z.boolean().optional().describe('true: letters are compared as written.'),
+    in: z.array(searchedText).optional().describe('Where it counts, instead of `match_in`.'),
+  })
+  .meta({ id: 'MonitorTerm' });
 
 export type MonitorTerm = z.infer<typeof monitorTerm>;
 
 const terms = z.array(monitorTerm).meta({ maxItems: 20 });
-const plainTerm = storableString.meta({ minLength: 1, maxLength: 100 });
+/** A term without conditions. */
+export const plainTerm = storableString.meta({ minLength: 1, maxLength: 100 });
 const groups = z.array(z.array(z.union([plainTerm, monitorTerm])).meta({ minItems: 1, maxItems: 20 }));
 const require = groups.meta({ maxItems: 5 });
 const texts = z.array(searchedText);
 const names = z.array(storableString).meta({ maxItems: 50 });
 const languages = z.array(storableString.meta({ pattern: '^([a-z]{2}|und)$' })).meta({ maxItems: 50 });
 
-const MEANING = {
+/** What the members of a rule mean, in requests as in answers. */
+export const MEANING = {
+  keywords:
+    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has two or more characters or is one emoji. At least one, unless there are `terms`.',
+  exclude: 'An item that contains one of these does not match.',
+  subreddits: 'Communities to watch, with or without `r/`; empty: the whole forum.',
+  posts: 'Whether posts are matched, by title and text.',
+  comments: 'Whether comments are matched, by text.',
+  nsfw: 'Whether NSFW items can match.',
   terms:
     'Keywords with conditions: an item matches when it contains one of these or of `keywords`. At most 20 together with them.',
   require: 'Groups of terms: an item must contain one of each group as well. Strings are terms without conditions.',

@@ -14,16 +14,20 @@ const days = z
   .describe('How many days back, counted from now; the archive holds 30.');
 
 /** Body of POST /v1/monitors/preview. */
-export const previewBody = z.strictObject({
-  settings: unsavedSettings.describe('As in POST /v1/monitors; `name` and webhook have no effect.'),
-  days,
-});
+export const previewBody = z
+  .strictObject({
+    settings: unsavedSettings.describe('As in POST /v1/monitors; `name` and webhook have no effect.'),
+    days,
+  })
+  .meta({ id: 'PreviewRequest' });
 
 /** Body of POST /v1/monitors/{id}/diff. */
-export const diffBody = z.strictObject({
-  changes: patchMonitorBody.describe('As in PATCH /v1/monitors/{id}. Nothing is stored.'),
-  days,
-});
+export const diffBody = z
+  .strictObject({
+    changes: patchMonitorBody.describe('As in PATCH /v1/monitors/{id}. Nothing is stored.'),
+    days,
+  })
+  .meta({ id: 'DiffRequest' });
 
 const count = z.number().int().min(0);
 
@@ -36,86 +40,104 @@ const highlight = z.strictObject({
 });
 
 /** What would have been a match. It has no id, as it is not recorded. */
-export const previewSample = z.strictObject({
-  thing_id: fullname,
-  kind: z.enum(['post', 'comment']),
-  subreddit: z.string(),
-  author: z.string(),
-  /** For a comment, the title of its post. */
-  title: z.string(),
-  body: z.string(),
-  permalink: z.string(),
-  post_id: bareId,
-  created_utc: timestamp,
-  first_seen_at: timestamp,
-  /** In the rule's order. */
-  matched_terms: z.array(z.string()),
-  highlights: z.array(highlight),
-});
+export const previewSample = z
+  .strictObject({
+    thing_id: fullname,
+    kind: z.enum(['post', 'comment']),
+    subreddit: z.string(),
+    author: z.string(),
+    title: z.string().describe('For a comment, the title of its post.'),
+    body: z.string(),
+    permalink: z.string(),
+    post_id: bareId,
+    created_utc: timestamp,
+    first_seen_at: timestamp,
+    /** In the rule's order. */
+    matched_terms: z.array(z.string()),
+    highlights: z
+      .array(highlight)
+      .describe(
+        'The first place of each matched term, in UTF-16 code units [start, end). `post_title` is `title` of a comment.',
+      ),
+  })
+  .meta({ id: 'PreviewSample' });
 
 export type PreviewSample = z.infer<typeof previewSample>;
 
 /** A word or community, with the numbers that speak for it. */
-export const suggestion = z.strictObject({
-  kind: z.enum(['exclude', 'keyword', 'variant', 'subreddit']),
-  value: z.string(),
-  /** For a variant, the keyword that it is a form of. */
-  of: z.string().optional(),
-  /** How many of the compared matches have it, and how many matches were compared. */
-  matches: count,
-  matches_compared: count,
-  /** How many items of a sample of the whole stream have it, and how many the sample has. */
-  stream: count,
-  stream_compared: count,
-  /** How much more frequent it is in matches than in the stream; null where it is not compared. */
-  lift: z.number().min(0).nullable(),
-  message: z.string(),
-});
+export const suggestion = z
+  .strictObject({
+    kind: z
+      .enum(['exclude', 'keyword', 'variant', 'subreddit'])
+      .describe(
+        '`exclude`, `keyword`: a word that stands out in matches; `variant`: another form of a keyword, which occurs; `subreddit`: a community with many matches.',
+      ),
+    value: z.string(),
+    of: z.string().optional().describe('The keyword that a variant is a form of.'),
+    matches: count.describe('Matches with it, of `matches_compared`.'),
+    matches_compared: count,
+    stream: count.describe('Items with it in a sample of everything, of `stream_compared`.'),
+    stream_compared: count,
+    lift: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe('Its share of the matches divided by its share of the sample; null for variants.'),
+    message: z.string(),
+  })
+  .meta({ id: 'Suggestion' });
 
 export type Suggestion = z.infer<typeof suggestion>;
 
-/** How far back an answer counts. */
-const extent = {
-  /** Whether every match of the period was counted. */
-  exact: z.boolean(),
-  /** From here on every match was counted. */
-  exact_from: timestamp,
-  /** When the oldest item of the archive was seen; null when it is empty. */
-  archive_from: timestamp.nullable(),
-};
+const archiveFrom = timestamp
+  .nullable()
+  .describe('When the oldest item of the archive was seen; null when it is empty.');
 
 /** Answer of POST /v1/monitors/preview. */
-export const previewAnswer = z.strictObject({
-  total: count,
-  ...extent,
-  /** UTC days with matches, the newest first. */
-  by_day: z.array(z.strictObject({ day: z.iso.date(), count })),
-  /** Keywords and terms that were found, the most frequent first. A match with two of them counts for both. */
-  by_keyword: z.array(z.strictObject({ keyword: z.string(), count })),
-  /** The 50 communities with most matches. */
-  by_subreddit: z.array(z.strictObject({ subreddit: z.string(), count })),
-  /** The newest 20. */
-  samples: z.array(previewSample),
-  /** UTC days with more matches to be sent than the plan's daily cap; with `thread_once` a thread counts once a day. */
-  capped_days: z.array(z.iso.date()),
-  credits_per_30_days: count,
-  warnings: z.array(ruleWarning),
-  suggestions: z.array(suggestion),
-});
+export const previewAnswer = z
+  .strictObject({
+    total: count,
+    exact: z.boolean().describe('Whether every match of the period was counted.'),
+    exact_from: timestamp.describe('From here on every match was counted; older ones only as far as they were read.'),
+    archive_from: archiveFrom,
+    by_day: z
+      .array(z.strictObject({ day: z.iso.date(), count }))
+      .describe('UTC days with matches, by when they were seen, the newest first.'),
+    by_keyword: z
+      .array(z.strictObject({ keyword: z.string(), count }))
+      .describe('The most frequent first. A match with two keywords counts for both.'),
+    by_subreddit: z
+      .array(z.strictObject({ subreddit: z.string(), count }))
+      .describe('The 50 communities with most matches.'),
+    samples: z.array(previewSample).describe('The newest 20.'),
+    capped_days: z
+      .array(z.iso.date())
+      .describe(
+        "UTC days with more matches to be sent than the plan's daily cap. With `thread_once`, a thread counts once a day.",
+      ),
+    credits_per_30_days: count.describe('What a running monitor costs in 30 days, whatever it finds.'),
+    warnings: z.array(ruleWarning),
+    suggestions: z
+      .array(suggestion)
+      .describe('What could be added to the rule. Counts decide; each suggestion has its own.'),
+  })
+  .meta({ id: 'Preview' });
 
 export type PreviewAnswer = z.infer<typeof previewAnswer>;
 
 const side = z.strictObject({ total: count, samples: z.array(previewSample) });
 
 /** Answer of POST /v1/monitors/{id}/diff. */
-export const diffAnswer = z.strictObject({
-  /** What the changed rule matches and the present one does not. */
-  gained: side,
-  lost: side,
-  /** What both match. */
-  kept: z.strictObject({ total: count }),
-  ...extent,
-});
+export const diffAnswer = z
+  .strictObject({
+    gained: side.describe('What the changed rule matches and the present one does not; the newest 20 as samples.'),
+    lost: side.describe('What the present rule matches and the changed one does not.'),
+    kept: z.strictObject({ total: count }).describe('What both match.'),
+    exact: z.boolean().describe('Whether the whole period was compared.'),
+    exact_from: timestamp.describe('From here on everything was compared.'),
+    archive_from: archiveFrom,
+  })
+  .meta({ id: 'MonitorDiff' });
 
 export type DiffAnswer = z.infer<typeof diffAnswer>;
 

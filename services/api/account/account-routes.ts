@@ -1,4 +1,4 @@
-import { deleteAccountBody } from '../../../schemas/api/account.ts';
+import { account, accountDeleted, deleteAccountBody } from '../../../schemas/api/account.ts';
 import type { Account } from '../../../schemas/api/account.ts';
 import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
@@ -6,10 +6,12 @@ import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import { sendNotice } from '../notices/send-notice.ts';
 import { accountDeletedMail } from '../notices/account-mails.ts';
+import { sendNotice } from '../notices/send-notice.ts';
+import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';
@@ -18,8 +20,32 @@ import { usageRoute } from './usage-route.ts';
 /** All routes below /v1/account. */
 export function accountRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account', scope: 'account', handle: (call) => show(deps, call) },
-    { method: 'delete', path: '/v1/account', scope: 'account', readsBody: true, handle: (call) => remove(deps, call) },
+    route({
+      method: 'get',
+      path: '/v1/account',
+      scope: 'account',
+      operationId: 'getAccount',
+      tag: 'Account',
+      summary: 'Balance, plan and limits',
+      description: 'The account that the key belongs to.',
+      answers: [ok('The account.', account, { account: accountExamples.account })],
+      errors: [],
+      handle: (call) => show(deps, call),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/account',
+      scope: 'account',
+      operationId: 'deleteAccount',
+      tag: 'Account',
+      summary: 'Delete the account',
+      description:
+        'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
+      body: { schema: deleteAccountBody, examples: { address: { email: accountExamples.account.email } } },
+      answers: [ok('The account is deleted.', accountDeleted, { deleted: { status: 'deleted' } })],
+      errors: BODY_ERRORS,
+      handle: (call) => remove(deps, call),
+    }),
     ledgerRoute(deps),
     usageRoute(deps),
     ...keyRoutes(deps),
@@ -37,8 +63,10 @@ async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
  * Deletes the account for good: keys and monitors stop with the commit, and the data is removed afterwards. The address
  * in the body shows that the request means this account, and no other that the client has a key to.
  */
-async function remove(deps: AccountDeps, { caller, body }: Call): Promise<Answer> {
-  const { email } = parseRequest(deleteAccountBody, body === undefined ? {} : body, 'body');
+async function remove(
+  deps: AccountDeps,
+  { caller, body: { email } }: Call<unknown, { email: string }>,
+): Promise<Answer> {
   const account = await findAccount(deps.pool, caller.accountId);
   if (account?.status === 'active') {
     // As stored, or in another spelling of its domain. The demo account's address is none that could be parsed.

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
-import { createKeyBody } from '../../../schemas/api/account.ts';
-import type { ApiKey, AccountGrantResource } from '../../../schemas/api/account.ts';
+import {
+  accountGrantList,
+  accountGrantRevoked,
+  apiKeyList,
+  apiKeyRevoked,
+  createdApiKey,
+  createKeyBody,
+} from '../../../schemas/api/account.ts';
+import type { AccountGrantResource, ApiKey } from '../../../schemas/api/account.ts';
 import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
 import { listAccountGrants, revokeGrant } from '../../../shared/stores/accounts/account-grants.ts';
@@ -13,10 +20,12 @@ import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { newKeyMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
+import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** Active keys of an account. */
@@ -28,15 +37,59 @@ const DAY = 86_400;
 /** The routes about an account's keys. A program without a browser rotates its own key with them. */
 export function keyRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/keys', scope: 'account', handle: (call) => list(deps, call) },
-    {
+    route({
+      method: 'get',
+      path: '/v1/account/keys',
+      scope: 'account',
+      operationId: 'listKeys',
+      tag: 'Account',
+      summary: 'List the keys of the account',
+      description: 'Active keys, oldest first, without their secrets.',
+      answers: [ok('The keys.', apiKeyList, { keys: { items: [accountExamples.key] } })],
+      errors: [],
+      handle: (call) => list(deps, call),
+    }),
+    route({
       method: 'post',
       path: '/v1/account/keys',
       scope: 'account',
-      readsBody: true,
+      operationId: 'createKey',
+      tag: 'Account',
+      summary: 'Create a key',
+      description:
+        'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
+      body: { schema: createKeyBody, examples: { named: { name: 'laptop' } } },
+      isIdempotent: true,
+      answers: [
+        {
+          status: 201,
+          description: 'The key; `api_key` is shown only this once.',
+          headers: [{ name: 'Idempotency-Replayed', optional: true }],
+          content: [
+            {
+              schema: createdApiKey,
+              examples: { created: { key: accountExamples.key, api_key: accountExamples.wholeKey } },
+            },
+          ],
+        },
+      ],
+      errors: [...BODY_ERRORS, 'idempotency_conflict'],
       handle: (call) => create(deps, call),
-    },
-    { method: 'delete', path: '/v1/account/keys/:id', scope: 'account', handle: (call) => revoke(deps, call) },
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/account/keys/:id',
+      scope: 'account',
+      operationId: 'revokeKey',
+      tag: 'Account',
+      summary: 'Revoke a key',
+      description:
+        'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
+      params: { id: { description: 'Id of a key.', example: accountExamples.key.id } },
+      answers: [ok('The key is revoked.', apiKeyRevoked, { revoked: { status: 'revoked' } })],
+      errors: ['not_found'],
+      handle: (call) => revoke(deps, call),
+    }),
   ];
 }
 
@@ -47,7 +100,7 @@ async function list({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
 type AskedKey = z.output<typeof createKeyBody>;
 
 /** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
-async function create(deps: AccountDeps, call: Call): Promise<Answer> {
+async function create(deps: AccountDeps, call: Call<unknown, AskedKey>): Promise<Answer> {
   const { pool, secretBox } = deps;
   // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
   const asked = checkedKey(call);
@@ -69,8 +122,7 @@ async function create(deps: AccountDeps, call: Call): Promise<Answer> {
   return { status, body, headers: headers ?? {} };
 }
 
-function checkedKey({ caller, body }: Call): AskedKey {
-  const asked = parseRequest(createKeyBody, body ?? {}, 'body');
+function checkedKey({ caller, body: asked }: Call<unknown, AskedKey>): AskedKey {
   const lacking = asked.scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
     throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
@@ -133,8 +185,33 @@ function keyResource({ id, name, scopes, createdAt, lastUsedAt }: StoredApiKey):
 /** The routes about programs that the account authorised by signing in for the tool server. */
 export function grantRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/grants', scope: 'account', handle: (call) => listGrants(deps, call) },
-    { method: 'delete', path: '/v1/account/grants/:id', scope: 'account', handle: (call) => revokeOne(deps, call) },
+    route({
+      method: 'get',
+      path: '/v1/account/grants',
+      scope: 'account',
+      operationId: 'listGrants',
+      tag: 'Account',
+      summary: 'List authorised programs',
+      description:
+        'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
+      answers: [ok('The grants.', accountGrantList, { grants: { items: [accountExamples.grant] } })],
+      errors: [],
+      handle: (call) => listGrants(deps, call),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/account/grants/:id',
+      scope: 'account',
+      operationId: 'revokeGrant',
+      tag: 'Account',
+      summary: 'Revoke the grant of a program',
+      description:
+        'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
+      params: { id: { description: 'Id of a grant.', example: accountExamples.grant.id } },
+      answers: [ok('The grant is revoked.', accountGrantRevoked, { revoked: { status: 'revoked' } })],
+      errors: ['not_found'],
+      handle: (call) => revokeOne(deps, call),
+    }),
   ];
 }
 

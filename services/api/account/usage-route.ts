@@ -1,9 +1,12 @@
-import { usageQuery } from '../../../schemas/api/account.ts';
+import type { z } from 'zod';
+import { usage as usageSchema, usageQuery } from '../../../schemas/api/account.ts';
 import type { Usage, UsageItem } from '../../../schemas/api/account.ts';
 import { readUsage, readUsageTotal } from '../../../shared/stores/accounts/usage.ts';
 import type { UsageGrouping, UsageRow } from '../../../shared/stores/accounts/usage.ts';
-import { parseRequest, invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** Routes and days are fewer. An account can have used more keys. */
@@ -11,17 +14,28 @@ const MAX_ITEMS = 1_000;
 
 /** GET /v1/account/usage: what credits were spent on, by day, route or key. */
 export function usageRoute(deps: AccountDeps): Route {
-  return {
+  return route({
     method: 'get',
     path: '/v1/account/usage',
     scope: 'account',
-    readsQuery: true,
+    operationId: 'getUsage',
+    tag: 'Account',
+    summary: 'Sum charges by day, route or key',
+    description:
+      'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds and corrections are not usage, nor are charges that were reversed. `GET /v1/account/ledger` lists each charge.',
+    query: usageQuery,
+    example: { by: 'route' },
+    answers: [ok('The sums.', usageSchema, { usage: accountExamples.usage })],
+    errors: ['invalid_request'],
     handle: (call) => usage(deps, call),
-  };
+  });
 }
 
-async function usage({ pool, clock }: AccountDeps, { caller, query }: Call): Promise<Answer> {
-  const { by, ...given } = parseRequest(usageQuery, query, 'query');
+async function usage(
+  { pool, clock }: AccountDeps,
+  { caller, query }: Call<z.output<typeof usageQuery>>,
+): Promise<Answer> {
+  const { by, ...given } = query;
   const range = usageRange(given, clock());
   const asked = { accountId: caller.accountId, ...range };
   const [rows, total] = await Promise.all([

@@ -10,7 +10,7 @@ import { setCreditsRemaining } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
 import type { Caller } from './authentication.ts';
-import { checkDeclaredScopes, requireScope, SCOPED_PATHS, scopeOf } from './scope.ts';
+import { requireScope, scopedPaths, scopeOf } from './scope.ts';
 
 /** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {
@@ -26,13 +26,12 @@ const API_ROOT = '/v1';
 /** A request that failed because Postgres is unreachable must not wait much longer for it. */
 const RETURN_TIMEOUT_MS = 1_500;
 
-/** @param routes what they declare must be what their paths require */
+/** @throws Error when the routes below a path require different permissions */
 export function createAdmissionMiddleware(
   admissionControl: AdmissionControl,
   routes: readonly Pick<Route, 'method' | 'path' | 'scope'>[],
   logger: Logger,
 ): AdmissionMiddleware {
-  checkDeclaredScopes(routes);
   const admissions = new WeakMap<Request, Admission>();
   const admissionOf = (request: Request) => {
     const admission = admissions.get(request);
@@ -48,7 +47,7 @@ export function createAdmissionMiddleware(
     next();
   });
   // The same router matches routes and scopes, so no spelling of a path can reach a route and avoid its scope.
-  for (const scoped of SCOPED_PATHS) {
+  for (const scoped of scopedPaths(routes)) {
     admit.use(scoped.path, (request, _response, next) => {
       requireScope(admissionOf(request).caller, scopeOf(scoped, request.method));
       next();

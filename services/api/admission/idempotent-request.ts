@@ -29,8 +29,6 @@ export interface IdempotentRequestDeps<P> {
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** Far deeper than any valid body, and far from overflowing the stack. */
-const MAX_BODY_DEPTH = 32;
 
 /**
  * Runs a request. One with an `Idempotency-Key` runs once in 24 hours: a repeat gets the first answer and is free. The
@@ -104,20 +102,16 @@ function replay<P>(
   };
 }
 
-/**
- * Equal for bodies that are the same JSON: whitespace and the order of members do not matter.
- *
- * @throws ApiError invalid_request
- */
+/** Equal for bodies that mean the same: whitespace, the order of members and defaults do not matter. */
 function hashBody(body: unknown): Buffer {
-  const text = JSON.stringify(ordered(body ?? null, 0));
-  return createHash('sha256').update(text).digest();
+  return createHash('sha256')
+    .update(JSON.stringify(ordered(body ?? null)))
+    .digest();
 }
 
-function ordered(value: unknown, depth: number): unknown {
+function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === MAX_BODY_DEPTH) throw invalidRequest([{ field: 'body', message: 'is nested too deeply' }]);
-  if (Array.isArray(value)) return value.map((member) => ordered(member, depth + 1));
-  const members = Object.entries(value).map(([name, member]) => [name, ordered(member, depth + 1)] as const);
+  if (Array.isArray(value)) return value.map(ordered);
+  const members = Object.entries(value).map(([name, member]) => [name, ordered(member)] as const);
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
-import { coverageQuery } from '../../../schemas/api/coverage.ts';
+import { coverage, coverageQuery } from '../../../schemas/api/coverage.ts';
 import type { Coverage, CoverageGap, CoverageHour, CoverageTotal } from '../../../schemas/api/coverage.ts';
 import { combineCompleteness, postShare } from '../../../shared/domain/coverage/estimate-completeness.ts';
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
@@ -15,9 +15,11 @@ import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import type { HourCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { PacedTurns } from '../http/account-slots.ts';
-import { parseRequest, invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { ok, route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
-import { MeasuredHours, lagsOf } from './measured-hours.ts';
+import { coverageExample } from '../openapi/examples/coverage-examples.ts';
+import { lagsOf, MeasuredHours } from './measured-hours.ts';
 import type { MeasuredHour } from './measured-hours.ts';
 
 /** How many gaps an answer lists. */
@@ -41,13 +43,21 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const answers = new LRUCache<string, Uint8Array>({ max: MAX_KEPT, ttl: FRESH_MS });
   const flights = new SingleFlight<Uint8Array>();
   const turns = new PacedTurns('coverage');
-  return {
+  return route({
     method: 'get',
     path: '/v1/coverage',
     scope: 'any key',
-    readsQuery: true,
+    operationId: 'getCoverage',
+    tag: 'Coverage',
+    summary: 'Show what was seen of the forum, and what was missed',
+    description:
+      'Free, for every key. Whole hours of UTC, each and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen, completeness in the hour in which things were created. Gaps are stretches that a source may have missed: the newest 200 that were open at some time of the range, newest first.',
+    query: coverageQuery,
+    example: { from: '2026-03-04T10:00:00Z', to: '2026-03-04T11:00:00Z' },
+    answers: [ok('The coverage of the range.', coverage, { hour: coverageExample })],
+    errors: ['invalid_request'],
     async handle({ query, caller, signal }) {
-      const range = coverageRange(parseRequest(coverageQuery, query, 'query'), clock());
+      const range = coverageRange(query, clock());
       const key = `${range.from} ${range.to}`;
       const compute = async (abandoned: AbortSignal): Promise<Uint8Array> => {
         const answer = await turns.take(caller.accountId, () => read(pool, measured, range, clock), abandoned);
@@ -58,7 +68,7 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
       const body = answers.get(key) ?? (await flights.run(key, compute, signal));
       return { status: 200, body, headers: { 'Content-Type': 'application/json; charset=utf-8' } };
     },
-  };
+  });
 }
 
 async function read(pool: Queryable, measured: MeasuredHours, range: CoverageRange, clock: Clock): Promise<Coverage> {

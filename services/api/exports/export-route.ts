@@ -1,4 +1,4 @@
-import { streamOf } from '../http/answer-stream.ts';
+import type { z } from 'zod';
 import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches/match-export.ts';
 import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
@@ -10,12 +10,15 @@ import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { AccountSlots } from '../http/account-slots.ts';
-import { StreamedBody } from '../http/answer-stream.ts';
+import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
+import { FILE_EXAMPLES } from '../openapi/examples/export-examples.ts';
+import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { FILE_FORMATS } from './export-formats.ts';
 
 /** Of an account, in any 24 hours. */
@@ -61,14 +64,33 @@ interface Export {
  */
 export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route {
   const slots = new AccountSlots(SLOTS);
-  return {
+  return route({
     method: 'get',
     path: '/v1/monitors/:id/matches/export',
     scope: 'monitors:read',
-    readsQuery: true,
+    operationId: 'exportMatches',
+    tag: 'Monitors',
+    summary: 'Export the matches of a monitor as one file',
+    description:
+      'All matches of the last 30 days, or of a time, oldest first, with the fields that pages have; what is recorded after the request is not in it. `csv`: by RFC 4180 with a header; `matched_terms` is a list in JSON, and an apostrophe stands before all that a spreadsheet could take for a formula, also after a `;`, a tab or the end of a line within a text. `ndjson`: one `MonitorMatch` a line. `parquet`: one file with typed columns. The answer is streamed; one that breaks off is incomplete, and its connection ends with an error. Ten exports in 24 hours for an account (then `rate_limited`), one at a time, and a few at a time in all; one that breaks off counts. An export may take 15 minutes, and a client that reads nothing for 30 s is disconnected. Free.',
+    params: { id: MONITOR_ID },
+    query: matchExportQuery,
+    example: { format: 'csv' },
+    answers: [
+      {
+        status: 200,
+        description: 'The file.',
+        content: [
+          { type: 'text/csv', schema: { type: 'string' }, examples: { csv: FILE_EXAMPLES.csv } },
+          { type: 'application/x-ndjson', schema: { type: 'string' }, examples: { ndjson: FILE_EXAMPLES.ndjson } },
+          { type: 'application/vnd.apache.parquet', schema: { type: 'string' }, examples: { parquet: 'PAR1' } },
+        ],
+      },
+    ],
+    errors: ['not_found', 'service_unavailable'],
     produces: EXPORT_FORMATS.map((format) => FILE_FORMATS[format].type.split(';')[0]!) as [string, ...string[]],
     handle: (call) => exportMatches({ pool, slots, timing: exportTiming }, call),
-  };
+  });
 }
 
 interface Exporting {
@@ -77,8 +99,11 @@ interface Exporting {
   timing: ExportTiming;
 }
 
-async function exportMatches(exporting: Exporting, { caller, id, query }: Call): Promise<Answer> {
-  const { format, ...times } = parseRequest(matchExportQuery, query, 'query');
+async function exportMatches(
+  exporting: Exporting,
+  { caller, id, query }: Call<z.output<typeof matchExportQuery>>,
+): Promise<Answer> {
+  const { format, ...times } = query;
   const [from, to] = [times.from, times.to].map((time) => (time === undefined ? undefined : new Date(time)));
   if (from !== undefined && to !== undefined && from >= to) {
     throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
+import { feedAddresses, feedRevoked } from '../../../schemas/api/matches/feed.ts';
 import type { FeedAddresses } from '../../../schemas/api/matches/feed.ts';
 import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { readFeedMatches, deleteFeedToken, findFeed, putFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
+import { deleteFeedToken, findFeed, putFeedToken, readFeedMatches } from '../../../shared/stores/feeds/feed-tokens.ts';
 import { ApiError } from '../http/api-error.ts';
-import { noteAccount } from '../http/request-log.ts';
 import { refuseParameters } from '../http/invalid-request.ts';
-import { methodNotAllowed } from '../http/route.ts';
+import { noteAccount } from '../http/request-log.ts';
+import { methodNotAllowed, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
+import { feedExamples } from '../openapi/examples/feed-examples.ts';
+import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { atomFeed, jsonFeed, lastChange } from './feed-formats.ts';
 
 interface FeedDeps {
@@ -80,10 +83,40 @@ function noSuchFeed(): ApiError {
  * that is deleted has none.
  */
 export function feedTokenRoutes(deps: FeedDeps): Route[] {
-  const path = '/v1/monitors/:id/feed-token';
   return [
-    { method: 'post', path, scope: 'monitors:write', handle: (call) => replace(deps, call) },
-    { method: 'delete', path, scope: 'monitors:write', handle: (call) => revoke(deps, call) },
+    route({
+      method: 'post',
+      path: '/v1/monitors/:id/feed-token',
+      scope: 'monitors:write',
+      operationId: 'createFeed',
+      tag: 'Monitors',
+      summary: 'Make the addresses of a feed',
+      description:
+        "The monitor's matches for feed readers. Whoever has an address can read the newest matches of this one monitor, without a key, so keep it to yourself. It is shown only this once; another request makes new addresses, and the old ones stop working. They work until they are replaced or revoked, or the monitor is deleted. Free.",
+      params: { id: MONITOR_ID },
+      answers: [
+        {
+          status: 201,
+          description: 'The addresses.',
+          content: [{ schema: feedAddresses, examples: { feed: feedExamples.addresses } }],
+        },
+      ],
+      errors: ['not_found'],
+      handle: (call) => replace(deps, call),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/monitors/:id/feed-token',
+      scope: 'monitors:write',
+      operationId: 'revokeFeed',
+      tag: 'Monitors',
+      summary: 'Revoke the addresses of a feed',
+      description: 'They are answered 404 from now on. Repeating the request is harmless.',
+      params: { id: MONITOR_ID },
+      answers: [ok('The monitor has no feed.', feedRevoked, { revoked: { status: 'revoked' } })],
+      errors: ['not_found'],
+      handle: (call) => revoke(deps, call),
+    }),
   ];
 }
 

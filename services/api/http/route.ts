@@ -1,18 +1,23 @@
 import { json, Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { ChargedRequest } from '../../../shared/stores/ledger/ledger.ts';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
+import type { RouteTool } from '../mcp/tool.ts';
+import type { Method, Parameter } from '../openapi/openapi-shape.ts';
+import type { HeaderUse } from '../openapi/response-headers.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
-import { refuseParameters } from './invalid-request.ts';
+import { parseRequest, refuseParameters } from './invalid-request.ts';
 
 /** The version of the API's contract, not of the build that serves it. */
 export const API_VERSION = '1.0.0';
 
-/** An authenticated request, with everything its route needs. Its values are not validated yet. */
-export interface Call {
+/** An authenticated request, with everything its route needs. */
+export interface Call<Query = unknown, Body = unknown> {
   caller: Caller;
   /** As in X-Request-Id and in the logs. */
   requestId: string;
@@ -20,9 +25,10 @@ export interface Call {
   id: string;
   /** The {mute_id} or {run_id} of the path; empty on routes without one. */
   partId: string;
-  query: unknown;
-  /** undefined when the request has none. */
-  body: unknown;
+  /** Parsed by the schema of the route; as sent until then. */
+  query: Query;
+  /** Likewise; undefined on routes without a body. */
+  body: Body;
   /** The Idempotency-Key header as sent. */
   idempotencyKey: string | undefined;
   /** The Last-Event-ID header as sent. */
@@ -46,23 +52,107 @@ export interface Answer {
   charged?: { credits: number; balance: number };
 }
 
-/** One route of /v1, as data. */
-export interface Route {
-  method: 'get' | 'post' | 'patch' | 'delete';
-  /** The full path, including the version. */
+/** A body as the API's description has it: its schema, and examples by name or summary. */
+export interface Content {
+  /** Default: application/json. */
+  type?: string;
+  /** A named schema (`.meta({ id })`), or a JSON Schema for content without one. */
+  schema: z.ZodType | { type: string; additionalProperties?: true };
+  examples: Record<string, unknown>;
+}
+
+/** An answer that is not an error. */
+export interface AnswerDocument {
+  status: number;
+  description: string;
+  /** Empty: the answer has no body. */
+  content: Content[];
+  /** In addition to X-Request-Id and, on authenticated routes, those about credits and limits. */
+  headers?: HeaderUse[];
+}
+
+/** What the API's description says of a route. */
+export interface RouteDocument {
+  method: Method;
+  /** The full path, with `:id`. */
   path: string;
+  /** Unique; names the function in generated clients. */
+  operationId: string;
+  tag: 'Reading' | 'Monitors' | 'SQL' | 'Coverage' | 'Account' | 'Sign-up' | 'Operations';
+  summary: string;
+  /** Markdown. */
+  description: string;
+  /** What each part of the path in `:name` is, with an example. */
+  params?: Record<string, { description: string; example: string }>;
+  /** Routes without one refuse all parameters. */
+  query?: z.ZodObject;
+  /** The parameters of an example request, by name. */
+  example?: Record<string, unknown>;
+  /** Request headers that the route reads, in addition to those of every route. */
+  headers?: readonly Parameter[];
+  /** Bodies sent to routes without one are ignored. */
+  body?: Content;
+  /** Whether it honours `Idempotency-Key`. */
+  isIdempotent?: boolean;
+  answers: AnswerDocument[];
+  /** In addition to those of every route that needs a key. */
+  errors: readonly ErrorCode[];
+  /** Whether it needs no key. Routes below /v1 always do. */
+  isPublic?: boolean;
+  /** Whether it is served at the application's address, which may differ from the API's. */
+  isOfApp?: boolean;
+}
+
+/** One route of /v1: all that is known of it. Its document, permission, tool and handler are declared once, here. */
+export interface Route extends RouteDocument {
   /** The permission it requires. */
   scope: RequiredScope;
-  /** Whether the route has query parameters, which it then checks itself. Other routes refuse all of them. */
-  readsQuery?: boolean;
   /** Whether GET costs credits. HEAD is then refused: it would cost as much and answer nothing. */
   charges?: boolean;
-  /** Whether the route reads a JSON body. Bodies sent to other routes are ignored. */
-  readsBody?: boolean;
   /** The types it can answer with, the default first; JSON when absent. */
   produces?: readonly [string, ...string[]];
+  /** The tool of the MCP server that wraps it. */
+  tool?: RouteTool;
   handle(call: Call): Promise<Answer>;
 }
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
+
+interface Declaration<Query extends z.ZodObject | undefined, Body extends z.ZodType | undefined> extends Omit<
+  Route,
+  'query' | 'body' | 'handle'
+> {
+  query?: Query;
+  body?: { schema: Body; examples: Record<string, unknown> };
+  handle(call: Call<Parsed<Query>, Parsed<Body>>): Promise<Answer>;
+}
+
+/** Declares a route. Its handler gets the query and the body as their schemas parse them. */
+export function route<
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>(declared: Declaration<Query, Body>): Route {
+  const { query, body } = declared;
+  const parsed = (schema: z.ZodType | undefined, value: unknown, whole: string) =>
+    schema === undefined ? value : parseRequest(schema, value === undefined ? {} : value, whole);
+  return {
+    ...(declared as Omit<Declaration<Query, Body>, 'query' | 'body'> & Pick<RouteDocument, 'query' | 'body'>),
+    handle: (call) =>
+      declared.handle({
+        ...call,
+        query: parsed(query, call.query, 'query') as Parsed<Query>,
+        body: parsed(body?.schema, call.body, 'body') as Parsed<Body>,
+      }),
+  };
+}
+
+/** An answer with status 200 and JSON, with one example or several by name. */
+export function ok(description: string, schema: z.ZodType, examples: Record<string, unknown>): AnswerDocument {
+  return { status: 200, description, content: [{ schema, examples }] };
+}
+
+/** Errors of every route with a body. */
+export const BODY_ERRORS = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
 
 /**
  * The longest rule has 140 terms of 100 characters and 200 names. In Chinese, from a client that escapes it (six bytes
@@ -83,8 +173,8 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
       route.path,
       ...(route.charges === true ? [refuseHead(methodsOf(routes, route.path))] : []),
       refuseOtherAnswers(route.produces ?? JSON_ONLY),
-      ...(route.readsQuery === true ? [] : [refuseParameters]),
-      ...(route.readsBody === true ? jsonBody(BODY_LIMIT) : []),
+      ...(route.query === undefined ? [refuseParameters] : []),
+      ...(route.body === undefined ? [] : jsonBody(BODY_LIMIT)),
       answerWith(route, callerOf),
     );
   };
@@ -127,7 +217,7 @@ function isStreamed(answer: Answer): answer is Answer & { body: StreamedBody } {
   return answer.body instanceof StreamedBody;
 }
 
-function callOf({ produces = JSON_ONLY }: Route, request: Request, response: Response, caller: Caller): Call {
+function callOf({ produces = JSON_ONLY, body }: Route, request: Request, response: Response, caller: Caller): Call {
   const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
     caller,
@@ -135,7 +225,7 @@ function callOf({ produces = JSON_ONLY }: Route, request: Request, response: Res
     id: typeof id === 'string' ? id : '',
     partId: typeof partId === 'string' ? partId : '',
     query: request.query,
-    body: request.body as unknown,
+    body: body === undefined ? undefined : (request.body as unknown),
     idempotencyKey: request.get('Idempotency-Key'),
     lastEventId: request.get('Last-Event-ID'),
     type: request.accepts([...produces]) || produces[0],

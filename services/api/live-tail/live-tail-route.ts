@@ -5,8 +5,10 @@ import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
-import { findMonitor } from '../monitors/find-monitor.ts';
+import { route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { findMonitor } from '../monitors/find-monitor.ts';
+import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { matchEvent } from './live-tail.ts';
 import type { LiveTails, TailRequest } from './live-tails.ts';
 
@@ -18,20 +20,48 @@ interface Cursor {
   seq: number;
 }
 
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description:
+    'The id of the last match you received; clients send it by themselves when they reconnect. Equivalent to `after`.',
+  schema: { type: 'string' },
+  example: monitorExamples.page.items[0]!.id,
+} as const;
+
 /** GET /v1/monitors/{id}/stream: sends a monitor's matches as server-sent events as they are recorded. */
 export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
-  return {
+  return route({
     method: 'get',
     path: '/v1/monitors/:id/stream',
     scope: 'monitors:read',
-    readsQuery: true,
+    operationId: 'streamMatches',
+    summary: 'Stream matches as they are recorded',
+    description:
+      'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that starts after a match first sends everything recorded since then, as far back as matches are kept, so a client that reconnects misses nothing. Comments keep the stream open while nothing matches. `event: end` says in `reason` why the client must not reconnect: `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening a stream counts as one request. An account may have ten open streams; more are `rate_limited`. A client that reads nothing for a minute is disconnected.',
+    tag: 'Monitors',
+    params: { id: MONITOR_ID },
+    query: liveTailQuery,
+    example: { after: monitorExamples.page.items[0]!.id },
+    headers: [LAST_EVENT_ID],
+    answers: [
+      {
+        status: 200,
+        description: 'The stream is open.',
+        content: [
+          { type: 'text/event-stream', schema: { type: 'string' }, examples: { match: monitorExamples.stream } },
+        ],
+      },
+    ],
+    errors: ['invalid_request', 'not_found'],
     produces: [EVENT_STREAM],
     handle: (call) => {
       const { keyId } = call.caller;
       if (keyId === undefined) throw new Error('a stream was requested without a key');
       return openLiveTail(call, { pool, liveTails, holder: { kind: 'key', id: keyId }, eventOf: matchEvent });
     },
-  };
+  });
 }
 
 /** Who asks for a stream, and what is sent of a match. */

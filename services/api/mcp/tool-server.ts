@@ -10,31 +10,23 @@ import {
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Admission } from '../admission/admission-control.ts';
+import { costsNoSlot } from '../admission/admission-middleware.ts';
+import { requireScope } from '../admission/scope.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
+import { toApiError } from '../http/error-handler.ts';
 import { API_VERSION } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { ReadingDeps } from '../reading/reading-deps.ts';
-import { costsNoSlot } from '../admission/admission-middleware.ts';
-import { requireScope } from '../admission/scope.ts';
-import { toApiError } from '../http/error-handler.ts';
-import type { Admission } from '../admission/admission-control.ts';
-import { MONITOR_TOOLS } from './monitor-tools.ts';
-import { postTool, READING_TOOLS } from './reading-tools.ts';
-import { RULE_TOOLS } from './rule-tools.ts';
+import { postTool } from './post-tool.ts';
 import { routeTool } from './tool.ts';
-import type { RouteTool, Tool, ToolAnswer } from './tool.ts';
+import type { Tool, ToolAnswer } from './tool.ts';
 
-/** All tools, each built on the API route that it maps to. @throws Error when a route is missing */
+/** All tools, each built on the API route that declares it. */
 export function createTools(reading: ReadingDeps, routes: readonly Route[]): Tool[] {
-  const routeAt = (named: RouteTool['route']): Route => {
-    const route = routes.find(({ method, path }) => `${method} ${path}` === named);
-    if (route === undefined) throw new Error(`a tool needs the route ${named}`);
-    return route;
-  };
-  return [
-    postTool(reading, routeAt('get /v1/forum/post')),
-    ...[...READING_TOOLS, ...MONITOR_TOOLS, ...RULE_TOOLS].map((tool) => routeTool(tool, routeAt(tool.route))),
-  ];
+  const post = routes.find(({ path }) => path === '/v1/forum/post');
+  const declared = routes.flatMap((route) => (route.tool === undefined ? [] : [routeTool(route.tool, route)]));
+  return [...(post === undefined ? [] : [postTool(reading, post)]), ...declared];
 }
 
 /**

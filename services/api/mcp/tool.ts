@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { inlineText } from '../reading/comments/untrusted-text.ts';
-import { queryParametersOf } from '../openapi/json-schemas.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { queryParametersOf } from '../openapi/json-schemas.ts';
+import { inlineText } from '../reading/comments/untrusted-text.ts';
 
 /** JSON Schema 2020-12 of an object. */
 export type ObjectSchema = Record<string, unknown> & { type: 'object' };
@@ -41,31 +41,34 @@ export interface Tool {
   call(call: ToolCall): Promise<ToolAnswer>;
 }
 
-/** A tool that wraps a route of the API: the same checks, the same charge, the same body. */
-export interface RouteTool extends Omit<Tool, 'call' | 'scope' | 'inputSchema' | 'outputSchema'> {
-  /** Method and path as the API's table has them: `get /v1/monitors`. */
-  route: `${Route['method']} ${string}`;
-  input: ObjectSchema;
-  output: z.ZodType;
+export const READS = { readOnlyHint: true, openWorldHint: false } as const;
+export const READS_FORUM = { readOnlyHint: true, openWorldHint: true } as const;
+export const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
+
+/** The tool of a route, declared with it: the same checks, the same charge, the same body. */
+export interface RouteTool extends Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> {
+  /** Default: the first answer of the route. */
+  output?: z.ZodType;
   /** Renders the answer's body as text. */
   toText: (body: never) => string;
 }
 
-export function routeTool({ toText, input, output, ...tool }: RouteTool, route: Route): Tool {
+export function routeTool({ toText, output, ...tool }: RouteTool, route: Route): Tool {
+  const input = inputOf(route);
   return {
     ...tool,
     inputSchema: input,
-    outputSchema: outputSchemaOf(output),
+    outputSchema: outputSchemaOf(output ?? (route.answers[0]!.content[0]!.schema as z.ZodType)),
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
-      const { id, partId, named } = takeIds(route.path, readArguments(input, args));
+      const { id, partId, named } = takeIds(route, readArguments(input, args));
       const call: Call = {
         caller,
         requestId,
         id,
         partId,
         query: route.method === 'get' ? queryOf(named) : {},
-        body: route.readsBody !== true ? undefined : route.method === 'patch' ? named : withoutBlanks(named),
+        body: route.body === undefined ? undefined : route.method === 'patch' ? named : withoutBlanks(named),
         idempotencyKey: undefined,
         lastEventId: undefined,
         type: 'application/json',
@@ -77,6 +80,23 @@ export function routeTool({ toText, input, output, ...tool }: RouteTool, route: 
   };
 }
 
+/** The ids of the path, then the parameters of the query or the members of the body. */
+function inputOf({ params = {}, query, body }: Route): ObjectSchema {
+  const ids = Object.entries(params).map(([name, { description }]) => [name, { type: 'string', description }]);
+  const { properties, required, ...rest } =
+    query !== undefined
+      ? inputOfQuery(query)
+      : body !== undefined
+        ? inputSchemaOf(body.schema as z.ZodType)
+        : ({ type: 'object' } as ObjectSchema);
+  return {
+    additionalProperties: false,
+    ...rest,
+    properties: { ...Object.fromEntries(ids), ...(properties as object | undefined) },
+    required: [...Object.keys(params), ...((required ?? []) as string[])],
+  };
+}
+
 /** @throws Error when the route requires no permission: its tool would serve every access token */
 export function requiredScope({ method, path, scope }: Route): RequiredScope {
   if (scope === 'any key') throw new Error(`A tool maps to ${method} ${path}, which requires no permission.`);
@@ -85,16 +105,15 @@ export function requiredScope({ method, path, scope }: Route): RequiredScope {
 
 /** Separates the ids of the path from the other arguments. */
 function takeIds(
-  path: string,
+  { params = {} }: Route,
   args: Record<string, unknown>,
 ): { id: string; partId: string; named: Record<string, unknown> } {
-  const ids = ['id', 'mute_id', 'run_id'].filter((field) => path.includes(`/:${field}`));
-  const [id = '', partId = ''] = ids.map((field) => {
+  const [id = '', partId = ''] = Object.keys(params).map((field) => {
     const given = args[field];
     if (typeof given !== 'string') throw invalidRequest([{ field, message: 'is required' }]);
     return given;
   });
-  const named = Object.fromEntries(Object.entries(args).filter(([field]) => !ids.includes(field)));
+  const named = Object.fromEntries(Object.entries(args).filter(([field]) => !(field in params)));
   return { id, partId, named };
 }
 
@@ -162,28 +181,26 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   };
 }
 
-/** The input schema of a tool about one monitor. */
-export function byMonitor(others?: ObjectSchema): ObjectSchema {
-  const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
-  const { properties, required, ...rest } = others ?? { type: 'object' };
-  return {
-    additionalProperties: false,
-    ...rest,
-    properties: { id, ...(properties as object | undefined) },
-    required: ['id', ...((required ?? []) as string[])],
-  };
-}
-
 /** They say less to a model than the refusal does. */
 const DETAILS = ['pattern', 'minLength', 'maxLength', 'minItems'] as const;
 
-/** A self-contained JSON Schema of what clients send. */
-export function inputSchemaOf(schema: z.ZodType): ObjectSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+/** A self-contained JSON Schema of what clients send, without references: not every model's API resolves them. */
+function inputSchemaOf(schema: z.ZodType): ObjectSchema {
+  const { $defs = {}, ...root } = z.toJSONSchema(schema, {
     io: 'input',
-    override: ({ jsonSchema }) => DETAILS.forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
+    override: ({ jsonSchema }) => [...DETAILS, 'id'].forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
   });
-  return { ...rest, type: 'object' };
+  const { $schema: _dialect, ...whole } = inlined(root, $defs) as Record<string, unknown>;
+  return { ...whole, type: 'object' };
+}
+
+function inlined(schema: unknown, defs: Record<string, unknown>): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((one) => inlined(one, defs));
+  const { $ref, ...rest } = schema as { $ref?: string };
+  const members = Object.entries(rest).map(([name, member]) => [name, inlined(member, defs)]);
+  const referred = $ref === undefined ? {} : (inlined(defs[$ref.split('/').at(-1)!], defs) as object);
+  return { ...referred, ...(Object.fromEntries(members) as object) };
 }
 
 /**
@@ -191,11 +208,11 @@ export function inputSchemaOf(schema: z.ZodType): ObjectSchema {
  * tools before its first call, and the answer itself shows the rest.
  */
 export function outputSchemaOf(schema: z.ZodType): ObjectSchema {
-  const described = z.toJSONSchema(schema, { io: 'output' });
-  const root = described.$defs?.[described.$ref?.split('/').at(-1) ?? ''] ?? described;
-  const { properties = {}, required = [] } = root as z.core.JSONSchema.ObjectSchema;
+  const { $defs = {}, ...described } = z.toJSONSchema(schema, { io: 'output' });
+  const named = ({ $ref }: { $ref?: string | undefined }) => $defs[$ref?.split('/').at(-1) ?? ''];
+  const { properties = {}, required = [] } = (named(described) ?? described) as z.core.JSONSchema.ObjectSchema;
   const types = Object.entries(properties).map(([name, member]) => {
-    const { type } = member as { type?: unknown };
+    const { type } = (named(member as object) ?? member) as { type?: unknown };
     return [name, type === undefined ? {} : { type }];
   });
   return { type: 'object', properties: Object.fromEntries(types), required };

@@ -1,8 +1,8 @@
-import { createMonitorBody } from '../../../schemas/api/monitor.ts';
-import type { Monitor } from '../../../schemas/api/monitor.ts';
+import type { z } from 'zod';
+import type { createMonitorBody, Monitor } from '../../../schemas/api/monitor.ts';
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
-import { newMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { newMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
@@ -18,12 +18,12 @@ import {
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
+import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
 import { chargedRequest } from '../http/route.ts';
 import type { Call } from '../http/route.ts';
-import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
-import { monitorResource } from './monitor-resource.ts';
+import { checkNewRule, digestFaults, spikeFaults } from './check-rule.ts';
 import type { MonitorDeps } from './find-monitor.ts';
-import { digestFaults, spikeFaults, checkNewRule } from './check-rule.ts';
+import { monitorResource } from './monitor-resource.ts';
 import { changedWebhook, checkWebhookUrl, writtenUrlFaults } from './webhook-settings.ts';
 
 /** Period 1 starts with the monitor; resumes and renewals add periods. */
@@ -48,14 +48,10 @@ export interface CreatedMonitor {
 export async function checkedSettings(
   deps: MonitorDeps,
   caller: Call['caller'],
-  body: unknown,
+  body: z.output<typeof createMonitorBody>,
 ): Promise<MonitorSettings> {
   const canPay = caller.balance >= MONITOR_PERIOD_CREDITS;
-  const { name, posts, comments, nsfw, ...given } = parseRequest(
-    createMonitorBody,
-    body === undefined ? {} : body,
-    'body',
-  );
+  const { name, posts, comments, nsfw, ...given } = body;
   const { rule, faults } = checkNewRule(given);
   if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
   const urlFaults = canPay

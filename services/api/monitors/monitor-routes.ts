@@ -1,48 +1,275 @@
+import type { z } from 'zod';
 import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
-import type { RuleWarning } from '../../../schemas/api/monitor.ts';
+import {
+  createdMonitor,
+  createMonitorBody,
+  monitorAnswer,
+  monitorDeleted,
+  monitorList,
+  monitorPaused,
+  monitorWithStats,
+  patchMonitorBody,
+  updatedMonitor,
+} from '../../../schemas/api/monitor.ts';
+import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
+import { parsedQuery, parseQueryBody } from '../../../schemas/api/monitors/monitor-query.ts';
+import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
-import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
-import { backfillResource, backfillRoutes, addBackfill, wantedWithNewMonitor } from './backfill/backfill-routes.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/monitor-text.ts';
+import { CHANGES, READS } from '../mcp/tool.ts';
+import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
+import type { HeaderUse } from '../openapi/response-headers.ts';
+import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill/backfill-routes.ts';
 import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
-import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
-import { parseRequest } from '../http/invalid-request.ts';
-import { readFilteredMatchPage, matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { findLastSeq, findMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
-import { muteRoutes } from './mute-routes.ts';
+import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from './match-page.ts';
+import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
-import { parseRoute } from './query/parse-query.ts';
+import { muteRoutes } from './mute-routes.ts';
+import { parse } from './query/parse-query.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 
+const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }, { name: 'Idempotency-Replayed', optional: true }];
+
 export function monitorRoutes(deps: MonitorDeps): Route[] {
-  const [read, write] = ['monitors:read', 'monitors:write'] as const;
-  const on = (handle: (deps: MonitorDeps, call: Call) => Promise<Answer>) => (call: Call) => handle(deps, call);
+  const on =
+    <Query, Body>(handle: (deps: MonitorDeps, call: Call<Query, Body>) => Promise<Answer>) =>
+    (call: Call<Query, Body>) =>
+      handle(deps, call);
   return [
-    { method: 'post', path: '/v1/monitors', scope: write, readsBody: true, handle: on(create) },
-    { method: 'get', path: '/v1/monitors', scope: read, handle: on(list) },
-    // Before those with an id in its place.
-    parseRoute,
-    { method: 'get', path: '/v1/monitors/:id', scope: read, handle: on(show) },
-    { method: 'patch', path: '/v1/monitors/:id', scope: write, readsBody: true, handle: on(update) },
-    { method: 'delete', path: '/v1/monitors/:id', scope: write, handle: on(remove) },
-    { method: 'post', path: '/v1/monitors/:id/pause', scope: write, handle: on(pause) },
-    { method: 'post', path: '/v1/monitors/:id/resume', scope: write, handle: on(resume) },
-    { method: 'get', path: '/v1/monitors/:id/matches', scope: read, readsQuery: true, handle: on(matches) },
+    route({
+      method: 'post',
+      path: '/v1/monitors',
+      scope: 'monitors:write',
+      operationId: 'createMonitor',
+      summary: 'Create a monitor',
+      description:
+        'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer; `backfill_hours` also finds what matched before, without a gap between the two (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out what the rule may not mean; nothing is refused because of it.',
+      tag: 'Monitors',
+      body: {
+        schema: createMonitorBody,
+        examples: {
+          withWebhook: monitorExamples.createBody,
+          shortest: monitorExamples.watchEverywhere,
+          withConditions: monitorExamples.conditionsBody,
+        },
+      },
+      isIdempotent: true,
+      answers: [
+        {
+          status: 201,
+          description: 'The monitor is running. `webhook_secret` is shown only this once.',
+          content: [
+            {
+              schema: createdMonitor,
+              examples: {
+                created: monitorExamples.created,
+                withConditions: monitorExamples.createdWithConditions,
+                withWarnings: monitorExamples.createdDoubtful,
+              },
+            },
+          ],
+          headers: CHARGED,
+        },
+      ],
+      errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits', 'idempotency_conflict'],
+      tool: {
+        name: 'create_monitor',
+        title: 'Create a monitor',
+        description:
+          'Watches every new post and comment for keywords (whole words and phrases), or for `terms` with conditions, where every group of `require` and all filters fit. Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
+          'set. Costs 10 credits, and 10 for each further 24 hours that it runs; with `backfill_hours` also 1 for each started 100 earlier matches.',
+        annotations: { ...CHANGES, idempotentHint: false },
+        toText: createdText,
+      },
+      handle: on(create),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/monitors',
+      scope: 'monitors:read',
+      operationId: 'listMonitors',
+      summary: 'List monitors',
+      description: 'The monitors of the account, without deleted ones, and what its plan allows.',
+      tag: 'Monitors',
+      answers: [ok('The monitors.', monitorList, { monitors: monitorExamples.list })],
+      errors: [],
+      tool: {
+        name: 'list_monitors',
+        title: 'List monitors',
+        description: "The account's monitors, with how many the plan allows. Free.",
+        annotations: READS,
+        toText: monitorsText,
+      },
+      handle: on(list),
+    }),
+    // Before those with an id in its place. It changes nothing, but has the permission of all that is posted to
+    // monitors: who may not write them has no use for the settings.
+    route({
+      method: 'post',
+      path: '/v1/monitors/parse',
+      scope: 'monitors:write',
+      operationId: 'parseQuery',
+      summary: 'Read a rule that is written as text',
+      description:
+        'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
+      tag: 'Monitors',
+      body: { schema: parseQueryBody, examples: { query: monitorExamples.query } },
+      answers: [
+        ok('The settings; those with their usual value are absent.', parsedQuery, {
+          settings: monitorExamples.parsedQuery,
+        }),
+      ],
+      errors: BODY_ERRORS,
+      handle: parse,
+    }),
+    route({
+      method: 'get',
+      path: '/v1/monitors/:id',
+      scope: 'monitors:read',
+      operationId: 'getMonitor',
+      summary: 'Get a monitor with its statistics and the state of its deliveries',
+      description:
+        'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      answers: [ok('The monitor.', monitorWithStats, { monitor: monitorExamples.withStats })],
+      errors: ['not_found'],
+      handle: on(show),
+    }),
+    route({
+      method: 'patch',
+      path: '/v1/monitors/:id',
+      scope: 'monitors:write',
+      operationId: 'updateMonitor',
+      summary: 'Update a monitor',
+      description:
+        'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change. A rule may change 1,000 times in 24 hours (`rate_limited`).',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      body: {
+        schema: patchMonitorBody,
+        examples: {
+          newKeywords: monitorExamples.newKeywords,
+          newConditions: monitorExamples.newConditions,
+          noWebhook: monitorExamples.noWebhook,
+        },
+      },
+      answers: [ok('The updated monitor.', updatedMonitor, { monitor: monitorExamples.monitor })],
+      errors: [...BODY_ERRORS, 'not_found'],
+      tool: {
+        name: 'update_monitor',
+        title: 'Change a monitor',
+        description:
+          'Changes the given fields and keeps the others; `null` or an empty list removes a condition. A changed rule applies to everything posted after the answer; what is replaced cannot be read again. Free.',
+        annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
+        toText: updatedText,
+      },
+      handle: on(update),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/monitors/:id',
+      scope: 'monitors:write',
+      operationId: 'deleteMonitor',
+      summary: 'Delete a monitor',
+      description:
+        'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      answers: [ok('The monitor is deleted.', monitorDeleted, { deleted: { status: 'deleted' } })],
+      errors: ['not_found'],
+      handle: on(remove),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/monitors/:id/pause',
+      scope: 'monitors:write',
+      operationId: 'pauseMonitor',
+      summary: 'Pause a monitor',
+      description:
+        'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      answers: [ok('The monitor is paused.', monitorPaused, { paused: { status: 'paused' } })],
+      errors: ['not_found'],
+      tool: {
+        name: 'pause_monitor',
+        title: 'Pause a monitor',
+        description: 'Stops a monitor at once. Deliveries that are already queued are still sent. Free.',
+        annotations: { ...CHANGES, idempotentHint: true },
+        toText: () => 'Paused.',
+      },
+      handle: on(pause),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/monitors/:id/resume',
+      scope: 'monitors:write',
+      operationId: 'resumeMonitor',
+      summary: 'Resume a monitor',
+      description:
+        'Charges 10 credits for the next 24 hours. A monitor that is already running stays unchanged and costs nothing.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      isIdempotent: true,
+      answers: [
+        { ...ok('The monitor is running.', monitorAnswer, { monitor: monitorExamples.monitor }), headers: CHARGED },
+      ],
+      errors: ['invalid_request', 'insufficient_credits', 'idempotency_conflict', 'not_found'],
+      tool: {
+        name: 'resume_monitor',
+        title: 'Resume a monitor',
+        description: 'Starts a paused monitor again. Costs 10 credits, or nothing when it is already running.',
+        annotations: { ...CHANGES, idempotentHint: true },
+        toText: ({ monitor }: { monitor: Monitor }) => monitorLine(monitor),
+      },
+      handle: on(resume),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/monitors/:id/matches',
+      scope: 'monitors:read',
+      operationId: 'listMatches',
+      summary: 'List matches of a monitor',
+      description:
+        'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. With a filter (`since`, `until`, `keyword`, `subreddit`) a page reads at most 2,000 matches of its time, so it may have few or no items and still a cursor: continue with the cursor while there is one, and from the last cursor or match you got when there is none. A cursor beyond the last match is refused.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      query: matchPageQuery,
+      example: { order: 'oldest', limit: 100 },
+      answers: [ok('A page of matches.', matchPage, { page: monitorExamples.page })],
+      errors: ['invalid_request', 'not_found'],
+      tool: {
+        name: 'get_monitor_matches',
+        title: 'Matches of a monitor',
+        description:
+          'A page of the posts and comments that a monitor matched. With `order=oldest`, pass the `after` of a page to get the next one: nothing is missed. Free.',
+        annotations: READS,
+        toText: matchesText,
+      },
+      handle: on(matches),
+    }),
     ...muteRoutes(deps),
     ...backfillRoutes(deps),
   ];
 }
 
-function create(deps: MonitorDeps, call: Call): Promise<Answer> {
+type NewMonitor = z.output<typeof createMonitorBody>;
+
+function create(deps: MonitorDeps, call: Call<unknown, NewMonitor>): Promise<Answer> {
   const { pool, secretBox } = deps;
   return runIdempotentRequest({
     pool,
@@ -51,7 +278,7 @@ function create(deps: MonitorDeps, call: Call): Promise<Answer> {
     route: 'POST /v1/monitors',
     async prepare() {
       const settings = await checkedSettings(deps, call.caller, call.body);
-      const wanted = wantedWithNewMonitor(call.body, Date.now());
+      const wanted = wantedWithNewMonitor(call.body.backfill_hours, Date.now());
       return { settings, wanted, warnings: await warningsOf(deps, ruleOf(settings)) };
     },
     async work(client, { settings, wanted, warnings }) {
@@ -94,7 +321,10 @@ async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer
   };
 }
 
-async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {
+async function update(
+  deps: MonitorDeps,
+  { caller, id, body }: Call<unknown, z.output<typeof patchMonitorBody>>,
+): Promise<Answer> {
   const updated = await updateMonitor(deps, caller.accountId, id, body);
   const warnings = await warningsOf(deps, ruleOf(updated));
   return { status: 200, body: { monitor: monitorResource(updated), ...warningsMember(warnings) } };
@@ -136,8 +366,11 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
   });
 }
 
-async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Promise<Answer> {
-  const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
+async function matches(
+  { pool }: MonitorDeps,
+  { caller, id, query }: Call<z.output<typeof matchPageQuery>>,
+): Promise<Answer> {
+  const request = matchPageRequest(id, query);
   // Both run at once; the page is discarded when the monitor belongs to another account.
   const read = request.filter === undefined ? readMatchPage : readFilteredMatchPage;
   const [page, lastSeq] = await Promise.all([read(pool, request), findLastSeq(pool, caller.accountId, id)]);

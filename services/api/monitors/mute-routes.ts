@@ -1,4 +1,5 @@
-import { createMuteBody } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import type { z } from 'zod';
+import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
 import { forumHosts, muteValue } from '../../../shared/domain/forum-reference.ts';
 import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
@@ -6,8 +7,13 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { deleteMute, insertMute, listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import type { StoredMute } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import { ApiError } from '../http/api-error.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { muteLine, mutesText } from '../mcp/monitor-text.ts';
+import { CHANGES, READS } from '../mcp/tool.ts';
+import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { muteExamples } from '../openapi/examples/mute-examples.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 
@@ -27,12 +33,78 @@ const WANTED: Record<MuteKind, string> = {
  * recorded after the answer.
  */
 export function muteRoutes(deps: MuteDeps): Route[] {
-  const [read, write] = ['monitors:read', 'monitors:write'] as const;
-  const path = '/v1/monitors/:id/mutes';
   return [
-    { method: 'get', path, scope: read, handle: (call) => list(deps, call) },
-    { method: 'post', path, scope: write, readsBody: true, handle: (call) => add(deps, call) },
-    { method: 'delete', path: `${path}/:mute_id`, scope: write, handle: (call) => remove(deps, call) },
+    route({
+      method: 'get',
+      path: '/v1/monitors/:id/mutes',
+      scope: 'monitors:read',
+      operationId: 'listMutes',
+      tag: 'Monitors',
+      summary: 'List the mutes of a monitor',
+      description: 'The communities, accounts and threads whose posts and comments the monitor does not record.',
+      params: { id: MONITOR_ID },
+      answers: [ok('All mutes.', muteList, { mutes: muteExamples.list })],
+      errors: ['not_found'],
+      tool: {
+        name: 'list_mutes',
+        title: 'List the mutes of a monitor',
+        description: 'The communities, accounts and threads whose posts and comments a monitor does not record. Free.',
+        annotations: READS,
+        toText: mutesText,
+      },
+      handle: (call) => list(deps, call),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/monitors/:id/mutes',
+      scope: 'monitors:write',
+      operationId: 'addMute',
+      tag: 'Monitors',
+      summary: 'Mute a community, an account or a thread',
+      description:
+        'Once this is answered, the monitor records nothing of it: no match, no delivery, nothing counted. Matches that were recorded before stay. In contrast to a change of the rule it takes effect also for what is already under way. At most 500 a monitor. Repeating the request is harmless. Free.',
+      params: { id: MONITOR_ID },
+      body: { schema: createMuteBody, examples: { author: muteExamples.author, thread: muteExamples.thread } },
+      answers: [
+        {
+          status: 201,
+          description: 'It is muted.',
+          content: [{ schema: muteAnswer, examples: { mute: muteExamples.mute } }],
+        },
+        ok('It was muted already; the answer is the mute that exists.', muteAnswer, { mute: muteExamples.mute }),
+      ],
+      errors: [...BODY_ERRORS, 'not_found'],
+      tool: {
+        name: 'add_mute',
+        title: 'Mute a community, an account or a thread',
+        description:
+          'From now on the monitor records nothing of it; what is recorded stays. Takes effect at once. Free.',
+        annotations: { ...CHANGES, idempotentHint: true },
+        toText: ({ mute }: { mute: MonitorMute }) => `Muted: ${muteLine(mute)}`,
+      },
+      handle: (call) => add(deps, call),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/monitors/:id/mutes/:mute_id',
+      scope: 'monitors:write',
+      operationId: 'deleteMute',
+      tag: 'Monitors',
+      summary: 'Delete a mute',
+      description:
+        'What is recorded after this is no longer muted. What was muted before is not made up for. A request that is repeated because its answer got lost is answered 404: the mute is deleted then.',
+      params: { id: MONITOR_ID, mute_id: { description: 'Id of a mute, `mute_…`.', example: muteExamples.id } },
+      answers: [ok('The mute is deleted.', muteDeleted, { deleted: { status: 'deleted' } })],
+      errors: ['not_found'],
+      tool: {
+        name: 'remove_mute',
+        title: 'Remove a mute',
+        description: 'The monitor records again what is posted after this. Free.',
+        annotations: { ...CHANGES, idempotentHint: false },
+        toText: () => 'No longer muted.',
+      },
+      handle: (call) => remove(deps, call),
+    }),
   ];
 }
 
@@ -41,10 +113,12 @@ async function list({ pool }: MuteDeps, { caller, id }: Call): Promise<Answer> {
   return { status: 200, body: { items: (await listMutes(pool, id)).map(muteResource), limit: MAX_MUTES } };
 }
 
-async function add({ pool, siteUrl }: MuteDeps, { caller, id, body }: Call): Promise<Answer> {
-  const given = parseRequest(createMuteBody, body === undefined ? {} : body, 'body');
-  const { kind } = given;
-  const value = muteValue(kind, given.value, forumHosts(siteUrl));
+async function add(
+  { pool, siteUrl }: MuteDeps,
+  { caller, id, body }: Call<unknown, z.output<typeof createMuteBody>>,
+): Promise<Answer> {
+  const { kind } = body;
+  const value = muteValue(kind, body.value, forumHosts(siteUrl));
   if (value === undefined) throw invalidRequest([{ field: 'value', message: WANTED[kind] }]);
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);

@@ -20,11 +20,11 @@ import {
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
+import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
+import { changedRefinements, checkRule, digestFaults, spikeFaults } from './check-rule.ts';
+import type { CheckedRule, RefinementsChange } from './check-rule.ts';
 import { findAndLockMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
-import { changedRefinements, digestFaults, spikeFaults, checkRule } from './check-rule.ts';
-import type { RefinementsChange, CheckedRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { Webhook, WebhookChange } from './webhook-settings.ts';
 
@@ -46,9 +46,9 @@ export async function updateMonitor(
   deps: MonitorDeps,
   accountId: string,
   id: string,
-  body: unknown,
+  given: GivenChange,
 ): Promise<StoredMonitor> {
-  const change = await checkedChange(deps, accountId, id, body);
+  const change = await checkedChange(deps, accountId, id, given);
   return inTransaction(deps.pool, async (client) => {
     const current = await findAndLockMonitor(client, accountId, id);
     const settings = changedSettings(current, change);
@@ -83,8 +83,12 @@ async function refuseUnsentDigest(db: Queryable, accountId: string, settings: Mo
   refuseFaults(digestFaults(settings, account.email));
 }
 
-async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
-  const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
+async function checkedChange(
+  deps: MonitorDeps,
+  accountId: string,
+  id: string,
+  given: GivenChange,
+): Promise<MonitorChange> {
   const { rule, faults } = checkRule(given, await mayHaveTerms(deps.pool, accountId, id, given));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   return changeOf(given, rule);

@@ -1,23 +1,14 @@
+import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { feedDocuments } from '../feeds/feed-documents.ts';
 import { API_VERSION } from '../http/route.ts';
-import { accountDocuments } from './documents/account-documents.ts';
-import { componentSchemas } from './component-schemas.ts';
-import { backfillDocuments } from './documents/backfill-documents.ts';
-import { explainDocuments } from './documents/explain-documents.ts';
-import { exportDocuments } from './documents/export-documents.ts';
-import { feedDocuments } from './documents/feed-documents.ts';
-import { previewDocuments } from './documents/preview-documents.ts';
-import { monitorDocuments } from './documents/monitor-documents.ts';
-import { muteDocuments } from './documents/mute-documents.ts';
-import { coverageDocuments } from './documents/coverage-documents.ts';
+import type { RouteDocument } from '../http/route.ts';
+import { signupDocuments } from '../signup/signup-documents.ts';
+import { webhookDocuments } from '../webhooks/webhook-documents.ts';
+import { ComponentSchemas } from './json-schemas.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
-import { operationsDocuments } from './documents/operations-documents.ts';
-import { readingDocuments } from './documents/reading-documents.ts';
+import { openApiPath, operationOf } from './operation.ts';
+import { operationsDocuments } from './operations-documents.ts';
 import { headerComponents } from './response-headers.ts';
-import { openApiPath, operationOf } from './route-document.ts';
-import { sqlDocuments } from './documents/sql-documents.ts';
-import { signupDocuments } from './documents/signup-documents.ts';
-import { trendDocuments } from './documents/trend-documents.ts';
-import { webhookDocuments } from './documents/webhook-documents.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
@@ -39,35 +30,23 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Agents.** \`POST /mcp\` offers reading and monitors as tools over the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
 
-/** All routes that the document describes. */
-export const routeDocuments = [
-  ...readingDocuments,
-  ...monitorDocuments,
-  ...explainDocuments,
-  ...sqlDocuments,
-  ...previewDocuments,
-  ...muteDocuments,
-  ...exportDocuments,
-  ...feedDocuments,
-  ...backfillDocuments,
-  ...trendDocuments,
-  ...coverageDocuments,
-  ...accountDocuments,
-  ...signupDocuments,
-  ...operationsDocuments,
-] as const;
-
 /**
- * Builds the OpenAPI document from the schemas that validate requests and type answers.
+ * Builds the OpenAPI document from the declared routes and the schemas that validate requests and type answers.
  *
  * @param baseUrl where clients reach the API, without a trailing slash
  * @param appUrl where they sign up, likewise
  */
-export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApiDocument {
+export function buildOpenApiDocument(
+  routes: readonly RouteDocument[],
+  baseUrl: string,
+  appUrl = baseUrl,
+): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   const responses: OpenApiDocument['components']['responses'] = {};
-  for (const route of routeDocuments) {
-    const { operation, components } = operationOf(route, appUrl);
+  const schemas = new ComponentSchemas();
+  schemas.add(errorEnvelope, 'output');
+  for (const route of [...routes, ...signupDocuments, ...feedDocuments, ...operationsDocuments]) {
+    const { operation, components } = operationOf(route, appUrl, schemas);
     paths[openApiPath(route.path)] = { ...paths[openApiPath(route.path)], [route.method]: operation };
     Object.assign(responses, components);
   }
@@ -99,9 +78,9 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
       },
     ],
     paths,
-    webhooks: webhookDocuments(),
+    webhooks: webhookDocuments(schemas),
     components: {
-      schemas: componentSchemas(),
+      schemas: schemas.all,
       responses,
       headers: headerComponents(),
       securitySchemes: {

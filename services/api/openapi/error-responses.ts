@@ -1,6 +1,6 @@
 import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
-import { refTo } from './component-schemas.ts';
+import { refTo } from './json-schemas.ts';
 import type { Reference, ResponseObject } from './openapi-shape.ts';
 import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';
 import type { HeaderUse } from './response-headers.ts';

@@ -3,29 +3,44 @@ import type { JsonSchema, Parameter } from './openapi-shape.ts';
 
 const COMPONENTS = '#/components/schemas/';
 
+export function refTo(name: string): JsonSchema {
+  return { $ref: COMPONENTS + name };
+}
+
+/** Named schemas (`.meta({ id })`) as JSON Schema, each with all named schemas inside of it. */
+export class ComponentSchemas {
+  readonly all: Record<string, JsonSchema> = {};
+
+  /**
+   * Adds a schema and refers to it.
+   *
+   * @param side `output`: as answers have it; `input`: as clients send it, so that fields with a default are optional
+   * @throws Error when it has no name
+   */
+  add(schema: z.ZodType, side: 'input' | 'output'): JsonSchema {
+    const name = z.globalRegistry.get(schema)?.id;
+    if (name === undefined) throw new Error('a body of the API has no name: give its schema `.meta({ id })`');
+    const { $defs } = z.toJSONSchema(schema, { io: side, override: ({ jsonSchema }) => simplify(jsonSchema) });
+    const text = JSON.stringify($defs).replaceAll('"#/$defs/', `"${COMPONENTS}`);
+    for (const [id, { id: _id, ...found }] of Object.entries(JSON.parse(text) as Record<string, JsonSchema>)) {
+      if (side === 'input') describeDefaults(found);
+      this.all[id] = found;
+    }
+    return refTo(name);
+  }
+}
+
 /**
- * Converts Zod schemas to JSON Schema, by name; nested named schemas become references.
- *
- * @param side `output`: as answers have them; `input`: as clients send them
- * @throws Error when a nested schema has an id but is not among them
+ * Says in words what an absent field means. Generators treat a field that has a `default` as always present, so clients
+ * would have to send it.
  */
-export function jsonSchemasOf(named: Record<string, z.ZodType>, side: 'input' | 'output'): Record<string, JsonSchema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, {
-    io: side,
-    uri: (id) => COMPONENTS + id,
-    override: ({ jsonSchema }) => simplify(jsonSchema),
-  });
-  // Schemas outside the registry get a place that no component uses.
-  const stray = /__shared#\/\$defs\/(\w+)/.exec(JSON.stringify(schemas))?.[1];
-  if (stray !== undefined) throw new Error(`the schema ${stray} is used but is not a component`);
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => {
-      const { $schema: _dialect, $id: _id, id: _name, ...rest } = schema as JsonSchema;
-      return [name, rest];
-    }),
-  );
+function describeDefaults(body: JsonSchema): void {
+  for (const field of Object.values((body.properties ?? {}) as Record<string, JsonSchema>)) {
+    if (field.default === undefined) continue;
+    const description = typeof field.description === 'string' ? `${field.description} ` : '';
+    field.description = `${description}Default: \`${JSON.stringify(field.default)}\`.`;
+    delete field.default;
+  }
 }
 
 /**

@@ -1,7 +1,11 @@
+import * as forum from '../../../schemas/api/forum-resources.ts';
 import * as queries from '../../../schemas/api/reading-queries.ts';
 import type { Route } from '../http/route.ts';
-import type { Page, Entry } from './forum-source.ts';
-import { readingRoute } from './reading-deps.ts';
+import { listingText, subredditText, userLine } from '../mcp/reading-text.ts';
+import { READS_FORUM } from '../mcp/tool.ts';
+import { forumExamples } from '../openapi/examples/forum-examples.ts';
+import type { Entry, Page } from './forum-source.ts';
+import { readingRoute, REFUSED_OR_UNKNOWN } from './reading-deps.ts';
 import type { Reading, ReadingDeps } from './reading-deps.ts';
 
 const COMMUNITY = { subject: 'community', refusal: 'forum_refused' } as const;
@@ -36,7 +40,22 @@ function communityRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/subreddit',
+      operationId: 'listSubredditPosts',
+      summary: 'List posts of a community',
+      description: 'A page of the posts of a community. Send its `after` to get the next page.',
       query: queries.subredditQuery,
+      example: { sub: 'Coffee', sort: 'hot', limit: 25 },
+      content: [{ schema: forum.postListing, examples: { page: forumExamples.postListing } }],
+      errors: REFUSED_OR_UNKNOWN,
+
+      tool: {
+        name: 'list_subreddit_posts',
+        title: "List a community's posts",
+        description:
+          'A page of the posts of a community. Pass the `after` of a page to get the next one. Costs 1 credit.',
+        annotations: READS_FORUM,
+        toText: listingText,
+      },
       errorPolicy: COMMUNITY,
       read: async (query, { source }) => {
         const { sub, sort, nsfw } = query;
@@ -47,13 +66,34 @@ function communityRoutes(deps: ReadingDeps): Route[] {
     }),
     readingRoute(deps, {
       path: '/v1/forum/subreddit/about',
+      operationId: 'getSubreddit',
+      summary: 'Get a community and its rules',
+      description: 'The description of a community, with its rules.',
       query: queries.subredditAboutQuery,
+      example: { sub: 'Coffee' },
+      content: [{ schema: forum.subreddit, examples: { community: forumExamples.community } }],
+      errors: REFUSED_OR_UNKNOWN,
+
+      tool: {
+        name: 'get_subreddit',
+        title: 'What a community is about',
+        description: 'A community with its description, number of subscribers and rules. Costs 1 credit.',
+        annotations: READS_FORUM,
+        toText: subredditText,
+      },
       errorPolicy: COMMUNITY,
       read: ({ sub }, { source }) => readSingle(deps, `/r/${sub}/about`, () => source.subreddit(sub)),
     }),
     readingRoute(deps, {
       path: '/v1/forum/subreddit/comments',
+      operationId: 'listSubredditComments',
+      summary: 'List recent comments of a community',
+      description: 'A page of the newest comments of a community. Send its `after` to get the next page.',
       query: queries.subredditCommentsQuery,
+      example: { sub: 'Coffee', limit: 25 },
+      content: [{ schema: forum.commentListing, examples: { page: forumExamples.commentListing } }],
+      errors: REFUSED_OR_UNKNOWN,
+
       errorPolicy: COMMUNITY,
       read: async (query, { source }) => {
         const params = paging(query);
@@ -64,7 +104,13 @@ function communityRoutes(deps: ReadingDeps): Route[] {
     }),
     readingRoute(deps, {
       path: '/v1/forum/subreddits',
+      operationId: 'listSubreddits',
+      summary: 'List popular or new communities',
+      description: 'A page of communities. Send its `after` to get the next page.',
       query: queries.subredditsQuery,
+      example: { sort: 'popular', limit: 25 },
+      content: [{ schema: forum.subredditListing, examples: { page: forumExamples.subredditListing } }],
+
       errorPolicy: COMMUNITIES,
       read: (query, { source }) => {
         const params = paging(query);
@@ -80,13 +126,34 @@ function userRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/user',
+      operationId: 'getUser',
+      summary: 'A user',
+      description: 'The profile of a user. For a suspended user the forum shows only the name.',
       query: queries.userQuery,
+      example: { name: 'early_riser' },
+      content: [{ schema: forum.forumUser, examples: { user: forumExamples.user } }],
+      errors: ['not_found'],
+
+      tool: {
+        name: 'get_forum_user',
+        title: 'A user',
+        description: 'A user with account age and karma. Costs 1 credit.',
+        annotations: READS_FORUM,
+        toText: userLine,
+      },
       errorPolicy: USER,
       read: ({ name }, { source }) => readSingle(deps, `/user/${name}/about`, () => source.user(name)),
     }),
     readingRoute(deps, {
       path: '/v1/forum/user/posts',
+      operationId: 'listUserPosts',
+      summary: 'List posts of a user',
+      description: 'A page of the posts of a user. Send its `after` to get the next page.',
       query: queries.userItemsQuery,
+      example: { name: 'early_riser', sort: 'new' },
+      content: [{ schema: forum.postListing, examples: { page: forumExamples.userPosts } }],
+      errors: ['not_found'],
+
       errorPolicy: USER,
       read: async (query, { source }) => {
         const { name, sort, nsfw } = query;
@@ -97,7 +164,14 @@ function userRoutes(deps: ReadingDeps): Route[] {
     }),
     readingRoute(deps, {
       path: '/v1/forum/user/comments',
+      operationId: 'listUserComments',
+      summary: 'List comments of a user',
+      description: 'A page of the comments of a user. Send its `after` to get the next page.',
       query: queries.userItemsQuery,
+      example: { name: 'early_riser', sort: 'new' },
+      content: [{ schema: forum.commentListing, examples: { page: forumExamples.userComments } }],
+      errors: ['not_found'],
+
       errorPolicy: USER,
       read: async (query, { source }) => {
         const { name, sort, nsfw } = query;

@@ -1,14 +1,15 @@
 import type { z } from 'zod';
-import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { postQuery } from '../../../schemas/api/reading-queries.ts';
+import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
+import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/credits.ts';
-import { parseRequest } from '../http/invalid-request.ts';
-import { chargedRequest } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import { chargedRequest, route } from '../http/route.ts';
+import type { Answer, Call, Content, Route } from '../http/route.ts';
+import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
-import { ageOf, withApiErrors, depsForRequest } from './reading-deps.ts';
+import { ageOf, depsForRequest, readingDocument, REFUSED_OR_UNKNOWN, withApiErrors } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { parsePostReference, resolvePost } from './resolve-reference.ts';
@@ -23,13 +24,25 @@ const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
 /** GET /v1/forum/post: a post with its comments as JSON, as one Markdown document, or as a graph of the discussion. */
 export function postRoute(deps: ReadingDeps): Route {
-  return {
-    ...ROUTE,
-    scope: 'forum:read',
-    readsQuery: true,
-    charges: true,
+  const content: Content[] = [
+    { schema: postResponse, examples: { json: forumExamples.post } },
+    { schema: graphResponse, examples: { graph: forumExamples.graph } },
+    { type: 'text/markdown', schema: { type: 'string' }, examples: { md: forumExamples.markdown } },
+  ];
+  return route({
+    ...readingDocument(content, ['L1_TINYLFU', 'L2_BADGER', 'PARTIAL', 'MISS'], {
+      headers: [{ name: 'X-Comments-Returned' }, { name: 'X-Has-More' }],
+      errors: REFUSED_OR_UNKNOWN,
+    }),
+    path: ROUTE.path,
+    operationId: 'getPost',
+    summary: 'Get a post with its comments',
+    description:
+      'A post with the tree of its comments and an overview of the discussion. One credit covers up to 500 comments, and each further 100 cost one more. When the balance covers fewer comments than requested, the answer has as many as it covers and `meta.limited_by_balance` is true.',
+    query: postQuery,
+    example: { id: 't3_1b6xk0p', max_comments: 200 },
     produces: ['application/json', 'text/markdown'],
-    async handle(call: Call): Promise<Answer> {
+    async handle(call): Promise<Answer> {
       const outcome = await readChargedPost(deps, call);
       const { read, charged } = outcome;
       const rendered = renderCharged(deps, outcome, outcome.parsedQuery.format);
@@ -42,7 +55,7 @@ export function postRoute(deps: ReadingDeps): Route {
       };
       return { status: 200, body: rendered.withMeta(createMeta(outcome, rendered)), charged, headers };
     },
-  };
+  });
 }
 
 /** A post that was read and charged. */
@@ -61,10 +74,9 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged in that case */
 export async function readChargedPost(
   deps: ReadingDeps,
-  call: Pick<Call, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
+  call: Pick<Call<PostQuery>, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
-  const { caller, query, refuseAbandoned, signal } = call;
-  const parsedQuery = parseRequest(postQuery, query, 'query');
+  const { caller, query: parsedQuery, refuseAbandoned, signal } = call;
   parsePostReference(deps, parsedQuery);
   refuseWithoutCredits(caller);
   const calls = deps.accountCalls.begin(caller);

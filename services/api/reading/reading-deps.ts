@@ -1,20 +1,21 @@
+import type { z } from 'zod';
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
 import type { CachedReadsDeps } from '../../../shared/cache/cached-reads.ts';
-import { isForumUnavailable, negativeForMs, toApiError } from './reading-failure.ts';
-import type { z } from 'zod';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Caller } from '../admission/authentication.ts';
-import { parseRequest } from '../http/invalid-request.ts';
-import { chargedRequest } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import { chargedRequest, route } from '../http/route.ts';
+import type { Answer, Content, Route } from '../http/route.ts';
+import type { HeaderUse } from '../openapi/response-headers.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchiveDeps } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
 import type { PostReader } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { ReadingCharges } from './reading-charge.ts';
-import type { RenderedPosts } from './rendered-posts.ts';
+import { isForumUnavailable, negativeForMs, toApiError } from './reading-failure.ts';
 import type { ForumErrorPolicy } from './reading-failure.ts';
+import type { RenderedPosts } from './rendered-posts.ts';
 import type { ShareLinks } from './share-links.ts';
 
 /** Collaborators of the reading routes. */
@@ -44,46 +45,78 @@ export interface Reading {
   fetchedAtMs?: number;
 }
 
+/** Errors of every reading route. */
+const READING_ERRORS = [
+  'invalid_request',
+  'insufficient_credits',
+  'upstream_busy',
+  'upstream_timeout',
+  'upstream_error',
+] as const;
+export const REFUSED_OR_UNKNOWN = ['forum_refused', 'not_found'] as const;
+
+/** What the document of every reading route has: the answer with its headers, and the errors. */
+export function readingDocument(
+  content: Content[],
+  tiers: readonly string[],
+  { errors = [], headers = [] }: { errors?: readonly ErrorCode[]; headers?: HeaderUse[] } = {},
+): Pick<Route, 'method' | 'scope' | 'charges' | 'tag' | 'answers' | 'errors'> {
+  const always: HeaderUse[] = [{ name: 'X-Credits-Used' }, { name: 'X-Cache-Tier', values: tiers }, { name: 'Age' }];
+  return {
+    method: 'get',
+    scope: 'forum:read',
+    charges: true,
+    tag: 'Reading',
+    answers: [{ status: 200, description: 'The requested content.', content, headers: [...always, ...headers] }],
+    errors: [...READING_ERRORS, ...errors],
+  };
+}
+
 /** A route that reads the forum for one credit, as data. */
-export interface ReadingRoute<S extends z.ZodType> {
-  path: string;
+export interface ReadingRoute<S extends z.ZodObject> extends Pick<
+  Route,
+  'path' | 'operationId' | 'summary' | 'description' | 'example' | 'tool'
+> {
   query: S;
+  content: Content[];
+  /** Whether answers are cached. Default: yes. */
+  isCached?: boolean;
+  /** In addition to those of every reading route. */
+  errors?: readonly ErrorCode[];
   errorPolicy: ForumErrorPolicy;
   /**
    * What the schema cannot check, before the balance.
    *
    * @throws ApiError invalid_request
    */
-  check?(query: z.output<S>, deps: ReadingDeps): unknown;
-  read(query: z.output<S>, deps: ReadingDeps, caller: Caller): Promise<Reading>;
+  check?: (query: z.output<S>, deps: ReadingDeps) => unknown;
+  read: (query: z.output<S>, deps: ReadingDeps, caller: Caller) => Promise<Reading>;
 }
 
 /**
  * Wraps a reading in a route: validate the parameters, check the balance, read the forum, then charge. A request that
  * fails costs no credits, but its forum calls count against its account, see AccountCalls.
  */
-export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: ReadingRoute<S>): Route {
-  return {
-    method: 'get',
-    path: route.path,
-    scope: 'forum:read',
-    readsQuery: true,
-    charges: true,
-    async handle(call: Call): Promise<Answer> {
-      const { caller, query, refuseAbandoned } = call;
-      const asked = parseRequest(route.query, query, 'query');
-      route.check?.(asked, deps);
+export function readingRoute<S extends z.ZodObject>(deps: ReadingDeps, declared: ReadingRoute<S>): Route {
+  const { errorPolicy, check, read, content, isCached = true, errors = [], ...given } = declared;
+  return route<S>({
+    ...given,
+    ...readingDocument(content, isCached ? ['L1_LISTING', 'MISS'] : ['MISS'], { errors }),
+    async handle(call): Promise<Answer> {
+      const { caller, refuseAbandoned } = call;
+      const query = call.query as z.output<S>;
+      check?.(query, deps);
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
-      const { body, tier, fetchedAtMs } = await withApiErrors(route.errorPolicy, () =>
-        route.read(asked, depsForRequest(deps, calls, call.signal), caller),
+      const { body, tier, fetchedAtMs } = await withApiErrors(errorPolicy, () =>
+        read(query, depsForRequest(deps, calls, call.signal), caller),
       );
       refuseAbandoned();
-      const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: route.path }));
+      const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: given.path }));
       calls.markPaid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier, Age: ageOf(deps, fetchedAtMs) } };
     },
-  };
+  });
 }
 
 /** The header Age (RFC 9111): the seconds since the forum was read. */

@@ -1,5 +1,10 @@
+import { z } from 'zod';
+import * as forum from '../../../schemas/api/forum-resources.ts';
 import * as queries from '../../../schemas/api/reading-queries.ts';
 import type { Route } from '../http/route.ts';
+import { listingText } from '../mcp/reading-text.ts';
+import { READS_FORUM } from '../mcp/tool.ts';
+import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import { ArchiveQueries } from './archive-queries.ts';
 import { searchComments, termsOf } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
@@ -17,13 +22,41 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/search',
+      operationId: 'searchForum',
+      summary: 'Search posts, communities or users',
+      description:
+        "A page of the forum's search results. For an unknown or private community the page of posts is empty, without an error.",
       query: queries.searchQuery,
+      example: { q: 'french press', type: 'post', sub: 'Coffee' },
+      content: [
+        { schema: forum.postListing, examples: { post: forumExamples.search } },
+        { schema: forum.subredditListing, examples: { subreddit: forumExamples.searchSubreddits } },
+        { schema: forum.userListing, examples: { user: forumExamples.searchUsers } },
+      ],
+
+      tool: {
+        name: 'search_forum',
+        title: 'Search the forum',
+        description: 'A page of the posts, communities or users (`type`) that a search finds. Costs 1 credit.',
+        annotations: READS_FORUM,
+        output: z.union([forum.postListing, forum.subredditListing, forum.userListing]),
+        toText: listingText,
+      },
       errorPolicy: SEARCH,
       read: (query, requestDeps) => search(requestDeps, query),
     }),
     readingRoute(deps, {
       path: '/v1/forum/search/comments',
+      operationId: 'searchComments',
+      summary: 'Search comments',
+      description:
+        "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. By `new` all of them are found; `relevance` and `top` rank the 2,000 that were seen last of those that have all words. Results are looked up on the forum: scores are current, and deleted comments are left out.",
       query: queries.commentSearchQuery,
+      example: { q: 'sour "four minutes"', sub: 'Coffee' },
+      content: [{ schema: forum.commentListing, examples: { page: forumExamples.searchComments } }],
+      isCached: false,
+      errors: ['forum_refused'],
+
       errorPolicy: SEARCH,
       check: termsOf,
       read: async (query, { archive }, { accountId }) => {

@@ -1,13 +1,17 @@
+import * as forum from '../../../schemas/api/forum-resources.ts';
 import type { ThingsResponse } from '../../../schemas/api/forum-resources.ts';
 import * as queries from '../../../schemas/api/reading-queries.ts';
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
+import { thingsText } from '../mcp/reading-text.ts';
+import { READS_FORUM } from '../mcp/tool.ts';
+import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
-import { isDenial, isExplainedDenial } from './reading-failure.ts';
-import { readingRoute } from './reading-deps.ts';
+import { readingRoute, REFUSED_OR_UNKNOWN } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
+import { isDenial, isExplainedDenial } from './reading-failure.ts';
 import { ACCEPTED_REFERENCES, parsePostReference, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
@@ -21,7 +25,14 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/post/duplicates',
+      operationId: 'listDuplicates',
+      summary: 'List other discussions of a post',
+      description: 'Crossposts of a post, and other posts that link to the same page.',
       query: queries.duplicatesQuery,
+      example: { id: 't3_1b6xk0p' },
+      content: [{ schema: forum.postListing, examples: { page: forumExamples.duplicates } }],
+      errors: REFUSED_OR_UNKNOWN,
+
       errorPolicy: POST,
       check: (query) => parsePostReference(deps, query),
       read: async (query, requestDeps) => {
@@ -34,7 +45,23 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
     }),
     readingRoute(deps, {
       path: '/v1/forum/things',
+      operationId: 'getThings',
+      summary: 'Look up posts and comments by id',
+      description:
+        'Up to 100 posts and comments, in the requested order. Those that the forum does not know or does not show are listed in `missing`.',
       query: queries.thingsQuery,
+      example: { ids: ['t3_1b6xk0p', 't1_k2c9xqa', 't3_zzzzzzz'] },
+      content: [{ schema: forum.thingsResponse, examples: { things: forumExamples.things } }],
+      isCached: false,
+
+      tool: {
+        name: 'get_forum_items',
+        title: 'Look up posts and comments',
+        description:
+          'Up to 100 posts and comments by their ids or URLs, in the requested order; unknown ones are listed in `missing`. Costs 1 credit.',
+        annotations: READS_FORUM,
+        toText: thingsText,
+      },
       errorPolicy: THINGS,
       check: ({ ids }) => parseReferences(deps, ids),
       read: async ({ ids }, requestDeps) => ({ body: await readThings(requestDeps, ids), tier: 'MISS' }),

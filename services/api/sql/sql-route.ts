@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { sqlAnswer as sqlAnswerSchema, sqlBody } from '../../../schemas/api/sql.ts';
 import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
-import { sqlBody } from '../../../schemas/api/sql.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { chargeLocally } from '../../../shared/stores/ledger/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
-import { TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
+import { SQL_TABLES, TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
 import { ApiError, engineAway } from '../http/api-error.ts';
-import { chargedRequest } from '../http/route.ts';
-import { UnknownCharges } from '../http/unknown-charges.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { BODY_ERRORS, chargedRequest, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { UnknownCharges } from '../http/unknown-charges.ts';
+import { sqlExamples } from '../openapi/examples/sql-examples.ts';
 import { sqlAnswer } from './sql-answer.ts';
-import { runInBox, SqlRefused } from './sql-box.ts';
+import { runInBox, SQL_LIMITS, SqlRefused } from './sql-box.ts';
 import type { SqlFormat, SqlResult } from './sql-box.ts';
 
 export interface SqlDeps {
@@ -45,18 +46,37 @@ const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a 
 type TurnDeps = SqlDeps & { unknown: UnknownCharges };
 type Asked = { query: string; format: SqlFormat };
 
+const TABLES = SQL_TABLES.map(({ name, columns }) => `\`${name}\`: ${columns.join(', ')}.`).join(' ');
+
 /** One SELECT over the account's own rows. */
 export function sqlRoute(deps: SqlDeps): Route {
   const running = new Set<string>();
   const unknown = new UnknownCharges(deps.pool, deps.logger);
-  return {
-    ...ROUTE,
+  return route({
+    method: 'post',
+    path: '/v1/sql',
     scope: 'monitors:write',
-    readsBody: true,
+    operationId: 'runSql',
+    tag: 'SQL',
+    summary: 'Run one SELECT over your matches',
+    description: `One SELECT in the dialect of DuckDB over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} It runs in a process of its own that has these rows and nothing else. A statement may take ${SQL_LIMITS.seconds} s and ${SQL_LIMITS.memoryMb} MB of memory, and return 100,000 rows or ${SQL_LIMITS.resultMb} MB, as JSON 1 MB a row. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before all that a spreadsheet could take for a formula, also after \`;\`, a tab or the end of a line within a text. One statement of an account runs at a time. Costs 1 credit for each started million rows of your tables (\`rows_read\`); failed statements are free, and together they may take 60 s a day (UTC).`,
+    body: { schema: sqlBody, examples: { counts: sqlExamples.body } },
+    answers: [
+      {
+        status: 200,
+        description: 'The rows.',
+        content: [
+          { schema: sqlAnswerSchema, examples: { rows: sqlExamples.answer } },
+          { type: 'text/csv', schema: { type: 'string' }, examples: { rows: sqlExamples.csv } },
+          { type: 'application/vnd.apache.parquet', schema: { type: 'string' }, examples: { rows: 'PAR1…' } },
+        ],
+        headers: [{ name: 'X-Credits-Used' }],
+      },
+    ],
+    errors: [...BODY_ERRORS, 'insufficient_credits', 'service_unavailable'],
     charges: true,
     produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
     async handle(call) {
-      const asked = parseRequest(sqlBody, call.body === undefined ? {} : call.body, 'body');
       if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
       const { accountId } = call.caller;
       if (running.has(accountId)) throw turnTaken();
@@ -66,12 +86,12 @@ export function sqlRoute(deps: SqlDeps): Route {
       }
       running.add(accountId);
       try {
-        return await inTurn({ ...deps, unknown }, call, asked);
+        return await inTurn({ ...deps, unknown }, call, call.body);
       } finally {
         running.delete(accountId);
       }
     },
-  };
+  });
 }
 
 const turnTaken = (): ApiError =>

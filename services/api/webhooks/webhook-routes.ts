@@ -1,6 +1,9 @@
-import { deliveryLogQuery, redeliverBody } from '../../../schemas/api/delivery-log.ts';
+import type { z } from 'zod';
+import { deliveryLogPage, deliveryLogQuery, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
 import type { Redelivery } from '../../../schemas/api/delivery-log.ts';
-import { eventLogQuery } from '../../../schemas/api/event-log.ts';
+import { eventLogPage, eventLogQuery } from '../../../schemas/api/event-log.ts';
+import { rotatedSecret } from '../../../schemas/api/monitor.ts';
+import { testDelivery as testDeliverySchema } from '../../../schemas/api/test-delivery.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { isMonitorId, parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
@@ -18,10 +21,13 @@ import type { ResendChoice } from '../../../shared/stores/deliveries/resends.ts'
 import { rotateWebhookSecret } from '../../../shared/stores/monitors/monitor-webhooks.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
-import { noSuchMonitor, ApiError } from '../http/api-error.ts';
-import { parseRequest, invalidRequest, refuseFaults } from '../http/invalid-request.ts';
+import { ApiError, noSuchMonitor } from '../http/api-error.ts';
+import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import { findMonitor, findAndLockMonitor } from '../monitors/find-monitor.ts';
+import { findAndLockMonitor, findMonitor } from '../monitors/find-monitor.ts';
+import { deliveryExamples } from '../openapi/examples/delivery-examples.ts';
+import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { readDeliveryLog, readEventLogPage } from './delivery-log.ts';
 import { testDelivery } from './test-delivery.ts';
 import type { TestDeliveryDeps } from './test-delivery.ts';
@@ -29,51 +35,108 @@ import type { TestDeliveryDeps } from './test-delivery.ts';
 /** The routes about a monitor's webhook. */
 export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
   return [
-    {
+    route({
       method: 'post',
       path: '/v1/monitors/:id/rotate-secret',
       scope: 'monitors:write',
+      operationId: 'rotateSecret',
+      summary: 'Rotate the secret of a webhook',
+      description:
+        'The new secret, shown only this once, signs every attempt from now on: it makes `X-Service-Signature`. For 24 hours `X-Service-Signature-Previous` has the same form and is made with the previous secret, and `webhook-signature` has a signature with each, so a receiver that checks both headers accepts every delivery while it knows either secret. Two secrets are valid at a time: give the receiver the new one before you rotate again.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      isIdempotent: true,
+      answers: [
+        {
+          ...ok('The secret is rotated.', rotatedSecret, {
+            rotated: {
+              webhook_secret: monitorExamples.created.webhook_secret,
+            },
+          }),
+          headers: [{ name: 'Idempotency-Replayed', optional: true }],
+        },
+      ],
+      errors: ['invalid_request', 'idempotency_conflict', 'not_found'],
       handle: (call) => rotate(deps, call),
-    },
-    {
+    }),
+    route({
       method: 'post',
       path: '/v1/monitors/:id/test',
       scope: 'monitors:write',
+      operationId: 'testWebhook',
+      summary: 'Send a sample match',
+      description:
+        'Sends a sample match to the webhook exactly like a real one, with the header `X-Service-Test: 1` and an id that begins with `test_`, and reports the answer of the endpoint. A success clears `webhook_failing`; a failure has no effect on it. At most five a minute per account.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      answers: [
+        ok('The outcome of the test.', testDeliverySchema, {
+          delivered: { delivered: true, status: 204, error: null },
+        }),
+      ],
+      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
-    },
-    {
+    }),
+    route({
       method: 'get',
       path: '/v1/monitors/:id/deliveries',
       scope: 'monitors:read',
-      readsQuery: true,
+      operationId: 'listDeliveries',
+      summary: 'List delivery attempts',
+      description:
+        'Every attempt of the last 30 days with its outcome: newest match first, and the last attempt of each match first. With `status` or `since`, a page reads at most 2,000 attempts, so it may be empty and still have an `after`: continue with it until it is null.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      query: deliveryLogQuery,
+      example: { limit: 25 },
+      answers: [ok('A page of attempts.', deliveryLogPage, { log: deliveryExamples.log })],
+      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id, query }) {
-        const requested = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
-        return { status: 200, body: await readDeliveryLog(deps.pool, id, requested) };
+        return { status: 200, body: await readDeliveryLog(deps.pool, id, query) };
       },
-    },
-    {
+    }),
+    route({
       method: 'get',
       path: '/v1/monitors/:id/events',
       scope: 'monitors:read',
-      readsQuery: true,
+      operationId: 'listEvents',
+      summary: 'List spikes and digests',
+      description:
+        'The `monitor.spike` and `monitor.digest` events of the last 30 days, newest first, with what they are about and what became of their delivery. A digest names its matches by a range: `GET /v1/monitors/{id}/matches` with its `after` begins with its first match. Digests by mail are not listed. Free.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      query: eventLogQuery,
+      example: { limit: 25 },
+      answers: [ok('A page of events.', eventLogPage, { events: deliveryExamples.events })],
+      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id, query }) {
-        const requested = parseRequest(eventLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
-        return { status: 200, body: await readEventLogPage(deps.pool, id, requested) };
+        return { status: 200, body: await readEventLogPage(deps.pool, id, query) };
       },
-    },
-    {
+    }),
+    route({
       method: 'post',
       path: '/v1/monitors/:id/redeliver',
       scope: 'monitors:write',
-      readsBody: true,
+      operationId: 'redeliver',
+      summary: 'Resend matches',
+      description:
+        'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. With `status` `pending` matches that wait for a later attempt are sent now. They keep their attempts and remaining retries: if this attempt fails, the next retry follows. An answer of 0 says why in `reason`. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as all its monitors together may send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
+      tag: 'Monitors',
+      params: { id: MONITOR_ID },
+      body: {
+        schema: redeliverBody,
+        examples: { ofIds: deliveryExamples.ofIds, failedSince: deliveryExamples.failedSince },
+      },
+      answers: [ok('The matches are queued.', redelivery, { queued: deliveryExamples.queued })],
+      errors: [...BODY_ERRORS, 'not_found'],
       async handle({ caller, id, body }) {
         return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };
       },
-    },
+    }),
   ];
 }
 
@@ -117,7 +180,7 @@ const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 function redeliver(
   pool: Pool,
   { accountId, pack }: Pick<Caller, 'accountId' | 'pack'>,
-  { id, body }: { id: string; body: unknown },
+  { id, body }: { id: string; body: z.output<typeof redeliverBody> },
 ): Promise<Redelivery> {
   const { isPending, ...choice } = choiceOf(id, body);
   return inTransaction(pool, async (client) => {
@@ -146,8 +209,10 @@ function usedUp(dailyLimit: number, retryAfter: number): ApiError {
   return new ApiError('rate_limited', `The account may send ${dailyLimit} matches again a UTC day.`, { retryAfter });
 }
 
-function choiceOf(monitorId: string, body: unknown): ResendChoice & { isPending: boolean } {
-  const { match_ids, status, since } = parseRequest(redeliverBody, body ?? {}, 'body');
+function choiceOf(
+  monitorId: string,
+  { match_ids, status, since }: z.output<typeof redeliverBody>,
+): ResendChoice & { isPending: boolean } {
   const named = match_ids?.map(parseMatchId);
   refuseFaults(
     (named ?? []).flatMap((match, index) =>

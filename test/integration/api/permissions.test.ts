@@ -5,6 +5,7 @@ import type { KeyScope } from '../../../schemas/api/account.ts';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { declaredRoutes } from '../../support/fixtures/idle-api.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -67,7 +68,7 @@ function scopeOf(route: string): KeyScope | 'any key' {
 }
 
 test('each route requires its permission, names it in the refusal and in the description, and nothing else', async () => {
-  const { paths } = buildOpenApiDocument('http://localhost');
+  const { paths } = buildOpenApiDocument(declaredRoutes(), 'http://localhost');
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { description }]) => ({ route: `${method} ${path}`, description })),
   );

@@ -1,23 +1,28 @@
-import { backfillHours, startBackfillBody } from '../../../../schemas/api/monitors/backfill.ts';
+import type { z } from 'zod';
+import { backfillAnswer, backfillList, startBackfillBody } from '../../../../schemas/api/monitors/backfill.ts';
 import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
 import { isBackfillId, isMonitorId, newBackfillId } from '../../../../shared/domain/identifiers.ts';
 import type { Rule } from '../../../../shared/matching/rule.ts';
 import { inTransaction } from '../../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import {
-  cancelBackfill,
-  listBackfills,
   ARCHIVE_DAYS,
+  cancelBackfill,
   countRecentBackfills,
   insertBackfill,
+  listBackfills,
 } from '../../../../shared/stores/backfills/backfill-runs.ts';
 import type { StoredBackfill } from '../../../../shared/stores/backfills/backfill-runs.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../../http/api-error.ts';
-import { chargedRequest } from '../../http/route.ts';
-import { parseRequest, refuseFaults } from '../../http/invalid-request.ts';
+import { refuseFaults } from '../../http/invalid-request.ts';
+import { BODY_ERRORS, chargedRequest, ok, route } from '../../http/route.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
+import { backfillLine } from '../../mcp/monitor-text.ts';
+import { CHANGES, READS } from '../../mcp/tool.ts';
+import { backfillExamples } from '../../openapi/examples/backfill-examples.ts';
+import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
 import { findAndLockMonitor, findMonitor } from '../find-monitor.ts';
 import type { MonitorDeps } from '../find-monitor.ts';
 
@@ -27,11 +32,87 @@ const SHOWN = 20;
 
 /** The backfills of a monitor. The recorder works on them; here they are only asked for and shown. */
 export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
-  const path = '/v1/monitors/:id/backfill';
   return [
-    { method: 'get', path, scope: 'monitors:read', handle: (call) => list(deps, call) },
-    { method: 'post', path, scope: 'monitors:write', readsBody: true, handle: (call) => start(deps, call) },
-    { method: 'delete', path: `${path}/:run_id`, scope: 'monitors:write', handle: (call) => cancel(deps, call) },
+    route({
+      method: 'get',
+      path: '/v1/monitors/:id/backfill',
+      scope: 'monitors:read',
+      operationId: 'listBackfills',
+      tag: 'Monitors',
+      summary: 'Show the backfills of a monitor',
+      description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
+      params: { id: MONITOR_ID },
+      answers: [ok('The runs.', backfillList, { runs: backfillExamples.list })],
+      errors: ['not_found'],
+      tool: {
+        name: 'get_backfill',
+        title: 'Progress of the backfills of a monitor',
+        description: 'The newest backfills of a monitor, with what they found and cost so far. Free.',
+        annotations: READS,
+        toText: ({ items }: { items: Backfill[] }) =>
+          items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${backfillLine(run)}`).join('\n'),
+      },
+      handle: (call) => list(deps, call),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/monitors/:id/backfill',
+      scope: 'monitors:write',
+      operationId: 'startBackfill',
+      tag: 'Monitors',
+      summary: 'Find earlier matches',
+      description:
+        'Posts and comments of the last 30 days that match the rule as it is now become matches of the monitor, also while it is paused. They are numbered after the existing ones, in the order in which they were first seen, and have `backfill: true`; what is a match already is passed over. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit for each started 100 matches, charged as they are recorded; a run ends after 50,000 matches. It runs by itself: a later change of the rule or a pause does not end it, only cancelling it or the deletion of the monitor. One run a monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
+      params: { id: MONITOR_ID },
+      body: {
+        schema: startBackfillBody,
+        examples: { week: backfillExamples.week, delivered: backfillExamples.delivered },
+      },
+      isIdempotent: true,
+      answers: [
+        {
+          status: 202,
+          description: 'The run waits for its turn. `GET` on the same path shows its progress.',
+          content: [{ schema: backfillAnswer, examples: { started: backfillExamples.started } }],
+          headers: [{ name: 'X-Credits-Used' }, { name: 'Idempotency-Replayed', optional: true }],
+        },
+      ],
+      errors: [...BODY_ERRORS, 'insufficient_credits', 'not_found', 'backfill_running', 'idempotency_conflict'],
+      tool: {
+        name: 'start_backfill',
+        title: 'Find earlier matches of a monitor',
+        description:
+          'Makes what matched in the last 30 days matches of the monitor, marked with `backfill`. Runs by itself; see get_backfill. Costs 1 credit for each started 100 matches: set `max_credits`. With `deliver` they are also sent to the webhook, which cannot be undone.',
+        annotations: { ...CHANGES, idempotentHint: false },
+        toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
+      },
+      handle: (call) => start(deps, call),
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/monitors/:id/backfill/:run_id',
+      scope: 'monitors:write',
+      operationId: 'cancelBackfill',
+      tag: 'Monitors',
+      summary: 'Cancel a backfill',
+      description:
+        'Once this is answered, the run records and charges nothing more; what it recorded before stays. It is `cancelling` until it has ended, usually for less than a second, and `cancelled` then. A run that had ended before stays as it was. Repeating the request is harmless.',
+      params: {
+        id: MONITOR_ID,
+        run_id: { description: 'Id of a backfill, `bf_…`.', example: backfillExamples.started.backfill.id },
+      },
+      answers: [ok('The run.', backfillAnswer, { cancelling: backfillExamples.cancelling })],
+      errors: ['not_found'],
+      tool: {
+        name: 'cancel_backfill',
+        title: 'Cancel a backfill of a monitor',
+        description:
+          'The run records and charges nothing more; what it recorded stays. Another run can find the rest later. Free.',
+        annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
+        toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
+      },
+      handle: (call) => cancel(deps, call),
+    }),
   ];
 }
 
@@ -50,7 +131,10 @@ function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: Call
   });
 }
 
-async function start({ pool, secretBox }: BackfillRouteDeps, call: Call): Promise<Answer> {
+async function start(
+  { pool, secretBox }: BackfillRouteDeps,
+  call: Call<unknown, z.output<typeof startBackfillBody>>,
+): Promise<Answer> {
   const { id } = call;
   const wanted = wantedBackfill(call.body, Date.now());
   // Reject malformed ids before they enter the idempotency key.
@@ -88,8 +172,10 @@ interface WantedBackfill {
 }
 
 /** @throws ApiError invalid_request */
-function wantedBackfill(body: unknown, nowMs: number): WantedBackfill {
-  const { from, to, deliver, max_credits } = parseRequest(startBackfillBody, body === undefined ? {} : body, 'body');
+function wantedBackfill(
+  { from, to, deliver, max_credits }: z.output<typeof startBackfillBody>,
+  nowMs: number,
+): WantedBackfill {
   const [fromMs, toMs] = [Date.parse(from), to === undefined ? nowMs : Date.parse(to)];
   if (toMs > nowMs + AHEAD_MS) refuseFaults([{ field: 'to', message: 'must not be in the future' }]);
   if (toMs <= nowMs - ARCHIVE_MS) {
@@ -101,11 +187,10 @@ function wantedBackfill(body: unknown, nowMs: number): WantedBackfill {
   return { from, to, deliver, maxCredits: max_credits };
 }
 
-/** The backfill that a valid body of POST /v1/monitors asks for. */
-export function wantedWithNewMonitor(body: unknown, nowMs: number): WantedBackfill | undefined {
-  const { backfill_hours: given } = body as { backfill_hours?: unknown };
-  if (given === undefined) return undefined;
-  const from = new Date(nowMs - backfillHours.parse(given) * HOUR_MS).toISOString();
+/** The backfill that a new monitor asks for. */
+export function wantedWithNewMonitor(hours: number | undefined, nowMs: number): WantedBackfill | undefined {
+  if (hours === undefined) return undefined;
+  const from = new Date(nowMs - hours * HOUR_MS).toISOString();
   return { from, to: undefined, deliver: false, maxCredits: undefined };
 }
 

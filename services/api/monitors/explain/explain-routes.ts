@@ -1,8 +1,14 @@
-import { explainBody, explainQuery } from '../../../../schemas/api/monitors/explain.ts';
+import type { z } from 'zod';
+import {
+  explainBody,
+  explainQuery,
+  itemExplanation,
+  ruleExplanation,
+} from '../../../../schemas/api/monitors/explain.ts';
 import type {
-  ItemExplanation,
-  HistoryEvent,
   ExplainedTerm,
+  HistoryEvent,
+  ItemExplanation,
   RuleExplanation,
 } from '../../../../schemas/api/monitors/explain.ts';
 import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
@@ -23,9 +29,9 @@ import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.t
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
 import { findArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
 import {
-  readThingInMonitor,
   hasUnstoredMatches,
   readMonitorHistory,
+  readThingInMonitor,
 } from '../../../../shared/stores/monitors/monitor-history.ts';
 import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
@@ -33,10 +39,15 @@ import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../../shared/stores/monitors/monitors.ts';
 import { freeWorkSlots, PacedTurns } from '../../http/account-slots.ts';
 import { ApiError, engineAway } from '../../http/api-error.ts';
-import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
+import { invalidRequest } from '../../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../../http/route.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
-import { findMonitor } from '../find-monitor.ts';
+import { explanationText } from '../../mcp/rule-text.ts';
+import { READS } from '../../mcp/tool.ts';
+import { explainExamples } from '../../openapi/examples/explain-examples.ts';
+import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
 import { unsavedRule } from '../check-rule.ts';
+import { findMonitor } from '../find-monitor.ts';
 
 /**
  * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw
@@ -53,26 +64,62 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
   const ofAccounts = freeWorkSlots('explanations');
   return [
     // Before the routes with an id in its place.
-    {
+    route({
       method: 'post',
       path: '/v1/monitors/explain',
       scope: 'monitors:write',
-      readsBody: true,
+      operationId: 'explainRule',
+      tag: 'Monitors',
+      summary: 'Explain why a text matches a rule or does not',
+      description:
+        'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
+      body: { schema: explainBody, examples: { comment: explainExamples.body } },
+      answers: [ok('The explanation. `history` is empty.', ruleExplanation, { comment: explainExamples.ofText })],
+      errors: BODY_ERRORS,
+      tool: {
+        name: 'explain_rule',
+        title: 'Try a rule on a text',
+        description:
+          'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
+        annotations: READS,
+        toText: explanationText,
+      },
       handle: (call) => explainText(turns, call),
-    },
-    {
+    }),
+    route({
       method: 'get',
       path: '/v1/monitors/:id/explain',
       scope: 'monitors:read',
-      readsQuery: true,
+      operationId: 'explainThing',
+      tag: 'Monitors',
+      summary: 'Explain why a monitor matched a post or comment, or did not',
+      description:
+        "A post or comment of the last 30 days, by the monitor's rule of now and its mutes; `history` says when it was seen, which version of the rule judged it, and whether it was recorded or why not. A thing that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
+      params: { id: MONITOR_ID },
+      query: explainQuery,
+      example: { thing: explainExamples.thing },
+      answers: [
+        ok('The explanation.', itemExplanation, { paused: explainExamples.ofThing, unknown: explainExamples.unknown }),
+      ],
+      errors: ['invalid_request', 'not_found'],
+      tool: {
+        name: 'explain_match',
+        title: 'Why a monitor matched something, or did not',
+        description:
+          "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule judged it, whether it was recorded or why not). Free.",
+        annotations: READS,
+        toText: explanationText,
+      },
       handle: (call) => ofAccounts.run(call.caller.accountId, () => explainThing(deps, turns, call)),
-    },
+    }),
   ];
 }
 
 /** A rule that is not stored, and a text that a person pasted. */
-async function explainText(turns: PacedTurns, { caller, body, signal }: Call): Promise<Answer> {
-  const { settings, item } = parseRequest(explainBody, body === undefined ? {} : body, 'body');
+async function explainText(
+  turns: PacedTurns,
+  { caller, body: { settings, item }, signal }: Call<unknown, z.output<typeof explainBody>>,
+): Promise<Answer> {
   const { body: text, author, language, ...rest } = item;
   const rule = unsavedRule(settings);
   const pasted = {
@@ -108,9 +155,9 @@ async function takeThing({ pool }: ExplainDeps, accountId: string): Promise<void
 async function explainThing(
   deps: ExplainDeps,
   turns: PacedTurns,
-  { caller, id, query, signal }: Call,
+  { caller, id, query, signal }: Call<z.output<typeof explainQuery>>,
 ): Promise<Answer> {
-  const thingId = namedThing(parseRequest(explainQuery, query, 'query').thing, deps.siteUrl);
+  const thingId = namedThing(query.thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   await takeThing(deps, caller.accountId);
   const thing = await findThing(deps, id, thingId, signal);

@@ -1,4 +1,5 @@
-import { diffBody, previewBody } from '../../../../schemas/api/monitors/preview.ts';
+import type { z } from 'zod';
+import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../../schemas/api/monitors/preview.ts';
 import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/monitors/preview.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
@@ -9,10 +10,15 @@ import { StreamedBody, streamOf } from '../../http/answer-stream.ts';
 import type { AnswerStream } from '../../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../../http/api-error.ts';
 import { toApiError } from '../../http/error-handler.ts';
-import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
+import { invalidRequest } from '../../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../../http/route.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
-import { findMonitor } from '../find-monitor.ts';
+import { previewText } from '../../mcp/rule-text.ts';
+import { READS } from '../../mcp/tool.ts';
+import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
+import { previewExamples } from '../../openapi/examples/preview-examples.ts';
 import { unsavedRule } from '../check-rule.ts';
+import { findMonitor } from '../find-monitor.ts';
 import { settingsAfter } from '../update-monitor.ts';
 import { diffMonitor, previewMonitor } from './preview-monitor.ts';
 import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
@@ -39,31 +45,67 @@ const DAY = 86_400;
 const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;
 
+const LIMITS =
+  'Free; ten a minute, 500 in 24 hours and one at a time for an account, otherwise `rate_limited`, and two at once in a process, otherwise `service_unavailable`, both with `Retry-After`. Stores nothing.';
+
 /** What a rule would have found, and what a change of it would have changed. Free. */
 export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
   const deps = { ...options, slots: new AccountSlots(SLOTS) };
   return [
     // Before the routes with an id in its place.
-    {
+    route({
       method: 'post',
       path: '/v1/monitors/preview',
       scope: 'monitors:write',
-      readsBody: true,
+      operationId: 'previewMonitor',
+      tag: 'Monitors',
+      summary: 'See what a monitor would have found',
+      description: `The exact matches of a rule that is not stored, over the last days of the archive: counts, the newest 20 with the places of their terms, the days on which the plan's daily cap would have been exceeded, what 30 days cost, warnings and suggestions. The function that matches live decides here too. The archive is read newest first for at most 10 s: \`exact_from\` says how far back everything was counted. With \`Accept: text/event-stream\` it is read for a minute; \`event: progress\` comes after each part and \`event: result\` at last, or \`event: error\` with the error. ${LIMITS}`,
+      body: { schema: previewBody, examples: { rust: previewExamples.body } },
+      answers: [
+        {
+          status: 200,
+          description: 'What it would have found.',
+          content: [
+            { schema: previewAnswer, examples: { rust: previewExamples.answer } },
+            { type: 'text/event-stream', schema: { type: 'string' }, examples: { rust: previewExamples.stream } },
+          ],
+        },
+      ],
+      errors: [...BODY_ERRORS, 'service_unavailable'],
       produces: ['application/json', EVENT_STREAM],
+      tool: {
+        name: 'preview_monitor',
+        title: 'See what a monitor would have found',
+        description:
+          'Counts the exact matches of a rule over the last days before it is stored, with the newest ones, what it costs, warnings and suggestions for the rule. Use it before create_monitor. Stores nothing. Free, at most ten a minute.',
+        annotations: READS,
+        toText: previewText,
+      },
       handle: (call) => preview(deps, call),
-    },
-    {
+    }),
+    route({
       method: 'post',
       path: '/v1/monitors/:id/diff',
       scope: 'monitors:write',
-      readsBody: true,
+      operationId: 'diffMonitor',
+      tag: 'Monitors',
+      summary: 'See what a change of a monitor would gain and lose',
+      description: `Compares the monitor's rule with the rule that the change would make, over the last days of the archive, in one pass. What the monitor has muted is neither gained nor lost. Read as for a preview: \`exact_from\` says how far back everything was compared. ${LIMITS}`,
+      params: { id: MONITOR_ID },
+      body: { schema: diffBody, examples: { exclude: previewExamples.diffBody } },
+      answers: [ok('The differences.', diffAnswer, { exclude: previewExamples.diff })],
+      errors: [...BODY_ERRORS, 'not_found', 'service_unavailable'],
       handle: (call) => diff(deps, call),
-    },
+    }),
   ];
 }
 
-async function preview(deps: PreviewDeps, { caller, body, type, signal }: Call): Promise<Answer> {
-  const { settings, days } = parseRequest(previewBody, body === undefined ? {} : body, 'body');
+async function preview(
+  deps: PreviewDeps,
+  { caller, body, type, signal }: Call<unknown, z.output<typeof previewBody>>,
+): Promise<Answer> {
+  const { settings, days } = body;
   const request: Omit<PreviewRequest, 'gone' | 'budgetMs'> = {
     rule: unsavedRule(settings),
     threadOnce: settings.thread_once ?? false,
@@ -93,8 +135,11 @@ async function preview(deps: PreviewDeps, { caller, body, type, signal }: Call):
   }
 }
 
-async function diff(deps: PreviewDeps, { caller, id, body, signal }: Call): Promise<Answer> {
-  const { changes, days } = parseRequest(diffBody, body === undefined ? {} : body, 'body');
+async function diff(
+  deps: PreviewDeps,
+  { caller, id, body, signal }: Call<unknown, z.output<typeof diffBody>>,
+): Promise<Answer> {
+  const { changes, days } = body;
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   const after = ruleOf(belowChanges(() => settingsAfter(monitor, changes)));
   const mutes = await listMutes(deps.pool, id);

@@ -1,12 +1,10 @@
-import { parseQueryBody } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
-import { parseRuleQuery, describeRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
+import { describeRefusal, parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { QueryRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { parseRequest } from '../../http/invalid-request.ts';
-import type { Answer, Call, Route } from '../../http/route.ts';
+import type { Answer, Call } from '../../http/route.ts';
 import { checkNewRule } from '../check-rule.ts';
 
 /**
@@ -32,20 +30,8 @@ function subjectOf(field: string): string {
   return field.includes('[') ? 'this' : `"${field}"`;
 }
 
-/**
- * The route that reads a rule in its textual form. It changes nothing, but has the permission of all that is posted to
- * monitors: who may not write them has no use for the settings.
- */
-export const parseRoute: Route = {
-  method: 'post',
-  path: '/v1/monitors/parse',
-  scope: 'monitors:write',
-  readsBody: true,
-  handle: parse,
-};
-
-async function parse({ body }: Call): Promise<Answer> {
-  const { query } = parseRequest(parseQueryBody, body === undefined ? {} : body, 'body');
+/** Answers POST /v1/monitors/parse. */
+export async function parse({ body: { query } }: Call<unknown, { query: string }>): Promise<Answer> {
   const parsed = parseQuery(query);
   if ('refusal' in parsed) {
     const { refusal } = parsed;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { timeseriesQuery, latencyQuery } from '../../../../schemas/api/trends.ts';
-import type { Timeseries, Latency, LatencyDay, Quantiles } from '../../../../schemas/api/trends.ts';
+import { latency, latencyQuery, timeseries, timeseriesQuery } from '../../../../schemas/api/trends.ts';
+import type { Latency, LatencyDay, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
 import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { comparableHours, findSpikes, spikeResource } from '../../../../shared/domain/spikes/find-spikes.ts';
@@ -14,8 +14,13 @@ import type { SeriesRow } from '../../../../shared/stores/matches/match-series.t
 import { readMonitorHistory } from '../../../../shared/stores/monitors/monitor-history.ts';
 import { freeWorkSlots } from '../../http/account-slots.ts';
 import { engineAway } from '../../http/api-error.ts';
-import { parseRequest, invalidRequest } from '../../http/invalid-request.ts';
-import type { Call, Route, Answer } from '../../http/route.ts';
+import { invalidRequest } from '../../http/invalid-request.ts';
+import { ok, route } from '../../http/route.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { timeseriesText } from '../../mcp/rule-text.ts';
+import { READS } from '../../mcp/tool.ts';
+import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
+import { trendExamples } from '../../openapi/examples/trend-examples.ts';
 import { findMonitor } from '../find-monitor.ts';
 
 /** An answer waits for its turn and the archive together so long, in milliseconds. */
@@ -49,20 +54,46 @@ function createArchiveTurns(): ArchiveTurns {
 export function trendRoutes(deps: TrendDeps): Route[] {
   const turns = createArchiveTurns();
   return [
-    {
+    route({
       method: 'get',
       path: '/v1/monitors/:id/timeseries',
       scope: 'monitors:read',
-      readsQuery: true,
+      operationId: 'getTimeseries',
+      tag: 'Monitors',
+      summary: "Count a monitor's matches over time",
+      description:
+        'Matches of the last 30 days by hour or day, by the time at which their post or comment was first seen; suppressed and backfilled matches count too. The 20 keywords and the 20 communities with the most matches of the range have items of their own; the others share items with null. `spikes` are hours with at least 10 matches that are far above the same hour of the 14 to 28 days before; days on which the monitor did not watch all of that hour with the same rule are left out, so a monitor or rule younger than 14 days has none. Free.',
+      params: { id: MONITOR_ID },
+      query: timeseriesQuery,
+      example: { interval: 'hour', by: 'subreddit' },
+      answers: [ok('The counts.', timeseries, { hours: trendExamples.hours, empty: trendExamples.empty })],
+      errors: ['invalid_request', 'not_found'],
+      tool: {
+        name: 'get_monitor_timeseries',
+        title: 'Matches of a monitor over time',
+        description:
+          'How many matches a monitor had by hour or day, keyword and community, within the last 30 days, and its spikes: hours far above the same hour of the days before. Ask with `by=total` for the fewest items. Free.',
+        annotations: READS,
+        toText: timeseriesText,
+      },
       handle: (call) => showTimeseries(deps, turns, call),
-    },
-    {
+    }),
+    route({
       method: 'get',
       path: '/v1/monitors/:id/latency',
       scope: 'monitors:read',
-      readsQuery: true,
+      operationId: 'getLatency',
+      tag: 'Monitors',
+      summary: "Show how fast a monitor's matches arrive",
+      description:
+        'For each UTC day, the newest first, how long the steps of a match took: from its creation on the forum to its first sight, to the recorded match, to the delivery; and how long the receiver took to answer. Medians, 90th and 99th percentiles in milliseconds; null where nothing was measured. Backfilled matches are left out; days without any measurement have no item. Free.',
+      params: { id: MONITOR_ID },
+      query: latencyQuery,
+      example: { days: 7 },
+      answers: [ok('The days.', latency, { days: trendExamples.latency })],
+      errors: ['invalid_request', 'not_found'],
       handle: (call) => showLatency(deps, turns, call),
-    },
+    }),
   ];
 }
 
@@ -73,8 +104,8 @@ const MAX_ROWS = 10_000;
 type SeriesRequest = z.output<typeof timeseriesQuery>;
 
 /** Answers GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
-async function showTimeseries(deps: TrendDeps, turns: ArchiveTurns, call: Call): Promise<Answer> {
-  const request = parseRequest(timeseriesQuery, call.query, 'query');
+async function showTimeseries(deps: TrendDeps, turns: ArchiveTurns, call: Call<SeriesRequest>): Promise<Answer> {
+  const request = call.query;
   const now = deps.clock();
   const range = seriesRange(request, now);
   await findMonitor(deps.pool, call.caller.accountId, call.id);
@@ -158,8 +189,12 @@ export function seriesRange(
 }
 
 /** Answers GET /v1/monitors/{id}/latency: how long each step of a monitor's matches took, by day. */
-async function showLatency(deps: TrendDeps, turns: ArchiveTurns, call: Call): Promise<Answer> {
-  const { days } = parseRequest(latencyQuery, call.query, 'query');
+async function showLatency(
+  deps: TrendDeps,
+  turns: ArchiveTurns,
+  call: Call<z.output<typeof latencyQuery>>,
+): Promise<Answer> {
+  const { days } = call.query;
   const now = deps.clock();
   await findMonitor(deps.pool, call.caller.accountId, call.id);
   const from = (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;

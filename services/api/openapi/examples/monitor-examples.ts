@@ -1,10 +1,10 @@
-import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
+import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
 import { parseQuery, ruleSettingsResource } from '../../monitors/query/parse-query.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
-import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
 
 const monitor: Monitor = {
   id: 'mon_3k7m2q9x4t8v',
@@ -136,3 +136,6 @@ export const monitorExamples = {
   stream: STREAM_BEGIN + matchEvent(match),
   id: monitor.id,
 };
+
+/** The `:id` of routes about one monitor. */
+export const MONITOR_ID = { description: 'Id of a monitor, `mon_…`.', example: monitor.id };

@@ -1,14 +1,16 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
-import { buildOpenApiDocument, routeDocuments } from '../../../../../services/api/openapi/build-openapi.ts';
+import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
 import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
-import { openApiPath } from '../../../../../services/api/openapi/route-document.ts';
+import { openApiPath } from '../../../../../services/api/openapi/operation.ts';
 import { buildWebhookMessage } from '../../../../../shared/domain/webhooks/webhook-message.ts';
+import { declaredRoutes } from '../../../../support/fixtures/idle-api.ts';
 import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';
 
-const document = buildOpenApiDocument('https://api.example.com/base');
+const routes = declaredRoutes();
+const document = buildOpenApiDocument(routes, 'https://api.example.com/base');
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
 );
@@ -48,7 +50,7 @@ describe('the document', () => {
 });
 
 describe('parameters', () => {
-  const queried = routeDocuments.flatMap(({ method, path, query }) =>
+  const queried = routes.flatMap(({ method, path, query }) =>
     query === undefined ? [] : [{ name: `${method} ${openApiPath(path)}`, query }],
   );
   const parametersOf = (name: string) =>

@@ -1,6 +1,9 @@
-import { refTo } from '../component-schemas.ts';
-import { monitorExamples } from '../examples/monitor-examples.ts';
-import type { OpenApiDocument, Parameter } from '../openapi-shape.ts';
+import type { z } from 'zod';
+import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
+import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { monitorExamples } from '../openapi/examples/monitor-examples.ts';
+import type { ComponentSchemas } from '../openapi/json-schemas.ts';
+import type { OpenApiDocument, Parameter } from '../openapi/openapi-shape.ts';
 
 const [match] = monitorExamples.page.items;
 const SENT_AT = 1_772_619_667;
@@ -54,46 +57,59 @@ const EVENT_HEADERS = HEADERS.filter(({ name }) => name !== 'X-Service-Test').ma
 });
 
 /** The requests that generic webhooks get. Slack and Discord get messages in their own layouts. */
-export function webhookDocuments(): OpenApiDocument['webhooks'] {
+/** @param schemas gets those of the bodies */
+export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['webhooks'] {
   return {
-    monitorMatch: received({
-      operationId: 'receiveMatch',
-      what: 'match',
-      description:
-        'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
-      parameters: HEADERS,
-      schema: 'WebhookEvent',
-      example: eventExample(),
-    }),
-    monitorSpike: received({
-      operationId: 'receiveSpike',
-      what: 'spike',
-      description:
-        'Sent to `webhook_url` when a monitor with `spike_webhook` had far more matches in an hour than that hour of the day usually has: one event a spike. Signed and retried as matches are; failures count for `webhook_failing`.',
-      parameters: EVENT_HEADERS,
-      schema: 'SpikeEvent',
-      example: spikeExample(),
-    }),
-    monitorDigest: received({
-      operationId: 'receiveDigest',
-      what: 'digest',
-      description:
-        'Sent to `webhook_url` of a monitor with `digest`, each full hour or each midnight (UTC) with matches since the digest before: the first 100, oldest first, as they are then, and about a megabyte at most. Each match is in one digest. While a digest waits for a retry, later matches wait for the next one. Signed and retried as matches are; failures count for `webhook_failing`. Without a webhook the digest is mailed to the address of the account.',
-      parameters: EVENT_HEADERS,
-      schema: 'DigestEvent',
-      example: digestExample(),
-    }),
+    monitorMatch: received(
+      {
+        operationId: 'receiveMatch',
+        what: 'match',
+        description:
+          'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
+        parameters: HEADERS,
+        schema: webhookEvent,
+        example: eventExample(),
+      },
+      schemas,
+    ),
+    monitorSpike: received(
+      {
+        operationId: 'receiveSpike',
+        what: 'spike',
+        description:
+          'Sent to `webhook_url` when a monitor with `spike_webhook` had far more matches in an hour than that hour of the day usually has: one event a spike. Signed and retried as matches are; failures count for `webhook_failing`.',
+        parameters: EVENT_HEADERS,
+        schema: spikeEvent,
+        example: spikeExample(),
+      },
+      schemas,
+    ),
+    monitorDigest: received(
+      {
+        operationId: 'receiveDigest',
+        what: 'digest',
+        description:
+          'Sent to `webhook_url` of a monitor with `digest`, each full hour or each midnight (UTC) with matches since the digest before: the first 100, oldest first, as they are then, and about a megabyte at most. Each match is in one digest. While a digest waits for a retry, later matches wait for the next one. Signed and retried as matches are; failures count for `webhook_failing`. Without a webhook the digest is mailed to the address of the account.',
+        parameters: EVENT_HEADERS,
+        schema: digestEvent,
+        example: digestExample(),
+      },
+      schemas,
+    ),
   };
 }
 
-function received(event: {
-  operationId: string;
-  what: string;
-  description: string;
-  parameters: Parameter[];
-  schema: 'WebhookEvent' | 'SpikeEvent' | 'DigestEvent';
-  example: object;
-}): OpenApiDocument['webhooks'][string] {
+function received(
+  event: {
+    operationId: string;
+    what: string;
+    description: string;
+    parameters: Parameter[];
+    schema: z.ZodType;
+    example: object;
+  },
+  schemas: ComponentSchemas,
+): OpenApiDocument['webhooks'][string] {
   const { operationId, what, description, parameters, schema, example } = event;
   const resent = what === 'match' ? ' It can be resent later.' : '';
   return {
@@ -105,7 +121,9 @@ function received(event: {
       parameters,
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: refTo(schema), examples: { [what]: { value: example } } } },
+        content: {
+          'application/json': { schema: schemas.add(schema, 'output'), examples: { [what]: { value: example } } },
+        },
       },
       responses: {
         '2XX': { description: `The ${what} is delivered.` },

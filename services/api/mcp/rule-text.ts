@@ -1,65 +1,10 @@
-import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/monitors/explain.ts';
 import type { ExplainedTerm, ItemExplanation, RuleExplanation } from '../../../schemas/api/monitors/explain.ts';
-import { previewAnswer, previewBody } from '../../../schemas/api/monitors/preview.ts';
 import type { PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
-import { timeseries, timeseriesQuery } from '../../../schemas/api/trends.ts';
 import type { Timeseries } from '../../../schemas/api/trends.ts';
 import { inlineText } from '../reading/comments/untrusted-text.ts';
-import { byMonitor, inputOfQuery, inputSchemaOf } from './tool.ts';
-import type { RouteTool } from './tool.ts';
-
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
-
-/** What a rule does: why it matches, what it would have found, and how much over time. */
-export const RULE_TOOLS: readonly RouteTool[] = [
-  {
-    name: 'explain_match',
-    title: 'Why a monitor matched something, or did not',
-    description:
-      "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule judged it, whether it was recorded or why not). Free.",
-    annotations: READS,
-    input: byMonitor(inputOfQuery(explainQuery)),
-    output: itemExplanation,
-    route: 'get /v1/monitors/:id/explain',
-    toText: explanationText,
-  },
-  {
-    name: 'explain_rule',
-    title: 'Try a rule on a text',
-    description:
-      'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
-    annotations: READS,
-    input: inputSchemaOf(explainBody),
-    output: ruleExplanation,
-    route: 'post /v1/monitors/explain',
-    toText: explanationText,
-  },
-  {
-    name: 'preview_monitor',
-    title: 'See what a monitor would have found',
-    description:
-      'Counts the exact matches of a rule over the last days before it is stored, with the newest ones, what it costs, warnings and suggestions for the rule. Use it before create_monitor. Stores nothing. Free, at most ten a minute.',
-    annotations: READS,
-    input: inputSchemaOf(previewBody),
-    output: previewAnswer,
-    route: 'post /v1/monitors/preview',
-    toText: previewText,
-  },
-  {
-    name: 'get_monitor_timeseries',
-    title: 'Matches of a monitor over time',
-    description:
-      'How many matches a monitor had by hour or day, keyword and community, within the last 30 days, and its spikes: hours far above the same hour of the days before. Ask with `by=total` for the fewest items. Free.',
-    annotations: READS,
-    input: byMonitor(inputOfQuery(timeseriesQuery)),
-    output: timeseries,
-    route: 'get /v1/monitors/:id/timeseries',
-    toText: timeseriesText,
-  },
-];
 
 /** An explanation in few lines: the verdict, the terms, what filters reject, and the history. */
-function explanationText(explanation: ItemExplanation | RuleExplanation): string {
+export function explanationText(explanation: ItemExplanation | RuleExplanation): string {
   const { matched, terms, require = [], excludes, filters, history } = explanation;
   const failed = filters.filter(({ passed }) => !passed).map(({ filter }) => filter);
   return [
@@ -85,7 +30,7 @@ const SHOWN = 5;
 const EXCERPT = 200;
 
 /** A preview in few lines: how many, when, where, the newest ones, and what to think about. */
-function previewText(preview: PreviewAnswer): string {
+export function previewText(preview: PreviewAnswer): string {
   const { total, exact, exact_from: from, by_day: days, by_keyword: keywords, by_subreddit: subreddits } = preview;
   const counted = (entries: [string, number][]): string =>
     entries.map(([name, count]) => `${name} ${count}`).join(', ');
@@ -122,7 +67,7 @@ function sampleText({ kind, subreddit, title, body, permalink }: PreviewAnswer['
 const LINES = 200;
 
 /** Spikes first, then the newest counts, one a line. */
-function timeseriesText({ interval, from, to, items, truncated, spikes }: Timeseries): string {
+export function timeseriesText({ interval, from, to, items, truncated, spikes }: Timeseries): string {
   const shown = items.slice(-LINES);
   return [
     `By ${interval}, ${from} to ${to}.`,

@@ -1,6 +1,4 @@
-import { coverageQuery } from '../../../../schemas/api/coverage.ts';
 import type { Coverage, CoverageGap, CoverageTotal } from '../../../../schemas/api/coverage.ts';
-import type { RouteDocument } from '../route-document.ts';
 
 const hour: CoverageTotal = {
   seen: {
@@ -47,7 +45,7 @@ const gap: CoverageGap = {
 };
 
 /** An hour of a large forum, invented. */
-const coverageExample: Coverage = {
+export const coverageExample: Coverage = {
   from: '2026-03-04T10:00:00.000Z',
   to: '2026-03-04T11:00:00.000Z',
   hours: [{ hour: '2026-03-04T10:00:00.000Z', measured_at: '2026-03-04T11:02:10.117Z', ...hour }],
@@ -55,26 +53,3 @@ const coverageExample: Coverage = {
   gaps: [gap],
   gap_count: 1,
 };
-
-/** Documents what the service says of its own coverage. */
-export const coverageDocuments: readonly RouteDocument[] = [
-  {
-    method: 'get',
-    path: '/v1/coverage',
-    operationId: 'getCoverage',
-    tag: 'Coverage',
-    summary: 'Show what was seen of the forum, and what was missed',
-    description:
-      'Free, for every key. Whole hours of UTC, each and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen, completeness in the hour in which things were created. Gaps are stretches that a source may have missed: the newest 200 that were open at some time of the range, newest first.',
-    query: coverageQuery,
-    example: { from: '2026-03-04T10:00:00Z', to: '2026-03-04T11:00:00Z' },
-    answers: [
-      {
-        status: 200,
-        description: 'The coverage of the range.',
-        content: [{ schema: 'Coverage', examples: { hour: coverageExample } }],
-      },
-    ],
-    errors: ['invalid_request'],
-  },
-];

@@ -1,5 +1,6 @@
-import type { ServiceStatus } from '../../../../schemas/api/status.ts';
-import type { RouteDocument } from '../route-document.ts';
+import { health, readiness, serviceStatus } from '../../../schemas/api/status.ts';
+import type { ServiceStatus } from '../../../schemas/api/status.ts';
+import type { RouteDocument } from '../http/route.ts';
 
 const statusExample: ServiceStatus = {
   status: 'ok',
@@ -39,7 +40,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
       {
         status: 200,
         description: 'The process is running.',
-        content: [{ schema: 'Health', examples: { alive: { status: 'ok' } } }],
+        content: [{ schema: health, examples: { alive: { status: 'ok' } } }],
       },
     ],
     errors: ['invalid_request'],
@@ -57,15 +58,13 @@ export const operationsDocuments: readonly RouteDocument[] = [
       {
         status: 200,
         description: 'All required parts answer.',
-        content: [
-          { schema: 'Readiness', examples: { ready: { ready: true, parts: { postgres: true, kafka: true } } } },
-        ],
+        content: [{ schema: readiness, examples: { ready: { ready: true, parts: { postgres: true, kafka: true } } } }],
       },
       {
         status: 503,
         description: 'Some required parts do not answer, or it could not be determined.',
         content: [
-          { schema: 'Readiness', examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
+          { schema: readiness, examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
         ],
       },
     ],
@@ -84,12 +83,12 @@ export const operationsDocuments: readonly RouteDocument[] = [
       {
         status: 200,
         description: 'No part is down.',
-        content: [{ schema: 'ServiceStatus', examples: { ok: statusExample } }],
+        content: [{ schema: serviceStatus, examples: { ok: statusExample } }],
       },
       {
         status: 503,
         description: 'A part is down.',
-        content: [{ schema: 'ServiceStatus', examples: { down: downExample } }],
+        content: [{ schema: serviceStatus, examples: { down: downExample } }],
       },
     ],
     errors: ['invalid_request'],
