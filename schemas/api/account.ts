@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
-import { givenName } from './given-name.ts';
-import { queryInteger } from './query-integer.ts';
+import { givenName, queryInteger } from './common.ts';
 
 /** Answer of GET /v1/account. */
 export const account = z

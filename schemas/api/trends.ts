@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
-import { queryInteger } from './query-integer.ts';
-import { queryTime } from './query-time.ts';
+import { queryInteger, queryTime } from './common.ts';
 
 const count = z.number().int().min(0);
 

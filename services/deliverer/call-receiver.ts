@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../schemas/api/monitors.ts';
 import { webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-request.ts';
 import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';

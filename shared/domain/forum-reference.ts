@@ -1,4 +1,4 @@
-import type { MuteKind } from '../../schemas/api/monitors/monitor-mutes.ts';
+import type { MuteKind } from '../../schemas/api/monitors.ts';
 import { normalizeAuthor } from '../matching/validate-refinements.ts';
 import { normalizeSubreddit } from '../matching/validate-rule.ts';
 

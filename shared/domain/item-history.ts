@@ -1,4 +1,4 @@
-import type { HistoryEvent, NotRecordedReason } from '../../schemas/api/monitors/explain.ts';
+import type { HistoryEvent, NotRecordedReason } from '../../schemas/api/rules.ts';
 import type { SuppressedReason } from '../../schemas/messages/recorded-match.ts';
 
 /** The recorder needs no longer than this, unless something is slow. */

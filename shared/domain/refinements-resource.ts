@@ -1,4 +1,4 @@
-import type { MonitorTerm, RefinementFields } from '../../schemas/api/monitors/monitor-refinements.ts';
+import type { MonitorTerm, RefinementFields } from '../../schemas/api/monitors.ts';
 import type { RuleRefinements, RuleTerm } from '../matching/rule.ts';
 
 /** The conditions of a rule in the form the API returns: those that are not used are absent. */

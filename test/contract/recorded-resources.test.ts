@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
-import { commentItem, forumUser, subreddit } from '../../schemas/api/forum-resources.ts';
+import { commentItem, forumUser, subreddit } from '../../schemas/api/reading.ts';
 import { parseAnswer, parsePage } from '../../shared/upstream/parsing/parse-things.ts';
 import { postSchema, toPost } from '../../shared/upstream/parsing/to-post.ts';
 import {

@@ -1,4 +1,4 @@
-import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

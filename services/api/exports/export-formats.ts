@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
+import type { ExportFormat } from '../../../schemas/api/matches.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
 import { withoutFormulas } from '../http/csv-formulas.ts';

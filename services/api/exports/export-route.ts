@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches/match-export.ts';
-import type { ExportFormat } from '../../../schemas/api/matches/match-export.ts';
+import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches.ts';
+import type { ExportFormat } from '../../../schemas/api/matches.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';

@@ -1,4 +1,4 @@
-import { jsonFeed } from '../../../schemas/api/matches/feed.ts';
+import { jsonFeed } from '../../../schemas/api/matches.ts';
 import type { Content, RouteDocument } from '../http/route.ts';
 import { feedExamples as examples } from '../openapi/examples/feed-examples.ts';
 

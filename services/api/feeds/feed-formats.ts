@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonFeed } from '../../../schemas/api/matches/feed.ts';
+import type { JsonFeed } from '../../../schemas/api/matches.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import type { FeedMatch, FoundFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
 

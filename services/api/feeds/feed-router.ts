@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { feedAddresses, feedRevoked } from '../../../schemas/api/matches/feed.ts';
-import type { FeedAddresses } from '../../../schemas/api/matches/feed.ts';
+import { feedAddresses, feedRevoked } from '../../../schemas/api/matches.ts';
+import type { FeedAddresses } from '../../../schemas/api/matches.ts';
 import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/domain/feed-token.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

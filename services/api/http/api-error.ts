@@ -1,4 +1,4 @@
-import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 

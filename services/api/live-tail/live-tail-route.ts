@@ -1,4 +1,4 @@
-import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
+import { liveTailQuery } from '../../../schemas/api/matches.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';

@@ -1,4 +1,4 @@
-import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
+import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';

@@ -1,7 +1,5 @@
-import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
-import type { Backfill } from '../../../schemas/api/monitors/backfill.ts';
-import type { MonitorMute } from '../../../schemas/api/monitors/monitor-mutes.ts';
-import type { MonitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
+import type { Backfill } from '../../../schemas/api/backfills.ts';
+import type { Monitor, MonitorMute, MonitorTerm, RuleWarning } from '../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { excerptOf } from './tool.ts';

@@ -1,4 +1,4 @@
-import { postQuery } from '../../../schemas/api/reading-queries.ts';
+import { postQuery } from '../../../schemas/api/reading.ts';
 import { postResponse } from '../../../schemas/messages/forum-post.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';

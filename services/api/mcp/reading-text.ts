@@ -1,5 +1,5 @@
-import type * as forum from '../../../schemas/api/forum-resources.ts';
-import type { CommentItem, ForumUser, Subreddit, ThingsResponse } from '../../../schemas/api/forum-resources.ts';
+import type * as forum from '../../../schemas/api/reading.ts';
+import type { CommentItem, ForumUser, Subreddit, ThingsResponse } from '../../../schemas/api/reading.ts';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
 import { inlineText } from '../reading/comments/untrusted-text.ts';
 import { excerptOf } from './tool.ts';

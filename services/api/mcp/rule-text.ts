@@ -1,5 +1,4 @@
-import type { ExplainedTerm, ItemExplanation, RuleExplanation } from '../../../schemas/api/monitors/explain.ts';
-import type { PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
+import type { ExplainedTerm, ItemExplanation, PreviewAnswer, RuleExplanation } from '../../../schemas/api/rules.ts';
 import type { Timeseries } from '../../../schemas/api/trends.ts';
 import { inlineText } from '../reading/comments/untrusted-text.ts';
 

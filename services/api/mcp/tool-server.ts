@@ -8,7 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';

@@ -1,18 +1,17 @@
-import type { UnsavedSettings } from '../../../schemas/api/monitor.ts';
-import type { RefinementChanges, MonitorTerm } from '../../../schemas/api/monitors/monitor-refinements.ts';
+import type { MonitorTerm, RefinementChanges, UnsavedSettings } from '../../../schemas/api/monitors.ts';
 import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
-import type { RuleRefinements, Rule } from '../../../shared/matching/rule.ts';
+import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
-  validateTermCount,
   validateAuthors,
   validateLanguages,
   validateRequire,
   validateRuleTerms,
   validateSearchedTexts,
+  validateTermCount,
 } from '../../../shared/matching/validate-refinements.ts';
 import type { GivenTerm } from '../../../shared/matching/validate-refinements.ts';
-import { validateTerms, normalizeSubreddit, subredditKey } from '../../../shared/matching/validate-rule.ts';
+import { normalizeSubreddit, subredditKey, validateTerms } from '../../../shared/matching/validate-rule.ts';
 import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import type { Fault } from '../http/api-error.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { createMonitorBody, Monitor } from '../../../schemas/api/monitor.ts';
+import type { createMonitorBody, Monitor } from '../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { newMonitorId } from '../../../shared/domain/identifiers.ts';

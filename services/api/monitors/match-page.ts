@@ -1,4 +1,4 @@
-import type { MatchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import type { MatchPageQuery } from '../../../schemas/api/matches.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
 import { parseMatchId, matchId } from '../../../shared/domain/identifiers.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';

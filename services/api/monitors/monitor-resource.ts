@@ -1,4 +1,4 @@
-import type { Monitor, MonitorStats, MonitorDelivery } from '../../../schemas/api/monitor.ts';
+import type { Monitor, MonitorStats, MonitorDelivery } from '../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 import type { StoredDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import { matchPageQuery } from '../../../schemas/api/matches.ts';
 import {
   createdMonitor,
   createMonitorBody,
@@ -8,11 +8,12 @@ import {
   monitorList,
   monitorPaused,
   monitorWithStats,
+  parsedQuery,
+  parseQueryBody,
   patchMonitorBody,
   updatedMonitor,
-} from '../../../schemas/api/monitor.ts';
-import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
-import { parsedQuery, parseQueryBody } from '../../../schemas/api/monitors/monitor-query.ts';
+} from '../../../schemas/api/monitors.ts';
+import type { Monitor, RuleWarning } from '../../../schemas/api/monitors.ts';
 import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';

@@ -1,4 +1,4 @@
-import type { Monitor } from '../../../schemas/api/monitor.ts';
+import type { Monitor } from '../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

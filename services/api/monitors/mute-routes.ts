@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors/monitor-mutes.ts';
-import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
+import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors.ts';
 import { forumHosts, muteValue } from '../../../shared/domain/forum-reference.ts';
 import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

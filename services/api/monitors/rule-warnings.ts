@@ -1,4 +1,4 @@
-import type { RuleWarning } from '../../../schemas/api/monitor.ts';
+import type { RuleWarning } from '../../../schemas/api/monitors.ts';
 import { findCommonKeyword } from '../../../shared/matching/common-words.ts';
 import { blockingFilter, filteredItem, filterOf } from '../../../shared/matching/item-filter.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { patchMonitorBody } from '../../../schemas/api/monitor.ts';
+import { patchMonitorBody } from '../../../schemas/api/monitors.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import { detectWebhookKind, fitsWebhookKind } from '../../../shared/domain/webhooks/webhook-kind.ts';
 import { webhookUrlFault } from '../../../shared/domain/webhooks/webhook-url.ts';
 import { checkPublicUrl } from '../../../shared/http/public-address.ts';

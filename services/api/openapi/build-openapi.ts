@@ -1,4 +1,4 @@
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
 import { feedDocuments } from '../feeds/feed-documents.ts';
 import { API_VERSION } from '../http/route.ts';
 import type { RouteDocument } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import type { CommentItem, CommentListing } from '../../../schemas/api/forum-resources.ts';
+import type { CommentItem, CommentListing } from '../../../schemas/api/reading.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
-import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/forum-resources.ts';
+import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/reading.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

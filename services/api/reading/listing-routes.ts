@@ -1,5 +1,5 @@
-import * as forum from '../../../schemas/api/forum-resources.ts';
-import * as queries from '../../../schemas/api/reading-queries.ts';
+import * as forum from '../../../schemas/api/reading.ts';
+import * as queries from '../../../schemas/api/reading.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, userLine } from '../mcp/reading-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';

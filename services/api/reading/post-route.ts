@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { postQuery } from '../../../schemas/api/reading-queries.ts';
+import { postQuery } from '../../../schemas/api/reading.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/credits.ts';

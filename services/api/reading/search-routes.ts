@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as forum from '../../../schemas/api/forum-resources.ts';
-import * as queries from '../../../schemas/api/reading-queries.ts';
+import * as forum from '../../../schemas/api/reading.ts';
+import * as queries from '../../../schemas/api/reading.ts';
 import type { Route } from '../http/route.ts';
 import { listingText } from '../mcp/reading-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';

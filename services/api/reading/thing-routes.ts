@@ -1,6 +1,6 @@
-import * as forum from '../../../schemas/api/forum-resources.ts';
-import type { ThingsResponse } from '../../../schemas/api/forum-resources.ts';
-import * as queries from '../../../schemas/api/reading-queries.ts';
+import * as forum from '../../../schemas/api/reading.ts';
+import * as queries from '../../../schemas/api/reading.ts';
+import type { ThingsResponse } from '../../../schemas/api/reading.ts';
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
-import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
-import type { EventLogEntry, EventLogPage, eventLogQuery } from '../../../schemas/api/event-log.ts';
-import { matchId, parseMatchId, isEventId } from '../../../shared/domain/identifiers.ts';
+import type {
+  DeliveryLogEntry,
+  DeliveryLogPage,
+  deliveryLogQuery,
+  EventLogEntry,
+  EventLogPage,
+  eventLogQuery,
+} from '../../../schemas/api/deliveries.ts';
+import { isEventId, matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/stores/deliveries/delivery-log.ts';
 import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/deliveries/delivery-log.ts';

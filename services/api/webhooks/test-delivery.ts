@@ -1,5 +1,5 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
-import type { TestDelivery } from '../../../schemas/api/test-delivery.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
+import type { TestDelivery } from '../../../schemas/api/deliveries.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';

@@ -1,9 +1,15 @@
 import type { z } from 'zod';
-import { deliveryLogPage, deliveryLogQuery, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
-import type { Redelivery } from '../../../schemas/api/delivery-log.ts';
-import { eventLogPage, eventLogQuery } from '../../../schemas/api/event-log.ts';
-import { rotatedSecret } from '../../../schemas/api/monitor.ts';
-import { testDelivery as testDeliverySchema } from '../../../schemas/api/test-delivery.ts';
+import {
+  deliveryLogPage,
+  deliveryLogQuery,
+  eventLogPage,
+  eventLogQuery,
+  redeliverBody,
+  redelivery,
+  testDelivery as testDeliverySchema,
+} from '../../../schemas/api/deliveries.ts';
+import type { Redelivery } from '../../../schemas/api/deliveries.ts';
+import { rotatedSecret } from '../../../schemas/api/monitors.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { isMonitorId, parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';

@@ -1,4 +1,4 @@
-import type { Suggestion } from '../../../schemas/api/monitors/preview.ts';
+import type { Suggestion } from '../../../schemas/api/rules.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { wordsOfText, searchableWords } from '../../matching/searchable-words.ts';
 import { isOneEditAway } from '../../matching/text/one-edit.ts';

@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { Digest, DigestEvent, Spike, SpikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { discordDigest, discordSpike } from './discord-message.ts';
 import { slackDigest, slackSpike } from './slack-message.ts';

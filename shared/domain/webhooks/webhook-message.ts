@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { WebhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { discordMessage, discordRequestUrl } from './discord-message.ts';

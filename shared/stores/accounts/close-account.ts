@@ -2,7 +2,7 @@ import type { Pool, Queryable, PoolClient } from '../../postgres/pool.ts';
 import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { deleteAccountNotices } from '../notices/notices.ts';
 import { deleteAccountOAuthRecords } from './oauth-records.ts';
-import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { lockAccount } from './accounts.ts';

@@ -1,6 +1,6 @@
 import { matchResource } from '../../domain/match-resource.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute } from '../../postgres/sql.ts';

@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { Queryable, Pool } from '../../postgres/pool.ts';
 import { inIndexOrder } from '../../postgres/pool.ts';
 

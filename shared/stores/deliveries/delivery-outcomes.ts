@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import { eachInTransaction, inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';

@@ -1,4 +1,4 @@
-import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
+import type { DigestPeriod } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows, isChanged } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';

@@ -1,12 +1,11 @@
-import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { DigestPeriod, WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { Spike } from '../../../schemas/messages/monitor-event.ts';
-import type { Queryable, Pool } from '../../postgres/pool.ts';
-import { execute, readRows, isChanged } from '../../postgres/sql.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
-import { FAILURES_UNTIL_FAILING } from '../deliveries/delivery-outcomes.ts';
-import { inTransaction } from '../../postgres/pool.ts';
 import { newEventId } from '../../domain/identifiers.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { FAILURES_UNTIL_FAILING } from '../deliveries/delivery-outcomes.ts';
+import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** What the body of a digest is built from. */
 export interface StoredDigest {

@@ -1,4 +1,4 @@
-import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
+import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';

@@ -1,4 +1,4 @@
-import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 

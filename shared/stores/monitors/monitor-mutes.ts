@@ -1,4 +1,4 @@
-import type { MuteKind } from '../../../schemas/api/monitors/monitor-mutes.ts';
+import type { MuteKind } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { isChanged, readRows } from '../../postgres/sql.ts';
 

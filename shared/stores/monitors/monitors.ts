@@ -1,5 +1,4 @@
-import type { DigestPeriod } from '../../../schemas/api/monitors/monitor-options.ts';
-import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { DigestPeriod, MonitorStatus, WebhookKind } from '../../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Rule, RuleRefinements } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/forum-resources.ts';
+import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/reading.ts';
 import { commentFields, count, flag, optional, readable, seconds, text, withPostId } from './thing-schema.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { MappingOptions } from './to-post.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { KeyScope } from '../../../schemas/api/account.ts';
-import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { declaredRoutes } from '../../support/fixtures/idle-api.ts';

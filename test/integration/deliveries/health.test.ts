@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { MonitorDelivery } from '../../../schemas/api/monitor.ts';
+import type { MonitorDelivery } from '../../../schemas/api/monitors.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import type { TestReceiver } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { DeliveryLogEntry } from '../../../schemas/api/delivery-log.ts';
+import type { DeliveryLogEntry } from '../../../schemas/api/deliveries.ts';
 import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
 import { MONITOR_DELIVERIES } from '../../../schemas/messages/topics.ts';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import { eventLogPage } from '../../../schemas/api/event-log.ts';
-import type { EventLogPage } from '../../../schemas/api/event-log.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
+import { eventLogPage } from '../../../schemas/api/deliveries.ts';
+import type { EventLogPage } from '../../../schemas/api/deliveries.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import {

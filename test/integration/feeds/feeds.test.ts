@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { JsonFeed } from '../../../schemas/api/matches/feed.ts';
+import type { JsonFeed } from '../../../schemas/api/matches.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';

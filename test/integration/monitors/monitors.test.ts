@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { monitor as monitorSchema, monitorStats } from '../../../schemas/api/monitor.ts';
+import { monitor as monitorSchema, monitorStats } from '../../../schemas/api/monitors.ts';
 import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

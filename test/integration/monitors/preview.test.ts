@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/monitors/preview.ts';
+import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/rules.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
 import { refusedState } from '../../support/fixtures/refused-state.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';

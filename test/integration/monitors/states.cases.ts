@@ -1,4 +1,4 @@
-import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 
 export const MONITOR_STATES = ['active', 'paused', 'paused_balance', 'deleted'] as const satisfies MonitorStatus[];
 

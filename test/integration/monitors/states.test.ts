@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
+import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';

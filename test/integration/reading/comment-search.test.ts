@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commentListing } from '../../../schemas/api/forum-resources.ts';
-import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
+import { commentListing } from '../../../schemas/api/reading.ts';
+import type { CommentItem } from '../../../schemas/api/reading.ts';
 import { byTime } from '../../../services/api/reading/comment-search.ts';
 import type { CommentsWanted } from '../../../services/api/reading/comment-search.ts';
 import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

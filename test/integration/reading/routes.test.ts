@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
-import * as resources from '../../../schemas/api/forum-resources.ts';
+import { errorEnvelope } from '../../../schemas/api/common.ts';
+import * as resources from '../../../schemas/api/reading.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

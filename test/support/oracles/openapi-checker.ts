@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import { listSignInNetworks } from '../../../../shared/stores/accounts/accounts.ts';
 import {
   isDashboardSessionValid,

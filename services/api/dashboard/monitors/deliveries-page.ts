@@ -1,6 +1,11 @@
-import type { DeliveryLogEntry, DeliveryLogPage, Redelivery } from '../../../../schemas/api/delivery-log.ts';
-import type { EventLogEntry, EventLogPage } from '../../../../schemas/api/event-log.ts';
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type {
+  DeliveryLogEntry,
+  DeliveryLogPage,
+  EventLogEntry,
+  EventLogPage,
+  Redelivery,
+} from '../../../../schemas/api/deliveries.ts';
+import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { get, NO_PROBLEMS, post, problemsOf } from '../page.ts';

@@ -1,5 +1,5 @@
-import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { Backfill } from '../../../../schemas/api/backfills.ts';
+import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

@@ -1,6 +1,5 @@
-import type { Monitor, RuleWarning } from '../../../../schemas/api/monitor.ts';
-import type { PreviewAnswer } from '../../../../schemas/api/monitors/preview.ts';
-import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
+import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { randomText } from '../../../../shared/domain/identifiers.ts';
 import { html } from '../../../../shared/html/html.ts';
@@ -10,8 +9,6 @@ import { checkNewRule } from '../../monitors/check-rule.ts';
 import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { notice, number } from '../parts.ts';
-import { monitorForm } from './monitor-form.ts';
-import type { MonitorForm } from './monitor-form.ts';
 import {
   changeBody,
   createBody,
@@ -23,6 +20,8 @@ import {
   valuesOfRule,
 } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
+import { monitorForm } from './monitor-form.ts';
+import type { MonitorForm } from './monitor-form.ts';
 import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
 import { ruleInWords, ruleOf, ruleOfMonitor } from './monitor-rule.ts';
 

@@ -1,6 +1,5 @@
-import { EXPORT_FORMATS } from '../../../../schemas/api/matches/match-export.ts';
-import type { ExportFormat } from '../../../../schemas/api/matches/match-export.ts';
-import type { FeedAddresses } from '../../../../schemas/api/matches/feed.ts';
+import { EXPORT_FORMATS } from '../../../../schemas/api/matches.ts';
+import type { ExportFormat, FeedAddresses } from '../../../../schemas/api/matches.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { HtmlValue } from '../../../../shared/html/html.ts';

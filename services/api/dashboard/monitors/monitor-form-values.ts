@@ -1,5 +1,4 @@
-import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { Monitor, RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
 import { parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';

@@ -1,4 +1,4 @@
-import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/monitors/preview.ts';
+import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

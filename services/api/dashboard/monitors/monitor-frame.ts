@@ -1,4 +1,4 @@
-import type { Monitor, MonitorDelivery, RuleWarning } from '../../../../schemas/api/monitor.ts';
+import type { Monitor, MonitorDelivery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

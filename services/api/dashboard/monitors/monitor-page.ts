@@ -1,4 +1,4 @@
-import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitor.ts';
+import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';

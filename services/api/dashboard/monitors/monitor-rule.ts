@@ -1,6 +1,4 @@
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import type { MonitorTerm } from '../../../../schemas/api/monitors/monitor-refinements.ts';
-import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { Monitor, MonitorTerm, RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';

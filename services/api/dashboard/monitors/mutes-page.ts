@@ -1,4 +1,4 @@
-import type { MonitorMute } from '../../../../schemas/api/monitors/monitor-mutes.ts';
+import type { MonitorMute } from '../../../../schemas/api/monitors.ts';
 import { html } from '../../../../shared/html/html.ts';
 import { get, NO_PROBLEMS, post, problemsOf } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
-import type { TestDelivery } from '../../../../schemas/api/test-delivery.ts';
+import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.ts';
+import type { TestDelivery } from '../../../../schemas/api/deliveries.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { backfillAnswer, backfillList, startBackfillBody } from '../../../../schemas/api/monitors/backfill.ts';
-import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
+import { backfillAnswer, backfillList, startBackfillBody } from '../../../../schemas/api/backfills.ts';
+import type { Backfill } from '../../../../schemas/api/backfills.ts';
 import { isBackfillId, isMonitorId, newBackfillId } from '../../../../shared/domain/identifiers.ts';
 import type { Rule } from '../../../../shared/matching/rule.ts';
 import { inTransaction } from '../../../../shared/postgres/pool.ts';

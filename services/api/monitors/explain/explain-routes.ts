@@ -1,16 +1,6 @@
 import type { z } from 'zod';
-import {
-  explainBody,
-  explainQuery,
-  itemExplanation,
-  ruleExplanation,
-} from '../../../../schemas/api/monitors/explain.ts';
-import type {
-  ExplainedTerm,
-  HistoryEvent,
-  ItemExplanation,
-  RuleExplanation,
-} from '../../../../schemas/api/monitors/explain.ts';
+import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../../schemas/api/rules.ts';
+import type { ExplainedTerm, HistoryEvent, ItemExplanation, RuleExplanation } from '../../../../schemas/api/rules.ts';
 import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
 import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';

@@ -1,9 +1,4 @@
-import type {
-  PreviewAnswer,
-  PreviewProgress,
-  PreviewSample,
-  DiffAnswer,
-} from '../../../../schemas/api/monitors/preview.ts';
+import type { PreviewAnswer, PreviewProgress, PreviewSample, DiffAnswer } from '../../../../schemas/api/rules.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../../schemas/api/monitors/preview.ts';
-import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/monitors/preview.ts';
+import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../../schemas/api/rules.ts';
+import type { PreviewAnswer, PreviewProgress } from '../../../../schemas/api/rules.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';

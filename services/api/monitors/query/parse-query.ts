@@ -1,4 +1,4 @@
-import type { RuleSettingsResource } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
 import { describeRefusal, parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { QueryRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';

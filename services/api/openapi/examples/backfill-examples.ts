@@ -1,4 +1,4 @@
-import type { Backfill, StartBackfill } from '../../../../schemas/api/monitors/backfill.ts';
+import type { Backfill, StartBackfill } from '../../../../schemas/api/backfills.ts';
 
 const started: Backfill = {
   id: 'bf_5t8w1z4c7f0j',

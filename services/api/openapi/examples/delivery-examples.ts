@@ -1,5 +1,4 @@
-import type { DeliveryLogEntry } from '../../../../schemas/api/delivery-log.ts';
-import type { EventLogPage } from '../../../../schemas/api/event-log.ts';
+import type { DeliveryLogEntry, EventLogPage } from '../../../../schemas/api/deliveries.ts';
 import { monitorExamples } from './monitor-examples.ts';
 
 const [match] = monitorExamples.page.items;

@@ -1,4 +1,4 @@
-import type { ItemExplanation, RuleExplanation } from '../../../../schemas/api/monitors/explain.ts';
+import type { ItemExplanation, RuleExplanation } from '../../../../schemas/api/rules.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 import { explanationResource } from '../../monitors/explain/explain-routes.ts';

@@ -1,4 +1,4 @@
-import type { FeedAddresses } from '../../../../schemas/api/matches/feed.ts';
+import type { FeedAddresses } from '../../../../schemas/api/matches.ts';
 import { atomFeed, jsonFeed, lastChange } from '../../feeds/feed-formats.ts';
 import { monitorExamples } from './monitor-examples.ts';
 

@@ -8,7 +8,7 @@ import type {
   SubredditListing,
   ThingsResponse,
   UserListing,
-} from '../../../../schemas/api/forum-resources.ts';
+} from '../../../../schemas/api/reading.ts';
 import { renderPostMarkdown } from '../../reading/comments/post-markdown.ts';
 
 const SITE = 'https://www.reddit.com';

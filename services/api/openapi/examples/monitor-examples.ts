@@ -1,5 +1,4 @@
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import type { ParsedQuery } from '../../../../schemas/api/monitors/monitor-query.ts';
+import type { Monitor, ParsedQuery } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';

@@ -1,4 +1,4 @@
-import type { MonitorMute } from '../../../../schemas/api/monitors/monitor-mutes.ts';
+import type { MonitorMute } from '../../../../schemas/api/monitors.ts';
 
 const mute: MonitorMute = {
   id: 'mute_7h2n4x9b3c6d',

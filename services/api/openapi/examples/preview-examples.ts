@@ -1,9 +1,4 @@
-import type {
-  DiffAnswer,
-  PreviewAnswer,
-  PreviewProgress,
-  PreviewSample,
-} from '../../../../schemas/api/monitors/preview.ts';
+import type { DiffAnswer, PreviewAnswer, PreviewProgress, PreviewSample } from '../../../../schemas/api/rules.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 
 const SAMPLE: PreviewSample = {

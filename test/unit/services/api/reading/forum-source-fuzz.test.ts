@@ -2,7 +2,7 @@ import * as samples from '../../../../support/samples/upstream-samples.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { post } from '../../../../../schemas/messages/forum-post.ts';
-import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/forum-resources.ts';
+import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/reading.ts';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';

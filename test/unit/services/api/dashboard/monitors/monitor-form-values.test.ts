@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RuleSettingsResource } from '../../../../../../schemas/api/monitors/monitor-query.ts';
+import type { RuleSettingsResource } from '../../../../../../schemas/api/monitors.ts';
 import { FormFields } from '../../../../../../services/api/dashboard/page.ts';
 import {
   EMPTY_VALUES,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMonitorBody } from '../../../../../../schemas/api/monitor.ts';
+import { createMonitorBody } from '../../../../../../schemas/api/monitors.ts';
 import { checkNewRule } from '../../../../../../services/api/monitors/check-rule.ts';
 import { parseQuery, ruleSettingsResource } from '../../../../../../services/api/monitors/query/parse-query.ts';
 import { MAX_QUERY_LENGTH } from '../../../../../../shared/domain/rule-query/parse-rule-query.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from '../../messages/forum-item.ts';
-import { queryTime } from '../query-time.ts';
+import { timestamp } from '../messages/forum-item.ts';
+import { queryTime } from './common.ts';
 
 export const backfillState = z
   .enum(['running', 'cancelling', 'done', 'stopped_balance', 'stopped_credits', 'stopped_limit', 'cancelled', 'failed'])

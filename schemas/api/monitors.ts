@@ -1,9 +1,144 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
-import { givenName, storableString } from './given-name.ts';
-import { backfill, backfillHours } from './monitors/backfill.ts';
-import { optionChanges, optionFields } from './monitors/monitor-options.ts';
-import { MEANING, plainTerm, refinementChanges, refinementFields } from './monitors/monitor-refinements.ts';
+import { backfill, backfillHours } from './backfills.ts';
+import { givenName, storableString } from './common.ts';
+
+/** The conditions that most monitors do not have. The same shapes in requests and in answers. */
+
+export const searchedText = z.enum(['title', 'body', 'post_title']);
+
+/** A term with conditions. */
+export const monitorTerm = z
+  .strictObject({
+    text: storableString.meta({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text. One emoji, or two or more characters.',
+    }),
+    prefix: z
+      .boolean()
+      .optional()
+      .describe('true: also matches longer words that begin so. `text` is then one word with at least 3 letters.'),
+    case_sensitive: z.boolean().optional().describe('true: letters are compared as written.'),
+    in: z.array(searchedText).optional().describe('Where it counts, instead of `match_in`.'),
+  })
+  .meta({ id: 'MonitorTerm' });
+
+export type MonitorTerm = z.infer<typeof monitorTerm>;
+
+const conditionedTerms = z.array(monitorTerm).meta({ maxItems: 20 });
+/** A term without conditions. */
+const plainTerm = storableString.meta({ minLength: 1, maxLength: 100 });
+const groups = z.array(z.array(z.union([plainTerm, monitorTerm])).meta({ minItems: 1, maxItems: 20 }));
+const require = groups.meta({ maxItems: 5 });
+const texts = z.array(searchedText);
+const names = z.array(storableString).meta({ maxItems: 50 });
+const languages = z.array(storableString.meta({ pattern: '^([a-z]{2}|und)$' })).meta({ maxItems: 50 });
+
+/** What the members of a rule mean, in requests as in answers. */
+const MEANING = {
+  keywords:
+    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has two or more characters or is one emoji. At least one, unless there are `terms`.',
+  exclude: 'An item that contains one of these does not match.',
+  subreddits: 'Communities to watch, with or without `r/`; empty: the whole forum.',
+  posts: 'Whether posts are matched, by title and text.',
+  comments: 'Whether comments are matched, by text.',
+  nsfw: 'Whether NSFW items can match.',
+  terms:
+    'Keywords with conditions: an item matches when it contains one of these or of `keywords`. At most 20 together with them.',
+  require: 'Groups of terms: an item must contain one of each group as well. Strings are terms without conditions.',
+  match_in:
+    'Where keywords, `terms` and `require` count: in the `title` of posts, in the `body` of posts and comments, in the `post_title` of comments. By default `title` and `body`. `exclude` is not limited by it.',
+  exclude_subreddits: 'Communities that are not watched, with or without `r/`.',
+  authors: 'Only posts and comments of these accounts, with or without `u/`, in any case.',
+  exclude_authors: 'No posts and comments of these accounts, with or without `u/`, in any case.',
+  languages:
+    'Only posts and comments in these languages: ISO 639-1 codes, and `und` for those whose language is not decided because they are short or mixed.',
+  thread_once:
+    'At most one match a thread and day (UTC). Further ones are stored as suppressed, with `suppressed_reason`. Matches from before it was switched on do not count: on that day a thread may have one more.',
+  spike_webhook:
+    'true: an hour with far more matches than usual is sent to the webhook as one `monitor.spike` event. It needs a `webhook_url`, and removing that switches it off. false when absent.',
+  digest:
+    'Sends matches together instead of one by one, each full hour or each midnight (UTC): as one `monitor.digest` event to the webhook, or by mail to the address of the account when the monitor has none; an account without an address that mail can be sent to needs a `webhook_url`. At most 100 matches each; nothing is sent without matches.',
+};
+
+/** Members of a monitor in answers: absent when they are not used. */
+export const refinementFields = {
+  terms: conditionedTerms.optional().describe(MEANING.terms),
+  require: require.optional().describe(MEANING.require),
+  match_in: texts.optional().describe(MEANING.match_in),
+  exclude_subreddits: names.optional().describe(MEANING.exclude_subreddits),
+  authors: names.optional().describe(MEANING.authors),
+  exclude_authors: names.optional().describe(MEANING.exclude_authors),
+  languages: languages.optional().describe(MEANING.languages),
+  thread_once: z.boolean().optional().describe(MEANING.thread_once),
+};
+
+/** Members of bodies. null, an empty list and false remove a condition; at creation they mean the same as absence. */
+export const refinementChanges = {
+  terms: conditionedTerms.nullable().optional().describe(MEANING.terms),
+  require: require.nullable().optional().describe(MEANING.require),
+  match_in: texts.nullable().optional().describe(MEANING.match_in),
+  exclude_subreddits: names.nullable().optional().describe(MEANING.exclude_subreddits),
+  authors: names.nullable().optional().describe(MEANING.authors),
+  exclude_authors: names.nullable().optional().describe(MEANING.exclude_authors),
+  languages: languages.nullable().optional().describe(MEANING.languages),
+  thread_once: z.boolean().nullable().optional().describe(MEANING.thread_once),
+};
+
+export type RefinementFields = z.infer<z.ZodObject<typeof refinementFields>>;
+export type RefinementChanges = z.infer<z.ZodObject<typeof refinementChanges>>;
+
+/** What a monitor does beside matching. Most monitors use none of it. */
+
+const digestPeriod = z.enum(['hourly', 'daily']);
+export type DigestPeriod = z.infer<typeof digestPeriod>;
+
+/** Members of a monitor in answers: absent when they are not used. */
+export const optionFields = {
+  spike_webhook: z.boolean().optional().describe(MEANING.spike_webhook),
+  digest: digestPeriod.optional().describe(MEANING.digest),
+};
+
+/** Members of bodies. null and false switch an option off; at creation they mean the same as absence. */
+export const optionChanges = {
+  spike_webhook: z.boolean().nullable().optional().describe(MEANING.spike_webhook),
+  digest: digestPeriod.nullable().optional().describe(MEANING.digest),
+};
+
+/** Body of POST /v1/monitors/parse. The service checks the text, because it reports where a fault is. */
+export const parseQueryBody = z
+  .strictObject({
+    query: z.string().meta({
+      maxLength: 50_000,
+      description: 'A rule in its textual form, such as `rust OR "memory safety" sub:-rustjerk author:-automod`.',
+    }),
+  })
+  .meta({ id: 'ParseQuery' });
+
+const flag = z.boolean().optional();
+const list = z.array(z.string()).optional();
+
+/** What a rule is in POST /v1/monitors: fields with their usual value are absent. */
+export const ruleSettings = z
+  .strictObject({
+    keywords: list.describe(MEANING.keywords),
+    exclude: list.describe(MEANING.exclude),
+    subreddits: list.describe(MEANING.subreddits),
+    posts: flag.describe(MEANING.posts),
+    comments: flag.describe(MEANING.comments),
+    nsfw: flag.describe(MEANING.nsfw),
+    ...refinementFields,
+  })
+  .meta({ id: 'RuleSettings' });
+
+export type RuleSettingsResource = z.infer<typeof ruleSettings>;
+
+/** Answer of POST /v1/monitors/parse. */
+export const parsedQuery = z.strictObject({ settings: ruleSettings }).meta({ id: 'ParsedQuery' });
+
+export type ParsedQuery = z.infer<typeof parsedQuery>;
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
 export type WebhookKind = z.infer<typeof webhookKind>;
@@ -207,7 +342,6 @@ function checkKinds(given: Kinds, context: z.RefinementCtx): void {
   }
 }
 
-const flag = z.boolean().optional();
 const included = (name: string) =>
   flag.describe(`The same as \`${name}\`, by the name that answers have. When both are sent, they must be equal.`);
 const kinds = {
@@ -291,3 +425,46 @@ export const patchMonitorBody = z
     comments: body.comments ?? comments,
   }))
   .meta({ id: 'PatchMonitor' });
+
+export const muteKind = z.enum(['subreddit', 'author', 'thread']).meta({
+  description: 'What is muted: a community, an account, or a post with its comments.',
+});
+export type MuteKind = z.infer<typeof muteKind>;
+
+/** A mute in answers: what a monitor does not record, whatever its rule says. */
+export const monitorMute = z
+  .strictObject({
+    id: z.string(),
+    kind: muteKind,
+    value: z
+      .string()
+      .describe('As it is compared: a name in lower case without `r/` or `u/`, or the id of a post with `t3_`.'),
+    created_at: timestamp,
+  })
+  .meta({ id: 'MonitorMute' });
+
+export type MonitorMute = z.infer<typeof monitorMute>;
+
+/** Answer of GET /v1/monitors/{id}/mutes. */
+export const muteList = z
+  .strictObject({
+    items: z.array(monitorMute).describe('Oldest first.'),
+    limit: z.number().int().min(0).describe('How many mutes a monitor may have.'),
+  })
+  .meta({ id: 'MuteList' });
+
+/** Answer of POST /v1/monitors/{id}/mutes. */
+export const muteAnswer = z.strictObject({ mute: monitorMute }).meta({ id: 'MuteAnswer' });
+
+/** Answer of DELETE /v1/monitors/{id}/mutes/{mute_id}. */
+export const muteDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'MuteDeleted' });
+
+/** Body of POST /v1/monitors/{id}/mutes. The service checks that the value fits its kind. */
+export const createMuteBody = z
+  .strictObject({
+    kind: muteKind,
+    value: storableString.describe(
+      'A community with or without `r/`, an account with or without `u/`, or the id of a post with or without `t3_`; or the URL of any of them.',
+    ),
+  })
+  .meta({ id: 'CreateMute' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMonitorBody, patchMonitorBody } from '../../../../schemas/api/monitor.ts';
+import { createMonitorBody, patchMonitorBody } from '../../../../schemas/api/monitors.ts';
 
 const BODY = { name: 'my metals', keywords: ['rust'] };
 

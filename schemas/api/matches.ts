@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { timestamp } from '../messages/forum-item.ts';
+import { communityName, queryInteger, queryTime, storableString } from './common.ts';
+
+/** Longer than any keyword. */
+const MAX_KEYWORD_LENGTH = 200;
+
+/**
+ * Query of GET /v1/monitors/{id}/matches. The service checks that a cursor fits the order and belongs to the monitor.
+ */
+export const matchPageQuery = z.strictObject({
+  order: z.enum(['oldest', 'newest']).default('oldest').describe('Which matches come first.'),
+  after: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .describe('With `order=oldest`: the id of a match; returns the matches after it.'),
+  before: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .describe('With `order=newest`: the id of a match; returns the matches before it.'),
+  since: queryTime
+    .optional()
+    .describe('Only matches recorded (`created_at`) at this time or later. A filtered page may be empty.'),
+  until: queryTime.optional().describe('Only matches recorded before this time.'),
+  keyword: storableString
+    .min(1, 'must not be empty')
+    .max(MAX_KEYWORD_LENGTH, 'is too long')
+    .optional()
+    .describe('Only matches with this text among their `matched_terms`, exactly as written there.'),
+  subreddit: communityName.optional().describe('Only matches in this community, with or without `r/`, in any case.'),
+  limit: queryInteger(1, 200).default(100).describe('Matches per page.'),
+});
+
+export type MatchPageQuery = z.infer<typeof matchPageQuery>;
+
+/** Query of GET /v1/monitors/{id}/stream. The service checks that the id belongs to this monitor. */
+export const liveTailQuery = z.strictObject({
+  after: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .describe(
+      'The id of a match: the stream starts with the match after it. Without it, the stream starts with the next recorded match. `Last-Event-ID` takes precedence.',
+    ),
+});
+
+/** Why the server ended a stream permanently. `session_ended` is only said to pages of the dashboard. */
+export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'session_ended' | 'account_frozen' | 'account_deleted';
+
+/** Answer of POST /v1/monitors/{id}/feed-token. */
+export const feedAddresses = z
+  .strictObject({
+    atom_url: z.url().describe('The feed in Atom (RFC 4287). Whoever has the address can read the matches.'),
+    json_url: z.url().describe('The same as JSON Feed 1.1.'),
+  })
+  .meta({ id: 'FeedAddresses' });
+
+export type FeedAddresses = z.infer<typeof feedAddresses>;
+
+/** Answer of DELETE /v1/monitors/{id}/feed-token. */
+export const feedRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'FeedRevoked' });
+
+/** Answer of GET /feeds/{token}.json, by https://www.jsonfeed.org/version/1.1/. */
+export const jsonFeed = z
+  .strictObject({
+    version: z.literal('https://jsonfeed.org/version/1.1'),
+    title: z.string(),
+    description: z.string(),
+    feed_url: z.url(),
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        url: z.string(),
+        title: z.string(),
+        summary: z.string(),
+        content_text: z.string(),
+        date_published: timestamp,
+        date_modified: timestamp,
+        authors: z.array(z.strictObject({ name: z.string() })),
+        tags: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'JsonFeed' });
+
+export type JsonFeed = z.infer<typeof jsonFeed>;
+
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Query of GET /v1/monitors/{id}/matches/export. The service checks that the times fit together. */
+export const matchExportQuery = z.strictObject({
+  format: z.enum(EXPORT_FORMATS).describe('The form of the file.'),
+  from: queryTime.optional().describe('Only matches recorded (`created_at`) at this time or later.'),
+  to: queryTime.optional().describe('Only matches recorded before this time.'),
+});
