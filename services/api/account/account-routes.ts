@@ -3,19 +3,40 @@ import type { Account } from '../../../schemas/api/account.ts';
 import { creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { Mailer } from '../../../shared/mail/mailer.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { accountDeletedMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
-import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
-import { ledgerRoute } from './ledger-route.ts';
-import { usageRoute } from './usage-route.ts';
+import { ledgerRoute, usageRoute } from './ledger-routes.ts';
+
+/** Collaborators of the account routes. */
+export interface AccountDeps {
+  pool: Pool;
+  /** Where clients reach the API and sign-up, without a trailing slash. */
+  baseUrl: string;
+  appUrl: string;
+  /** Where people reach the dashboard, without a trailing slash. */
+  dashboardUrl: string;
+  clock: Clock;
+  mailer: Mailer;
+  logger: Logger;
+  /** Returns what stays of a mailbox address after its account is deleted. */
+  mailboxHash: (mailbox: string) => Buffer;
+  /** Opens the records of OAuth grants. */
+  secretBox: SecretBox;
+}
 
 /** All routes below /v1/account. */
 export function accountRoutes(deps: AccountDeps): Route[] {
@@ -102,4 +123,25 @@ function accountResource(account: StoredAccount): Account {
     },
     created_at: account.createdAt.toISOString(),
   };
+}
+
+const MENDED_BY_A_PACK: ReadonlySet<string> = new Set(['insufficient_credits', 'monitor_limit_reached']);
+
+/**
+ * The routes, with refusals that a pack would mend saying where a person buys one: an agent without credits can then
+ * tell its owner where to go.
+ */
+export function namingWhereToBuy(routes: readonly Route[], dashboardUrl: string): Route[] {
+  const sentence = ` Packs are sold at ${dashboardUrl}/dashboard/billing.`;
+  return routes.map((route) => ({
+    ...route,
+    async handle(call) {
+      try {
+        return await route.handle(call);
+      } catch (error) {
+        if (!(error instanceof ApiError) || !MENDED_BY_A_PACK.has(error.code)) throw error;
+        throw new ApiError(error.code, error.message + sentence, { headers: error.headers });
+      }
+    },
+  }));
 }

@@ -26,7 +26,7 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import { newKeyMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
-import type { AccountDeps } from './account-deps.ts';
+import type { AccountDeps } from './account-routes.ts';
 
 /** Active keys of an account. */
 const MAX_KEYS = 20;

@@ -56,3 +56,11 @@ export function requireScope({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>
   if (granted.includes(scope)) return;
   throw new ApiError('insufficient_scope', `This ${isKey ? 'key' : 'token'} lacks the permission ${scope}.`);
 }
+
+/** What a key may do, in the words of the dashboard and of mails. */
+export const PERMISSION_WORDS: Readonly<Record<KeyScope, string>> = {
+  'forum:read': 'Read and search the forum with your credits',
+  'monitors:read': 'See your monitors, their matches and deliveries',
+  'monitors:write': 'Create, change and delete monitors',
+  account: 'Manage the account: see its ledger, create and revoke keys, delete it',
+};

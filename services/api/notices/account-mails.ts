@@ -3,7 +3,7 @@ import { mailTime } from '../../../shared/mail/mail-time.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { quotedName } from '../../../shared/mail/quoted-name.ts';
-import { PERMISSION_WORDS } from '../account/permission-words.ts';
+import { PERMISSION_WORDS } from '../admission/scope.ts';
 
 /** Sentences are wrapped; lists of lines stay as they are. */
 function mail(to: string, subject: string, parts: readonly (string | readonly string[])[]): Mail {

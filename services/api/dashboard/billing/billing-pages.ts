@@ -14,7 +14,7 @@ import { readLedgerPage } from '../../../../shared/stores/ledger/ledger-pages.ts
 import type { StoredLedgerEntry } from '../../../../shared/stores/ledger/ledger-pages.ts';
 import { findPayment, listReceipts } from '../../../../shared/stores/payments/payments.ts';
 import type { StoredPayment, Receipt } from '../../../../shared/stores/payments/payments.ts';
-import { csvOf, entryOf } from '../../account/ledger-route.ts';
+import { csvOf, entryOf } from '../../account/ledger-routes.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get, post, streamed } from '../page.ts';
