@@ -37,10 +37,10 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
     path: '/v1/monitors/:id/stream',
     scope: 'monitors:read',
     operationId: 'streamMatches',
+    tag: 'Monitors',
     summary: 'Stream matches as they are recorded',
     description:
       'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that starts after a match first sends everything recorded since then, as far back as matches are kept, so a client that reconnects misses nothing. Comments keep the stream open while nothing matches. `event: end` says in `reason` why the client must not reconnect: `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening a stream counts as one request. An account may have ten open streams; more are `rate_limited`. A client that reads nothing for a minute is disconnected.',
-    tag: 'Monitors',
     params: { id: MONITOR_ID },
     query: liveTailQuery,
     example: { after: monitorExamples.page.items[0]!.id },

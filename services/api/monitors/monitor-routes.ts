@@ -55,10 +55,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors',
       scope: 'monitors:write',
       operationId: 'createMonitor',
+      tag: 'Monitors',
       summary: 'Create a monitor',
       description:
         'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer; `backfill_hours` also finds what matched before, without a gap between the two (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out what the rule may not mean; nothing is refused because of it.',
-      tag: 'Monitors',
       body: {
         schema: createMonitorBody,
         examples: {
@@ -102,9 +102,9 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors',
       scope: 'monitors:read',
       operationId: 'listMonitors',
+      tag: 'Monitors',
       summary: 'List monitors',
       description: 'The monitors of the account, without deleted ones, and what its plan allows.',
-      tag: 'Monitors',
       answers: [ok('The monitors.', monitorList, { monitors: monitorExamples.list })],
       errors: [],
       tool: {
@@ -123,10 +123,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/parse',
       scope: 'monitors:write',
       operationId: 'parseQuery',
+      tag: 'Monitors',
       summary: 'Read a rule that is written as text',
       description:
         'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
-      tag: 'Monitors',
       body: { schema: parseQueryBody, examples: { query: monitorExamples.query } },
       answers: [
         ok('The settings; those with their usual value are absent.', parsedQuery, {
@@ -141,10 +141,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id',
       scope: 'monitors:read',
       operationId: 'getMonitor',
+      tag: 'Monitors',
       summary: 'Get a monitor with its statistics and the state of its deliveries',
       description:
         'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor.', monitorWithStats, { monitor: monitorExamples.withStats })],
       errors: ['not_found'],
@@ -155,10 +155,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id',
       scope: 'monitors:write',
       operationId: 'updateMonitor',
+      tag: 'Monitors',
       summary: 'Update a monitor',
       description:
         'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change. A rule may change 1,000 times in 24 hours (`rate_limited`).',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       body: {
         schema: patchMonitorBody,
@@ -185,10 +185,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id',
       scope: 'monitors:write',
       operationId: 'deleteMonitor',
+      tag: 'Monitors',
       summary: 'Delete a monitor',
       description:
         'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor is deleted.', monitorDeleted, { deleted: { status: 'deleted' } })],
       errors: ['not_found'],
@@ -199,10 +199,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id/pause',
       scope: 'monitors:write',
       operationId: 'pauseMonitor',
+      tag: 'Monitors',
       summary: 'Pause a monitor',
       description:
         'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor is paused.', monitorPaused, { paused: { status: 'paused' } })],
       errors: ['not_found'],
@@ -220,10 +220,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id/resume',
       scope: 'monitors:write',
       operationId: 'resumeMonitor',
+      tag: 'Monitors',
       summary: 'Resume a monitor',
       description:
         'Charges 10 credits for the next 24 hours. A monitor that is already running stays unchanged and costs nothing.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       isIdempotent: true,
       answers: [
@@ -244,10 +244,10 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       path: '/v1/monitors/:id/matches',
       scope: 'monitors:read',
       operationId: 'listMatches',
+      tag: 'Monitors',
       summary: 'List matches of a monitor',
       description:
         'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. With a filter (`since`, `until`, `keyword`, `subreddit`) a page reads at most 2,000 matches of its time, so it may have few or no items and still a cursor: continue with the cursor while there is one, and from the last cursor or match you got when there is none. A cursor beyond the last match is refused.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       query: matchPageQuery,
       example: { order: 'oldest', limit: 100 },

@@ -83,8 +83,6 @@ interface Entry {
 
 /** Overhead of an entry in bytes, besides its bytes and its key. */
 const ENTRY_BYTES = 1_000;
-/** With the compressed forms, which are kept as long as the bytes that they are of. */
-const COMPRESSED_TOO = 1.6;
 
 /**
  * Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`, least recently used
@@ -106,7 +104,7 @@ export class RenderedPosts {
     if (known?.comments.deref() === loaded.loaded) return known.rendered;
     const rendered = renderPost(loaded, rendering);
     const entry = { rendered, comments: new WeakRef(loaded.loaded) };
-    const size = Math.ceil(COMPRESSED_TOO * rendered.length) + 2 * key.length + ENTRY_BYTES;
+    const size = rendered.length + 2 * key.length + ENTRY_BYTES;
     this.entries.set(key, entry, { size });
     this.onBytes?.(this.entries.calculatedSize);
     return rendered;

@@ -46,10 +46,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/rotate-secret',
       scope: 'monitors:write',
       operationId: 'rotateSecret',
+      tag: 'Monitors',
       summary: 'Rotate the secret of a webhook',
       description:
         'The new secret, shown only this once, signs every attempt from now on: it makes `X-Service-Signature`. For 24 hours `X-Service-Signature-Previous` has the same form and is made with the previous secret, and `webhook-signature` has a signature with each, so a receiver that checks both headers accepts every delivery while it knows either secret. Two secrets are valid at a time: give the receiver the new one before you rotate again.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       isIdempotent: true,
       answers: [
@@ -70,10 +70,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/test',
       scope: 'monitors:write',
       operationId: 'testWebhook',
+      tag: 'Monitors',
       summary: 'Send a sample match',
       description:
         'Sends a sample match to the webhook exactly like a real one, with the header `X-Service-Test: 1` and an id that begins with `test_`, and reports the answer of the endpoint. A success clears `webhook_failing`; a failure has no effect on it. At most five a minute per account.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       answers: [
         ok('The outcome of the test.', testDeliverySchema, {
@@ -90,10 +90,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/deliveries',
       scope: 'monitors:read',
       operationId: 'listDeliveries',
+      tag: 'Monitors',
       summary: 'List delivery attempts',
       description:
         'Every attempt of the last 30 days with its outcome: newest match first, and the last attempt of each match first. With `status` or `since`, a page reads at most 2,000 attempts, so it may be empty and still have an `after`: continue with it until it is null.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       query: deliveryLogQuery,
       example: { limit: 25 },
@@ -109,10 +109,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/events',
       scope: 'monitors:read',
       operationId: 'listEvents',
+      tag: 'Monitors',
       summary: 'List spikes and digests',
       description:
         'The `monitor.spike` and `monitor.digest` events of the last 30 days, newest first, with what they are about and what became of their delivery. A digest names its matches by a range: `GET /v1/monitors/{id}/matches` with its `after` begins with its first match. Digests by mail are not listed. Free.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       query: eventLogQuery,
       example: { limit: 25 },
@@ -128,10 +128,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/redeliver',
       scope: 'monitors:write',
       operationId: 'redeliver',
+      tag: 'Monitors',
       summary: 'Resend matches',
       description:
         'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. With `status` `pending` matches that wait for a later attempt are sent now. They keep their attempts and remaining retries: if this attempt fails, the next retry follows. An answer of 0 says why in `reason`. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as all its monitors together may send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
-      tag: 'Monitors',
       params: { id: MONITOR_ID },
       body: {
         schema: redeliverBody,
