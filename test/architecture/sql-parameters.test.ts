@@ -19,6 +19,7 @@ const BUILDS_STATEMENTS = new Set([
   // Tables and columns that are declared there, and on the page and in the description that name them.
   'shared/stores/sql/account-rows.ts',
   'services/api/dashboard/sql/sql-page.ts',
+  'services/api/sql/sql-route.ts',
   // The columns of a customer's result, in a process that holds nothing else.
   'services/api/sql/sql-box-main.ts',
   // Tables, columns and times that are declared there.
