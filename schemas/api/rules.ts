@@ -18,7 +18,7 @@ export const explainQuery = z.strictObject({
 /** Body of POST /v1/monitors/explain. */
 export const explainBody = z
   .strictObject({
-    settings: unsavedSettings,
+    settings: unsavedSettings.describe('As in POST /v1/monitors; `name` and webhook have no effect.'),
     item: z.strictObject({
       kind: z.enum(['post', 'comment']).default('post'),
       title: text.default(''),

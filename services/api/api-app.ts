@@ -134,6 +134,7 @@ export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Rout
   };
   const routes = [
     ...readingRoutes(reading),
+    ...monitorRoutes(monitorDeps),
     ...explainRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...previewRoutes({
       ...monitorDeps,
@@ -144,7 +145,6 @@ export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Rout
       streamWords: createStreamWords(options.clickhouse),
     }),
     ...trendRoutes({ ...options, clock: systemClock }),
-    ...monitorRoutes(monitorDeps),
     ...feedTokenRoutes(options),
     exportRoute(options),
     liveTailRoute(options.pool, options.liveTails),

@@ -178,8 +178,9 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
       answerWith(route, callerOf),
     );
   };
-  // Path by path, so that other methods of a path are refused before a later one with an id in its place.
-  for (const path of new Set(routes.map((route) => route.path))) {
+  // Path by path, words before an id in their place, so that each path refuses its other methods itself.
+  const paths = [...new Set(routes.map((route) => route.path))];
+  for (const path of paths.sort((a, b) => (a.replaceAll(':', '~') < b.replaceAll(':', '~') ? -1 : 1))) {
     routes.filter((route) => route.path === path).forEach(add);
     router.all(path, methodNotAllowed(methodsOf(routes, path)));
   }

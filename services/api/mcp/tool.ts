@@ -190,8 +190,22 @@ function inputSchemaOf(schema: z.ZodType): ObjectSchema {
     io: 'input',
     override: ({ jsonSchema }) => [...DETAILS, 'id'].forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
   });
-  const { $schema: _dialect, ...whole } = inlined(root, $defs) as Record<string, unknown>;
-  return { ...whole, type: 'object' };
+  const { $schema: _dialect, properties = {}, ...whole } = inlined(root, $defs) as z.core.JSONSchema.ObjectSchema;
+  const brief = Object.entries(properties).map(([name, member]) => [
+    name,
+    typeof member === 'object' && 'properties' in member
+      ? { ...member, properties: withoutDescriptions(member.properties) }
+      : member,
+  ]);
+  return { ...whole, type: 'object', properties: Object.fromEntries(brief) as object };
+}
+
+/** Of an object inside of the arguments: another tool describes the same members. */
+function withoutDescriptions(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withoutDescriptions);
+  const members = Object.entries(schema).filter(([name, value]) => name !== 'description' || typeof value !== 'string');
+  return Object.fromEntries(members.map(([name, value]) => [name, withoutDescriptions(value)]));
 }
 
 function inlined(schema: unknown, defs: Record<string, unknown>): unknown {

@@ -116,8 +116,8 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       },
       handle: on(list),
     }),
-    // Before those with an id in its place. It changes nothing, but has the permission of all that is posted to
-    // monitors: who may not write them has no use for the settings.
+    // It changes nothing, but has the permission of all that is posted to monitors: who may not write them has no use
+    // for the settings.
     route({
       method: 'post',
       path: '/v1/monitors/parse',

@@ -150,7 +150,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     const { tools } = await lasting.client.listTools();
     // A model reads them all before its first call.
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(40_000);
-    expect(tools.map(({ name }) => name)).toEqual(Object.keys(TOOLS));
+    expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(TOOLS).sort());
     for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });

@@ -34,27 +34,6 @@ const SHOWN = 20;
 export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
   return [
     route({
-      method: 'get',
-      path: '/v1/monitors/:id/backfill',
-      scope: 'monitors:read',
-      operationId: 'listBackfills',
-      tag: 'Monitors',
-      summary: 'Show the backfills of a monitor',
-      description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
-      params: { id: MONITOR_ID },
-      answers: [ok('The runs.', backfillList, { runs: backfillExamples.list })],
-      errors: ['not_found'],
-      tool: {
-        name: 'get_backfill',
-        title: 'Progress of the backfills of a monitor',
-        description: 'The newest backfills of a monitor, with what they found and cost so far. Free.',
-        annotations: READS,
-        toText: ({ items }: { items: Backfill[] }) =>
-          items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${backfillLine(run)}`).join('\n'),
-      },
-      handle: (call) => list(deps, call),
-    }),
-    route({
       method: 'post',
       path: '/v1/monitors/:id/backfill',
       scope: 'monitors:write',
@@ -87,6 +66,27 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
       },
       handle: (call) => start(deps, call),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/monitors/:id/backfill',
+      scope: 'monitors:read',
+      operationId: 'listBackfills',
+      tag: 'Monitors',
+      summary: 'Show the backfills of a monitor',
+      description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
+      params: { id: MONITOR_ID },
+      answers: [ok('The runs.', backfillList, { runs: backfillExamples.list })],
+      errors: ['not_found'],
+      tool: {
+        name: 'get_backfill',
+        title: 'Progress of the backfills of a monitor',
+        description: 'The newest backfills of a monitor, with what they found and cost so far. Free.',
+        annotations: READS,
+        toText: ({ items }: { items: Backfill[] }) =>
+          items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${backfillLine(run)}`).join('\n'),
+      },
+      handle: (call) => list(deps, call),
     }),
     route({
       method: 'delete',

@@ -53,29 +53,6 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
   const turns = new PacedTurns('explanations');
   const ofAccounts = freeWorkSlots('explanations');
   return [
-    // Before the routes with an id in its place.
-    route({
-      method: 'post',
-      path: '/v1/monitors/explain',
-      scope: 'monitors:write',
-      operationId: 'explainRule',
-      tag: 'Monitors',
-      summary: 'Explain why a text matches a rule or does not',
-      description:
-        'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
-      body: { schema: explainBody, examples: { comment: explainExamples.body } },
-      answers: [ok('The explanation. `history` is empty.', ruleExplanation, { comment: explainExamples.ofText })],
-      errors: BODY_ERRORS,
-      tool: {
-        name: 'explain_rule',
-        title: 'Try a rule on a text',
-        description:
-          'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
-        annotations: READS,
-        toText: explanationText,
-      },
-      handle: (call) => explainText(turns, call),
-    }),
     route({
       method: 'get',
       path: '/v1/monitors/:id/explain',
@@ -101,6 +78,28 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         toText: explanationText,
       },
       handle: (call) => ofAccounts.run(call.caller.accountId, () => explainThing(deps, turns, call)),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/monitors/explain',
+      scope: 'monitors:write',
+      operationId: 'explainRule',
+      tag: 'Monitors',
+      summary: 'Explain why a text matches a rule or does not',
+      description:
+        'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
+      body: { schema: explainBody, examples: { comment: explainExamples.body } },
+      answers: [ok('The explanation. `history` is empty.', ruleExplanation, { comment: explainExamples.ofText })],
+      errors: BODY_ERRORS,
+      tool: {
+        name: 'explain_rule',
+        title: 'Try a rule on a text',
+        description:
+          'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
+        annotations: READS,
+        toText: explanationText,
+      },
+      handle: (call) => explainText(turns, call),
     }),
   ];
 }

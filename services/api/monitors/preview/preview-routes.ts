@@ -52,7 +52,6 @@ const LIMITS =
 export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
   const deps = { ...options, slots: new AccountSlots(SLOTS) };
   return [
-    // Before the routes with an id in its place.
     route({
       method: 'post',
       path: '/v1/monitors/preview',
