@@ -69,11 +69,6 @@ export class ActiveMonitors {
     return this.index.ids();
   }
 
-  /** Matches this many items of the monitors' own terms, and yields after each; see `MonitorIndex.rehearse`. */
-  rehearse(items: number): Iterable<void> {
-    return this.index.rehearse(items);
-  }
-
   /**
    * Returns the candidates that the previous owner of the partition may have missed. That process knew every change
    * before `changedSinceMs`, so only monitors that were created, resumed or changed at or after that time, and before

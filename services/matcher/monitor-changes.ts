@@ -25,8 +25,6 @@ const RULES_PER_PAGE = 250;
  */
 const BYTES_PER_PAGE = 512 * 1024;
 const STATES_PER_PAGE = 2_000;
-/** Matched at the end of a load, before the first real item. Twice as many do not make that sooner. */
-const REHEARSED_ITEMS = 200;
 
 export interface MonitorChangesDeps {
   db: Queryable;
@@ -79,7 +77,6 @@ export class MonitorChanges implements Running {
         await cooperativeYield.pause();
       }
     }
-    for (const _ of monitors.rehearse(REHEARSED_ITEMS)) await cooperativeYield.pause();
     logger.info({ monitors: monitors.size, ms: msSince(startedAt) }, 'all active monitors are loaded');
     this.timer = setInterval(() => void this.compare(), COMPARE_INTERVAL_MS);
   }

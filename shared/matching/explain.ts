@@ -1,6 +1,6 @@
 import { blockingFilter, filteredItem, filterOf, muteOf } from './item-filter.ts';
 import type { FilterName } from './item-filter.ts';
-import { matchOne } from './match-one.ts';
+import { matchOne } from './monitor-index.ts';
 import { NearMissFinder } from './near-miss.ts';
 import type { NearMiss } from './near-miss.ts';
 import type { MatchItem, MatchPosition, Mute, Rule } from './rule.ts';

@@ -16,11 +16,6 @@ export interface MonitorMatchResult<P = undefined> {
   payload: P;
 }
 
-/** About as many words as a comment has. */
-const REHEARSED_TERMS = 10;
-/** An item that 193 monitors match takes about a thousand. */
-const MAX_REHEARSED_STEPS = 500_000;
-
 /**
  * Matches one item at a time against any number of monitors. The cost of an item grows with its length and with the
  * number of monitors that watch for a term in it, not with the number of all monitors. Changes are in place and take
@@ -50,11 +45,6 @@ export class MonitorIndex<P = undefined> {
   /** The bytes of all tables, without ids, payloads and the terms as written. */
   get bytes(): number {
     return this.#terms.bytes + this.#monitors.bytes;
-  }
-
-  /** The bytes of the terms as written. */
-  get textBytes(): number {
-    return this.#monitors.textBytes;
   }
 
   /** The steps of the last `match` or `forEachMatch`: code units read, and probes, nodes and postings visited. */
@@ -128,28 +118,6 @@ export class MonitorIndex<P = undefined> {
     }
   }
 
-  /**
-   * Matches items of the monitors' own terms, and yields after each. Nothing depends on it but time: otherwise the
-   * first items wait until the code that matches them is compiled, and for memory that no cache has.
-   *
-   * @param items at most so many; fewer if each matches thousands of monitors
-   */
-  *rehearse(items: number): Generator<void, void> {
-    const every = Math.ceil(this.size / items);
-    let position = 0;
-    let rehearsed = 0;
-    let steps = 0;
-    for (const monitor of this.#numbers.values()) {
-      if (position++ % every !== 0 || steps > MAX_REHEARSED_STEPS) continue;
-      const text = this.#monitors.writtenTerms(monitor).slice(0, REHEARSED_TERMS).join(' ');
-      const item = { kind: 'comment', title: '', text, subreddit: '', nsfw: false } as const;
-      if (rehearsed++ % 2 === 0) this.match(item);
-      else this.forEachMatch(item, () => undefined);
-      steps += this.steps;
-      yield;
-    }
-  }
-
   #idOf(monitor: number): string {
     return this.#owners[2 * monitor] as string;
   }
@@ -215,4 +183,14 @@ export class MonitorIndex<P = undefined> {
       .map((each) => ({ ...each, position: this.#monitors.positionOf(monitor, each.place) }))
       .sort((one, other) => one.position - other.position);
   }
+}
+
+/**
+ * Returns the keywords by which the item matches the rule, as written and in their order, or undefined if it does not
+ * match. Each call compiles the rule: to match many items against one rule, keep a MonitorIndex instead.
+ */
+export function matchOne(rule: Rule, item: MatchItem): string[] | undefined {
+  const index = new MonitorIndex();
+  index.set('one', rule);
+  return index.match(item)[0]?.matchedTerms;
 }

@@ -1,14 +1,12 @@
-import { acquireRule } from './acquired-terms.ts';
-import type { AcquiredTerms } from './acquired-terms.ts';
+import { acquireRule, unpackTerm } from './rule-terms.ts';
+import type { AcquiredTerms } from './rule-terms.ts';
 import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
-import { IntHeap } from './tables/int-heap.ts';
+import type { IntHeap } from './tables/int-heap.ts';
 import { IntList } from './tables/int-list.ts';
-import { PackedStrings } from './tables/packed-strings.ts';
 import { countOf, signatureOf } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
 import { MonitorPostings } from './terms/monitor-postings.ts';
 import type { TermIndex } from './terms/term-index.ts';
-import { unpackTerm } from './rule-terms.ts';
 import type { Rule } from './rule.ts';
 import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
 
@@ -35,14 +33,12 @@ const MAX_IN_SIGNATURE = 2;
  * the groups of `require`: for each the number of its terms, then for each of them the term and the texts in which it
  * counts.
  */
-/** The address of its terms as written: those of the postings, then those of the groups, then the excluded ones. */
-const WRITTEN = 0;
-const POSTINGS = 1;
-const EXCLUDES = 2;
-const PLACES = 3;
+const POSTINGS = 0;
+const EXCLUDES = 1;
+const PLACES = 2;
 /** The number of integers that its groups take. */
-const GROUPS = 3;
-const CONDITIONAL_PLACES = 4;
+const GROUPS = 2;
+const CONDITIONAL_PLACES = 3;
 /** The integers of a term of a group. */
 const GROUP_TERM = 2;
 
@@ -61,8 +57,11 @@ export const UNDECIDED = 2;
 export class MonitorRecords {
   readonly #terms: TermIndex;
   readonly #heap: IntHeap;
-  readonly #texts = new IntHeap();
-  readonly #written = new PackedStrings(this.#texts);
+  /**
+   * By monitor the terms as written: those of the postings, then those of the groups, then the excluded ones. They are
+   * read only when something matches, and one string takes half the memory of one for each term.
+   */
+  readonly #written: string[] = [];
   readonly #rows = new IntList();
   /** Numbers of removed monitors. */
   readonly #free: number[] = [];
@@ -86,11 +85,6 @@ export class MonitorRecords {
     return this.#rows.items.byteLength;
   }
 
-  /** The bytes of the terms as written. */
-  get textBytes(): number {
-    return this.#texts.bytes;
-  }
-
   /** Whether the title of a comment's post must be searched. */
   get searchesPostTitles(): boolean {
     return this.#seesPostTitle > 0;
@@ -112,8 +106,7 @@ export class MonitorRecords {
     const { addresses } = exclude;
     this.#set(monitor, EXCLUDED, addresses.length > MAX_IN_SIGNATURE ? MANY : signatureOf(addresses));
     this.#createRecord(monitor, wanted, required, addresses);
-    const written = wanted.written.concat(...required.map((group) => group.written), exclude.written);
-    this.#heap.set(this.#get(monitor, RECORD) + WRITTEN, this.#written.add(written));
+    this.#written[monitor] = joinTerms([wanted, ...required, exclude].flatMap(({ written }) => written));
     return monitor;
   }
 
@@ -123,10 +116,9 @@ export class MonitorRecords {
     const isConditional = this.isConditional(monitor);
     const record = this.#get(monitor, RECORD);
     if ((this.filterBits(monitor) & EXCLUDES_IN_POST_TITLE) !== 0) this.#seesPostTitle--;
-    const written = heap.get(record + WRITTEN);
     const excludes = this.#firstExclude(monitor);
     let address = this.#firstPlace(monitor);
-    for (const packed of this.#written.all(written)) {
+    for (const packed of splitTerms(this.#written[monitor] ?? '')) {
       const { written: text, options } = isConditional ? unpackTerm(packed) : { written: packed, options: undefined };
       const place = address < excludes ? heap.get(address) : 0;
       this.#terms.release(text, options, (term) => {
@@ -137,7 +129,7 @@ export class MonitorRecords {
       });
       address++;
     }
-    this.#written.remove(written);
+    this.#written[monitor] = '';
     const groups = excludes + heap.get(record + EXCLUDES);
     heap.free(record, groups - record + (isConditional ? heap.get(record + GROUPS) : 0));
     this.#free.push(monitor);
@@ -222,15 +214,8 @@ export class MonitorRecords {
 
   /** The keyword or term at this position, as its owner wrote it. */
   writtenTerm(monitor: number, position: number): string {
-    const written = this.#written.get(this.#heap.get(this.#get(monitor, RECORD) + WRITTEN), position);
+    const written = termAt(this.#written[monitor] ?? '', position);
     return this.isConditional(monitor) ? unpackTerm(written).written : written;
-  }
-
-  /** The keywords and terms of the monitor, as their owner wrote them. */
-  writtenTerms(monitor: number): string[] {
-    const record = this.#get(monitor, RECORD);
-    const written = this.#written.all(this.#heap.get(record + WRITTEN)).slice(0, this.#heap.get(record + POSTINGS));
-    return this.isConditional(monitor) ? written.map((packed) => unpackTerm(packed).written) : written;
   }
 
   #get(monitor: number, field: number): number {
@@ -271,9 +256,8 @@ export class MonitorRecords {
     heap.set(record + POSTINGS, addresses.length);
     heap.set(record + EXCLUDES, exclude.length);
     let address = record + fixed;
-    this.postings.readAhead(addresses);
     for (let index = 0; index < addresses.length; index++) {
-      const inTexts = texts?.[index] ?? USUAL_TEXTS;
+      const inTexts = texts[index] ?? USUAL_TEXTS;
       heap.set(address++, this.postings.add(addresses[index] ?? 0, monitor, inTexts, isConditional));
     }
     for (const term of exclude) heap.set(address++, term);
@@ -289,9 +273,31 @@ export class MonitorRecords {
       heap.set(group++, addresses.length);
       for (const [index, address] of addresses.entries()) {
         heap.set(group, address);
-        heap.set(group + 1, texts?.[index] ?? USUAL_TEXTS);
+        heap.set(group + 1, texts[index] ?? USUAL_TEXTS);
         group += GROUP_TERM;
       }
     }
   }
 }
+
+/** One string of all, each after its length in two units. Terms may have any UTF-16. */
+function joinTerms(terms: readonly string[]): string {
+  return terms.flatMap((term) => [String.fromCharCode(term.length >>> 16, term.length & 0xffff), term]).join('');
+}
+
+function splitTerms(joined: string): string[] {
+  const terms: string[] = [];
+  for (let start = 2; start <= joined.length; start += 2 + lengthBefore(joined, start)) {
+    terms.push(joined.slice(start, start + lengthBefore(joined, start)));
+  }
+  return terms;
+}
+
+function termAt(joined: string, position: number): string {
+  let start = 2;
+  for (let skipped = 0; skipped < position; skipped++) start += 2 + lengthBefore(joined, start);
+  return joined.slice(start, start + lengthBefore(joined, start));
+}
+
+const lengthBefore = (joined: string, start: number): number =>
+  (joined.charCodeAt(start - 2) << 16) | joined.charCodeAt(start - 1);

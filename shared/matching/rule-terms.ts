@@ -1,5 +1,5 @@
 import type { Rule, RuleTerm } from './rule.ts';
-import type { TermOptions } from './terms/term-index.ts';
+import type { TermIndex, TermOptions } from './terms/term-index.ts';
 import { ALL_TEXTS, POST_TITLE, textBits, USUAL_TEXTS } from './text/item-texts.ts';
 
 /** A term of a rule, with the conditions under which it counts. */
@@ -11,20 +11,14 @@ export interface WatchedTerm {
   readonly texts: number;
 }
 
-/** The terms of a rule, without the excluded ones. */
-export interface RuleTerms {
-  /** The first group are keywords and terms, the others those of `require`. An item must have a term of each group. */
-  readonly groups: readonly (readonly WatchedTerm[])[];
-  /** A bit for each text that is searched for excluded terms. */
-  readonly excludeTexts: number;
-}
-
-/** Whether the rule has nothing but keywords that count in the usual texts, and excluded terms. */
-export function isPlainRule({ terms = [], require = [], matchIn }: Rule): boolean {
-  return terms.length === 0 && require.length === 0 && textBits(matchIn) === USUAL_TEXTS;
-}
-
-export function ruleTerms({ keywords, terms = [], require = [], matchIn }: Rule): RuleTerms {
+/**
+ * The terms of a rule, without the excluded ones. `groups`: keywords and terms, then the groups of `require`; an item
+ * must have a term of each. `excludeTexts`: a bit for each text that is searched for excluded terms.
+ */
+export function ruleTerms({ keywords, terms = [], require = [], matchIn }: Rule): {
+  groups: WatchedTerm[][];
+  excludeTexts: number;
+} {
   const usual = textBits(matchIn);
   const groups = [[...keywords, ...terms], ...require].map((group) => group.map((term) => watchedTerm(term, usual)));
   const excludeTexts = groups.flat().reduce((bits, { texts }) => bits | (texts & POST_TITLE), USUAL_TEXTS);
@@ -32,11 +26,6 @@ export function ruleTerms({ keywords, terms = [], require = [], matchIn }: Rule)
 }
 
 const NO_OPTIONS: TermOptions = {};
-
-/** An excluded term of a rule. */
-export function excludedTerm(written: string): WatchedTerm {
-  return { written, options: NO_OPTIONS, texts: ALL_TEXTS };
-}
 
 function watchedTerm(term: string | RuleTerm, usual: number): WatchedTerm {
   if (typeof term === 'string') return { written: term, options: NO_OPTIONS, texts: usual };
@@ -48,7 +37,7 @@ const PREFIX = 1;
 const CASE_SENSITIVE = 2;
 
 /** The term in one string, which `unpackTerm` reads. */
-export function packTerm({ written, options }: WatchedTerm): string {
+function packTerm({ written, options }: WatchedTerm): string {
   const flags = (options.prefix === true ? PREFIX : 0) | (options.caseSensitive === true ? CASE_SENSITIVE : 0);
   return String.fromCharCode(flags) + written;
 }
@@ -57,4 +46,45 @@ export function unpackTerm(packed: string): { written: string; options: TermOpti
   const flags = packed.charCodeAt(0);
   const options = { prefix: (flags & PREFIX) !== 0, caseSensitive: (flags & CASE_SENSITIVE) !== 0 };
   return { written: packed.slice(1), options };
+}
+
+/** The terms of a group of a rule that the index has, and to which the rule has a reference. */
+export interface AcquiredTerms {
+  /** As a record keeps them: as their owner wrote them, or packed with their options if the rule has conditions. */
+  readonly written: readonly string[];
+  /** For each a bit for each text in which it counts. */
+  readonly texts: readonly number[];
+  /** The address of each in the heap. */
+  readonly addresses: readonly number[];
+}
+
+/**
+ * Acquires the terms of a rule, which `isPlain` if it has no conditions on terms. Leaves out terms that have nothing to
+ * search for, and terms that equal an earlier one of their group.
+ */
+export function acquireRule(index: TermIndex, rule: Rule) {
+  const { terms = [], require = [], matchIn } = rule;
+  const isPlain = terms.length === 0 && require.length === 0 && textBits(matchIn) === USUAL_TEXTS;
+  const { groups, excludeTexts } = ruleTerms(rule);
+  const excluded = rule.exclude.map((written) => ({ written, options: NO_OPTIONS, texts: ALL_TEXTS }));
+  const [wanted, ...required] = groups.map((group) => acquireTerms(index, group, isPlain));
+  return { isPlain, wanted: wanted!, required, exclude: acquireTerms(index, excluded, isPlain), excludeTexts };
+}
+
+function acquireTerms(index: TermIndex, group: readonly WatchedTerm[], isPlain: boolean): AcquiredTerms {
+  const written: string[] = [];
+  const texts: number[] = [];
+  const addresses: number[] = [];
+  for (const term of group) {
+    const address = index.acquire(term.written, term.options);
+    if (address === 0) continue;
+    if (addresses.some((other, position) => other === address && texts[position] === term.texts)) {
+      index.release(term.written, term.options);
+      continue;
+    }
+    written.push(isPlain ? term.written : packTerm(term));
+    texts.push(term.texts);
+    addresses.push(address);
+  }
+  return { written, texts, addresses };
 }

@@ -1,82 +1,38 @@
 const SMALLEST = 8;
-/** The maximum load of a generation, including tombstones. */
+/** The maximum load, including tombstones. */
 const LOAD = 0.75;
 const EMPTY = 0;
 const TOMBSTONE = -1;
-/** The growth factor between generations. Doubling would leave more slots empty. */
+/** Doubling would leave more slots empty. */
 const GROWTH = 1.5;
-/** Slots that move to the new generation with each change. Three would suffice; more free the old one sooner. */
-const MOVES = 64;
 /** 2^24 bits are 2 MB: the bitmap must stay in the cache. */
 const MAX_BITMAP_BITS = 24;
 
-/** Open addressing with linear probing. A slot is two integers: the hash, and the address of a record that has it. */
-interface Generation {
-  readonly slots: Int32Array;
-  readonly capacity: number;
-  /** Maps a hash, as an unsigned 32-bit number, to a slot: capacity / 2^32. */
-  readonly scale: number;
-  /** One bit for each value of the hash's upper bits. It rejects most words of a text. */
-  readonly bitmap: Int32Array;
-  readonly shift: number;
-  /** Slots that are not empty. */
-  filled: number;
-}
-
-function createGeneration(capacity: number): Generation {
-  const bits = Math.min(MAX_BITMAP_BITS, 32 - Math.clz32(capacity) + 3);
-  return {
-    slots: new Int32Array(2 * capacity),
-    capacity,
-    scale: capacity / 2 ** 32,
-    bitmap: new Int32Array(1 << Math.max(0, bits - 5)),
-    shift: 32 - bits,
-    filled: 0,
-  };
-}
-
-function mayContain({ bitmap, shift }: Generation, hash: number): boolean {
-  const bit = hash >>> shift;
-  return (((bitmap[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
-}
-
-/** The slot at which the search for a hash begins. */
-function homeOf({ scale }: Generation, hash: number): number {
-  return Math.trunc((hash >>> 0) * scale);
-}
-
 /**
  * Finds records by their hash. It stores only addresses: the caller compares the records that `first` and `next` return
- * with the one it looks for. When the table is full, or full of tombstones, a new generation replaces the current one.
- * Each change moves a few slots, so that no change takes long. Until all slots have moved, both generations are
- * searched.
+ * with the one it looks for. Open addressing with linear probing; a slot is two integers, the hash and the address.
+ * When it is full, or full of tombstones, all slots move to a new array: with two million terms that takes about 0.1 s.
  */
 export class AddressTable {
-  #current = createGeneration(SMALLEST);
-  #previous: Generation | undefined;
-  #moved = 0;
+  #capacity = SMALLEST;
+  #slots = new Int32Array(2 * SMALLEST);
+  /** One bit for each value of the hash's upper bits. It rejects most words of a text. */
+  #bitmap = new Int32Array(1 << 2);
+  #shift = 32 - 7;
+  /** Slots that are not empty, and those of them that are no tombstones. */
+  #filled = 0;
   #live = 0;
-  #searched = this.#current;
   #slot = 0;
 
   get bytes(): number {
-    const size = ({ slots, bitmap }: Generation): number => slots.byteLength + bitmap.byteLength;
-    return size(this.#current) + (this.#previous === undefined ? 0 : size(this.#previous));
+    return this.#slots.byteLength + this.#bitmap.byteLength;
   }
 
   /** The first record with this hash, or 0 if there is none. */
   first(hash: number): number {
-    const address = mayContain(this.#current, hash) ? this.#firstIn(this.#current, hash) : 0;
-    return address !== 0 || this.#previous === undefined ? address : this.#firstInPrevious(this.#previous, hash);
-  }
-
-  /**
-   * The same as `first`, sooner for a hash that the table has or that is added next, and later for others: the slot is
-   * needed anyway, so the bitmap is not asked.
-   */
-  firstExpected(hash: number): number {
-    const address = this.#firstIn(this.#current, hash);
-    return address !== 0 || this.#previous === undefined ? address : this.#firstInPrevious(this.#previous, hash);
+    const bit = hash >>> this.#shift;
+    if ((((this.#bitmap[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return 0;
+    return this.#probe(this.#homeOf(hash), hash);
   }
 
   /**
@@ -84,16 +40,12 @@ export class AddressTable {
    * must not change between the calls.
    */
   next(hash: number): number {
-    this.#slot = this.#slot + 1 === this.#searched.capacity ? 0 : this.#slot + 1;
-    const address = this.#probe(hash);
-    if (address !== 0 || this.#searched === this.#previous || this.#previous === undefined) return address;
-    return this.#firstInPrevious(this.#previous, hash);
+    return this.#probe(this.#slot + 1 === this.#capacity ? 0 : this.#slot + 1, hash);
   }
 
   /** @param address not 0, and not yet in the table */
   add(hash: number, address: number): void {
-    this.#move(MOVES);
-    if (this.#current.filled + 1 > LOAD * this.#current.capacity) this.#startGeneration();
+    if (this.#filled + 1 > LOAD * this.#capacity) this.#rebuild();
     this.#put(hash, address);
     this.#live++;
   }
@@ -101,26 +53,20 @@ export class AddressTable {
   remove(hash: number, address: number): void {
     for (let found = this.first(hash); found !== 0; found = this.next(hash)) {
       if (found !== address) continue;
-      this.#searched.slots[2 * this.#slot + 1] = TOMBSTONE;
+      this.#slots[2 * this.#slot + 1] = TOMBSTONE;
       this.#live--;
-      break;
+      return;
     }
-    this.#move(MOVES);
   }
 
-  #firstInPrevious(previous: Generation, hash: number): number {
-    return mayContain(previous, hash) ? this.#firstIn(previous, hash) : 0;
+  /** The slot at which the search for a hash begins. */
+  #homeOf(hash: number): number {
+    return Math.trunc((hash >>> 0) * (this.#capacity / 2 ** 32));
   }
 
-  #firstIn(generation: Generation, hash: number): number {
-    this.#searched = generation;
-    this.#slot = homeOf(generation, hash);
-    return this.#probe(hash);
-  }
-
-  #probe(hash: number): number {
-    const { slots, capacity } = this.#searched;
-    for (let slot = this.#slot; ; slot = slot + 1 === capacity ? 0 : slot + 1) {
+  #probe(from: number, hash: number): number {
+    const slots = this.#slots;
+    for (let slot = from; ; slot = slot + 1 === this.#capacity ? 0 : slot + 1) {
       const address = slots[2 * slot + 1] ?? EMPTY;
       if (address === EMPTY || (address !== TOMBSTONE && slots[2 * slot] === hash)) {
         this.#slot = slot;
@@ -130,36 +76,28 @@ export class AddressTable {
   }
 
   #put(hash: number, address: number): void {
-    const generation = this.#current;
-    let slot = homeOf(generation, hash);
-    while (generation.slots[2 * slot + 1] !== EMPTY) slot = slot + 1 === generation.capacity ? 0 : slot + 1;
-    generation.slots[2 * slot] = hash;
-    generation.slots[2 * slot + 1] = address;
-    generation.filled++;
-    const bit = hash >>> generation.shift;
-    generation.bitmap[bit >>> 5] = (generation.bitmap[bit >>> 5] ?? 0) | (1 << (bit & 31));
+    let slot = this.#homeOf(hash);
+    while (this.#slots[2 * slot + 1] !== EMPTY) slot = slot + 1 === this.#capacity ? 0 : slot + 1;
+    this.#slots[2 * slot] = hash;
+    this.#slots[2 * slot + 1] = address;
+    this.#filled++;
+    const bit = hash >>> this.#shift;
+    this.#bitmap[bit >>> 5] = (this.#bitmap[bit >>> 5] ?? 0) | (1 << (bit & 31));
   }
 
-  #startGeneration(): void {
-    this.#move(Number.POSITIVE_INFINITY);
-    let { capacity } = this.#current;
-    this.#previous = this.#current;
-    this.#moved = 0;
-    if (this.#live > (LOAD / 2) * capacity) capacity = Math.ceil(capacity * GROWTH);
-    else if (this.#live < (LOAD / 8) * capacity) capacity = Math.max(SMALLEST, Math.ceil(capacity / GROWTH));
-    this.#current = createGeneration(capacity);
-  }
-
-  #move(count: number): void {
-    const from = this.#previous;
-    if (from === undefined) return;
-    const end = Math.min(from.capacity, this.#moved + count);
-    for (; this.#moved < end; this.#moved++) {
-      const address = from.slots[2 * this.#moved + 1] ?? EMPTY;
-      if (address === EMPTY || address === TOMBSTONE) continue;
-      this.#put(from.slots[2 * this.#moved] ?? 0, address);
-      from.slots[2 * this.#moved + 1] = TOMBSTONE;
+  #rebuild(): void {
+    const from = this.#slots;
+    if (this.#live > (LOAD / 2) * this.#capacity) this.#capacity = Math.ceil(this.#capacity * GROWTH);
+    else if (this.#live < (LOAD / 8) * this.#capacity)
+      this.#capacity = Math.max(SMALLEST, Math.ceil(this.#capacity / GROWTH));
+    const bits = Math.min(MAX_BITMAP_BITS, 32 - Math.clz32(this.#capacity) + 3);
+    this.#slots = new Int32Array(2 * this.#capacity);
+    this.#bitmap = new Int32Array(1 << Math.max(0, bits - 5));
+    this.#shift = 32 - bits;
+    this.#filled = 0;
+    for (let slot = 0; slot < from.length; slot += 2) {
+      const address = from[slot + 1] ?? EMPTY;
+      if (address !== EMPTY && address !== TOMBSTONE) this.#put(from[slot] ?? 0, address);
     }
-    if (this.#moved === from.capacity) this.#previous = undefined;
   }
 }

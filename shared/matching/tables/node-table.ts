@@ -32,11 +32,11 @@ export class NodeTable {
     return this.#heap.allocate(this.#size);
   }
 
-  /** The child of this symbol, or 0 if there is none. @param isExpected whether there probably is, or will be next */
-  child(parent: number, symbol: number, isExpected = false): number {
+  /** The child of this symbol, or 0 if there is none. */
+  child(parent: number, symbol: number): number {
     const heap = this.#heap;
     const hash = hashOf(parent, symbol);
-    let node = isExpected ? this.#table.firstExpected(hash) : this.#table.first(hash);
+    let node = this.#table.first(hash);
     while (node !== 0 && !(heap.get(node + PARENT) === parent && heap.get(node + SYMBOL) === symbol)) {
       node = this.#table.next(hash);
     }

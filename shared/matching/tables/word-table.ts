@@ -54,13 +54,9 @@ export class WordTable {
     return this.#table.bytes;
   }
 
-  /**
-   * The word units[start, end) with this hash, or 0 if no term has it.
-   *
-   * @param isExpected whether some term probably has it, or will have it next
-   */
-  find(hash: number, units: Uint16Array, start: number, end: number, isExpected = false): number {
-    let word = isExpected ? this.#table.firstExpected(hash) : this.#table.first(hash);
+  /** The word units[start, end) with this hash, or 0 if no term has it. */
+  find(hash: number, units: Uint16Array, start: number, end: number): number {
+    let word = this.#table.first(hash);
     while (word !== 0 && !this.#equals(word, units, start, end)) word = this.#table.next(hash);
     return word;
   }

@@ -43,27 +43,12 @@ export class MonitorPostings {
   /** The chunks to read for an item, and for each the index of its term among the found ones. */
   readonly #chunks = new IntList();
   readonly #found = new IntList();
-  /** What `readAhead` read, kept so that no compiler leaves out the reading. */
-  readBits = 0;
   readonly #moved: (monitor: number, from: number, to: number) => void;
 
   /** @param moved is told when an entry of another monitor gets another place */
   constructor(heap: IntHeap, moved: (monitor: number, from: number, to: number) => void) {
     this.#heap = heap;
     this.#moved = moved;
-  }
-
-  /**
-   * Reads where `add` will write for each of these terms. Nothing depends on it but time: here the processor waits for
-   * all of them at once, and in the longer steps of `add` for few at a time.
-   */
-  readAhead(terms: readonly number[]): void {
-    let all = 0;
-    for (const term of terms) {
-      const first = this.#heap.get(term);
-      if (first > 0) all |= this.#heap.get(first + COUNT);
-    }
-    this.readBits = all;
   }
 
   /** Adds a monitor; returns the place of its entry. @param texts a bit for each text in which the term counts */

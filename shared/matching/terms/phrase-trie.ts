@@ -37,7 +37,7 @@ export class PhraseTrie {
     let node = -(symbols.items[0] ?? 0);
     for (let token = 2; token < tokens.count; token += 2) {
       const word = symbols.items[token] ?? 0;
-      let child = this.#nodes.child(node, word, true);
+      let child = this.#nodes.child(node, word);
       if (child === 0) {
         child = this.#nodes.addChild(node, word);
         words.addUses(word, 1);

@@ -171,7 +171,7 @@ export class TextReader {
     for (let token = 0; token < count; token++) {
       const kind = kinds[token] ?? 0;
       if ((kind & 1) === 1) {
-        let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0, addWords);
+        let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);
         const wordRoles = word === 0 ? 0 : words.foundRoles;
         if (addWords && word === 0)
           word = words.add(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);

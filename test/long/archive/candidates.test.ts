@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
-import { matchOne } from '../../../shared/matching/match-one.ts';
+import { matchOne } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
 import type { ArchivePosition, CandidateQuery } from '../../../shared/stores/archive/archived-candidates.ts';

@@ -10,7 +10,7 @@ import { matchId } from '../../../../shared/domain/identifiers.ts';
 import { itemHistory } from '../../../../shared/domain/item-history.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { Explanation, TermExplanation } from '../../../../shared/matching/explain.ts';
-import { matchOne } from '../../../../shared/matching/match-one.ts';
+import { matchOne } from '../../../../shared/matching/monitor-index.ts';
 import type { NearMiss } from '../../../../shared/matching/near-miss.ts';
 import type { MatchItem, MatchPosition } from '../../../../shared/matching/rule.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';

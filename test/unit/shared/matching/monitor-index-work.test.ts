@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explain } from '../../../../shared/matching/explain.ts';
-import { matchOne } from '../../../../shared/matching/match-one.ts';
-import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import { matchOne, MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule, RuleTerm } from '../../../../shared/matching/rule.ts';
 
 const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };

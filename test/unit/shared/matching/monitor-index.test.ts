@@ -236,47 +236,11 @@ describe('the cost of monitors', () => {
       };
       index.set(String(round % 2), rule);
       if (round % 3 === 0) index.remove(String((round + 1) % 2));
-      if (round % 100 === 0) bytes.push(index.bytes + index.textBytes);
+      if (round % 100 === 0) bytes.push(index.bytes);
     }
     expect(Math.max(...bytes.slice(5))).toBeLessThanOrEqual(Math.max(...bytes.slice(0, 5)));
     for (const id of ['0', '1']) index.remove(id);
     expect(index.match(comment('w2999 pre2999 Pre2999 a.B2999 Two Words2999 x2999 job Y2999'))).toEqual([]);
     expect(index.size).toBe(0);
   });
-});
-
-test('a rehearsal matches items of the terms of some monitors, and changes nothing', () => {
-  const index = new MonitorIndex();
-  expect([...index.rehearse(2)]).toEqual([]);
-  const rules: Rule[] = [
-    RULE,
-    { ...RULE, keywords: ['new york', 'C++'], exclude: ['rust'] },
-    {
-      ...RULE,
-      keywords: [],
-      terms: [
-        { text: 'IT', caseSensitive: true },
-        { text: 'hir', prefix: true },
-      ],
-    },
-    { ...RULE, keywords: ['go'] },
-    { ...RULE, keywords: [] },
-  ];
-  for (const [number, rule] of rules.entries()) index.set(`${number}`, rule);
-  const text = 'rust in New York, IT hires, go';
-  const before = index.match(comment(text));
-  let items = 0;
-  for (const _ of index.rehearse(2)) {
-    items++;
-    expect(index.steps).toBeGreaterThan(0);
-  }
-  expect(items).toBe(2);
-  expect([...index.rehearse(100)]).toHaveLength(rules.length);
-  expect(index.match(comment(text))).toEqual(before);
-});
-
-test('a rehearsal ends soon where each item matches all monitors', () => {
-  const index = new MonitorIndex();
-  for (let number = 0; number < 50_000; number++) index.set(`${number}`, RULE);
-  expect([...index.rehearse(200)].length).toBeLessThan(15);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchOne } from '../../../../shared/matching/match-one.ts';
+import { matchOne } from '../../../../shared/matching/monitor-index.ts';
 import { excludedKeywords } from '../../../../shared/matching/never-matching.ts';
 import { nastyTerm, textAround } from '../../../support/samples/matching-arbitraries.ts';
 

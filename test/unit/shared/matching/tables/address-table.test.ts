@@ -2,13 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
 
-/** All addresses that a table returns for the hash, sorted, whether it is asked for an expected one or not. */
+/** All addresses that a table returns for the hash, sorted. */
 function offered(table: AddressTable, hash: number): number[] {
   const addresses: number[] = [];
   for (let address = table.first(hash); address !== 0; address = table.next(hash)) addresses.push(address);
-  const expected: number[] = [];
-  for (let address = table.firstExpected(hash); address !== 0; address = table.next(hash)) expected.push(address);
-  expect(expected).toEqual(addresses);
   return addresses.sort((one, other) => one - other);
 }
 
@@ -68,13 +65,12 @@ describe('AddressTable', () => {
     );
   });
 
-  test('keeps its content when records are added and removed during a move', () => {
+  test('keeps its content when it grows', () => {
     const modelled = new ModelledTable();
     for (let number = 1; number <= 1500; number++) {
       const before = modelled.table.bytes;
       modelled.add(scattered(number), number);
       if (modelled.table.bytes <= before) continue;
-      // A move has just begun: remove and add again each record that has not moved yet.
       for (let other = 1; other <= Math.min(number, 60); other++) {
         modelled.remove(scattered(other), other);
         modelled.check(scattered(other));
@@ -91,7 +87,7 @@ describe('AddressTable', () => {
     const smallest = table.bytes;
     for (let number = 1; number <= 20_000; number++) table.add(scattered(number), number);
     const full = table.bytes;
-    // 8 bytes per slot, at least 3/8 of the slots in use, and a byte for the bitmap; half as much again during growth.
+    // 8 bytes per slot, at least 3/8 of the slots in use, and a byte for the bitmap.
     expect(full).toBeLessThan(20_000 * 8 * (8 / 3) * 1.7);
     expect(full).toBeGreaterThan(20_000 * 8);
     for (let number = 1; number <= 20_000; number++) table.remove(scattered(number), number);

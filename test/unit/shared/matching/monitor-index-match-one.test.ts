@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchOne } from '../../../../shared/matching/match-one.ts';
-import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import { matchOne, MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 import { referenceMatch } from '../../../support/oracles/reference-matcher.ts';
 import { ITEM_CASES } from './cases/items/all-items.ts';
