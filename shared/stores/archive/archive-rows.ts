@@ -2,7 +2,7 @@ import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { blankedContent } from '../../domain/blanked-content.ts';
-import { spacedWordsOfText, wordsOfText } from '../../matching/searchable-words.ts';
+import { wordsOfText } from '../../matching/searchable-words.ts';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { findRemovedThings } from '../crawl/removals.ts';
@@ -31,15 +31,14 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
     url: columns.url ?? '',
     ver: removed ? 2 : 1,
     words: removed ? '' : wordsOf(item),
-    post_title_words: removed || item.kind === 'post' ? '' : spacedWordsOfText(item.title),
+    post_title_words: removed || item.kind === 'post' ? '' : wordsOfText(item.title).join(' '),
   });
 }
 
 /** The words that search finds the item by. A title is read by itself, as in matching: it may begin what is code. */
 function wordsOf({ kind, title, body }: ForumItem): string {
-  if (kind === 'comment' || title === '') return spacedWordsOfText(body);
-  if (body === '') return spacedWordsOfText(title);
-  return [...new Set([...wordsOfText(title), ...wordsOfText(body)])].join(' ');
+  const texts = kind === 'comment' ? [body] : [title, body];
+  return [...new Set(texts.flatMap(wordsOfText))].join(' ');
 }
 
 export function matchRow(match: RecordedMatch): ArchiveRow {
