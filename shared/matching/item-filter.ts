@@ -1,6 +1,5 @@
 import type { MatchItem, Rule, Mute } from './rule.ts';
-import { authorKey } from './validate-refinements.ts';
-import { subredditKey } from './validate-rule.ts';
+import { authorKey, subredditKey } from './validate-rule.ts';
 
 /** The filters that can reject an item whatever its texts contain. */
 export type FilterName =

@@ -5,6 +5,7 @@ import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
   validateAuthors,
   validateLanguages,
+  validateNames,
   validateRequire,
   validateRuleTerms,
   validateSearchedTexts,
@@ -38,7 +39,7 @@ export function checkRule(
 ): { rule: CheckedRule; faults: Fault[] } {
   const keywords = given.keywords && validateTerms('keywords', given.keywords, { mayBeEmpty: mayBeTerms });
   const exclude = given.exclude && validateTerms('exclude', given.exclude);
-  const subreddits = given.subreddits && checkSubreddits('subreddits', given.subreddits);
+  const subreddits = given.subreddits && validateNames('subreddits', given.subreddits);
   const refinements = checkRefinements(given);
   return {
     rule: {
@@ -81,10 +82,10 @@ function checkRefinements(given: RefinementChanges): { change: RefinementsChange
   );
   const matchIn = checkedList(given.match_in, (texts) => validateSearchedTexts('match_in', texts));
   const excludeSubreddits = checkedList(given.exclude_subreddits, (names) =>
-    checkSubreddits('exclude_subreddits', names),
+    validateNames('exclude_subreddits', names),
   );
-  const authors = checkedList(given.authors, (names) => validateAuthors('authors', names));
-  const excludeAuthors = checkedList(given.exclude_authors, (names) => validateAuthors('exclude_authors', names));
+  const authors = checkedList(given.authors, (names) => validateNames('authors', names));
+  const excludeAuthors = checkedList(given.exclude_authors, (names) => validateNames('exclude_authors', names));
   const languages = checkedList(given.languages, (codes) => validateLanguages(codes, LANGUAGES));
   const lists = [terms, require, matchIn, excludeSubreddits, authors, excludeAuthors, languages];
   return {
@@ -118,27 +119,6 @@ function checkedList<Given, Checked>(
 
 function givenTerm({ case_sensitive: caseSensitive, ...term }: MonitorTerm): GivenTerm {
   return { ...term, caseSensitive };
-}
-
-const MAX_SUBREDDITS = 50;
-
-/** Community names without r/, each once, in the spelling that came first. */
-function checkSubreddits(
-  field: 'subreddits' | 'exclude_subreddits',
-  given: readonly string[],
-): { names: string[]; faults: Fault[] } {
-  if (given.length > MAX_SUBREDDITS) {
-    return { names: [], faults: [{ field, message: `must have at most ${MAX_SUBREDDITS} names` }] };
-  }
-  const names = new Map<string, string>();
-  const faults: Fault[] = [];
-  given.forEach((written, position) => {
-    const name = normalizeSubreddit(written);
-    if (name === undefined) {
-      faults.push({ field: `${field}[${position}]`, message: 'must be the name of a community, with or without r/' });
-    } else if (!names.has(subredditKey(name))) names.set(subredditKey(name), name);
-  });
-  return { names: [...names.values()], faults };
 }
 
 /** Spikes are sent to the webhook only, so asking for them without one is a mistake of the client. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { patchMonitorBody } from '../../../schemas/api/monitors.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
-import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
+import { validateTermCount } from '../../../shared/matching/validate-rule.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';

@@ -2,7 +2,7 @@ import type { CommentItem, CommentListing } from '../../../schemas/api/reading.t
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
-import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
+import { TermFinder } from '../../../shared/matching/terms/term-index.ts';
 import { isGoneText } from '../../../shared/matching/text/item-texts.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';

@@ -1,7 +1,6 @@
 import { searchableWords } from '../../matching/searchable-words.ts';
 import type { Rule, RuleTerm, SearchedText } from '../../matching/rule.ts';
-import { authorKey } from '../../matching/validate-refinements.ts';
-import { subredditKey } from '../../matching/validate-rule.ts';
+import { authorKey, subredditKey } from '../../matching/validate-rule.ts';
 
 /** The columns of items that hold words, separated by spaces. */
 const WORDS = 'words';

@@ -4,8 +4,7 @@ import { parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
-import { MAX_GROUPS } from '../../../../shared/matching/validate-refinements.ts';
-import { MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
+import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import type { FormFields } from '../page.ts';

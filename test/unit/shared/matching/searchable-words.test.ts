@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { searchableWords, wordsOfText } from '../../../../shared/matching/searchable-words.ts';
-import { TermFinder } from '../../../../shared/matching/terms/term-finder.ts';
+import { TermFinder } from '../../../../shared/matching/terms/term-index.ts';
 import { nastyTerm, nastyText } from '../../../support/samples/matching-arbitraries.ts';
 
 describe('searchableWords', () => {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
-import {
-  authorKey,
-  normalizeAuthor,
-  validateAuthors,
-  validateRuleTerms,
-} from '../../../../shared/matching/validate-refinements.ts';
-import { normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
+import { authorKey, normalizeAuthor, validateNames, validateRuleTerms, normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
 
 const fieldsOf = ({ faults }: { faults: readonly { field: string }[] }): string[] => faults.map(({ field }) => field);
 const words = (count: number): string[] => Array.from({ length: count }, (_, number) => `word${number}`);
@@ -118,6 +112,6 @@ describe('names of accounts', () => {
 
   test('are compared without prefix and case, and listed once', () => {
     expect(new Set(['u/Rust', '/u/rust', 'RUST', ' rust'].map(authorKey))).toEqual(new Set(['rust']));
-    expect(validateAuthors('authors', ['u/One', 'ONE', 'two'])).toEqual({ names: ['One', 'two'], faults: [] });
+    expect(validateNames('authors', ['u/One', 'ONE', 'two'])).toEqual({ names: ['One', 'two'], faults: [] });
   });
 });
