@@ -1,46 +1,97 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
+import type { WebhookKind } from '../../schemas/api/monitor.ts';
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
+import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { storableText } from '../../shared/domain/storable-text.ts';
 import { decideOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { DeliveryOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
-import { storableText } from '../../shared/domain/storable-text.ts';
-import { buildWebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-request.ts';
-import type { EgressClient } from '../../shared/http/egress-client.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookContent, WebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
+import { signingKeys } from '../../shared/domain/webhooks/webhook-signature.ts';
+import type { SigningKeys } from '../../shared/domain/webhooks/webhook-signature.ts';
+import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
+import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
+import { traceHeaders } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
-import { callReceiver } from './call-receiver.ts';
-import type { AttemptAnswer } from './call-receiver.ts';
 import type { AttemptResult } from './delivery-dispatcher.ts';
-import type { WebhookKeys } from './webhook-keys.ts';
 
-export interface AttemptDeps {
+/** What attempts of matches and of events need. */
+export interface SendDeps {
   egress: EgressClient;
   keys: WebhookKeys;
-  /** Stores the outcome; undefined when the lease has ended and another process has claimed the match. */
-  record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
-  /** Releases the lease of a match that was not attempted. */
-  release: (delivery: ClaimedDelivery) => Promise<void>;
-  publish: (attempt: DeliveryAttempt) => void;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
   /** Monotonic clock, milliseconds: a wall clock may jump. */
   monotonic: () => number;
-  /**
-   * Monitors whose last attempt here failed, so that a dead endpoint is one warning and not one for each attempt.
-   */
-  failing: LRUCache<string, true>;
   /** 0 ≤ random < 1. */
   random: () => number;
   deadlineMs: number;
-  leaseMs: number;
-  tracing?: Tracing | undefined;
-  /** The traces of sampled matches between their hint and their first attempt, by the id of the match. */
-  traces: LRUCache<string, string>;
+}
+
+/** Length of a claim's lease. What a killed process claimed is claimed again after it. */
+export const LEASE_MS = 20_000;
+
+/**
+ * The keys of webhook secrets. They are kept, because to open a secret and to make its keys takes longer than to sign
+ * with them. A secret that was rotated has another sealed form, and so other keys.
+ */
+export class WebhookKeys {
+  private readonly secretBox: Pick<SecretBox, 'open'>;
+  /** By monitor and sealed secret, about 10 MB: a box that was copied to another monitor must not open there. */
+  private readonly keys = new LRUCache<string, SigningKeys>({ max: 10_000 });
+
+  constructor(secretBox: Pick<SecretBox, 'open'>) {
+    this.secretBox = secretBox;
+  }
+
+  /** @throws Error when the secret cannot be opened */
+  of(monitorId: string, sealed: Buffer): SigningKeys {
+    const name = `${monitorId}|${sealed.toString('latin1')}`;
+    const known = this.keys.get(name);
+    if (known) return known;
+    const keys = signingKeys(this.secretBox.open(sealed, monitorId));
+    this.keys.set(name, keys);
+    return keys;
+  }
+}
+
+/** A claimed match or event. */
+interface Claimed {
+  monitorId: string;
+  monitorName: string;
+  webhookUrl: string;
+  webhookKind: WebhookKind;
+  /** The current one first. */
+  sealedSecrets: readonly [Buffer, ...Buffer[]];
+}
+
+type AttemptAnswer = EgressResult | { error: 'secret_unreadable'; status: 0; detail: string };
+
+/** An attempt that counts. */
+export interface MadeAttempt {
+  result: AttemptAnswer;
+  outcome: DeliveryOutcome;
+  durationMs: number;
+}
+
+interface AttemptSteps {
+  /** Of the match or event. */
+  id: string;
+  /** Attempts made since it was last queued. */
+  retryStep: number;
+  content: WebhookContent;
+  span?: TraceSpan | undefined;
+  /** Ends the lease of what was not attempted. */
+  release: () => Promise<void>;
+  /** Stores the outcome, which also ends the lease. */
+  settle: (made: MadeAttempt) => Promise<void>;
 }
 
 /**
@@ -51,62 +102,134 @@ const LEASE_NEEDED_MS = 10_000;
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Makes one attempt to deliver a claimed match. A request that could not be sent because of a local fault does not
- * count as an attempt: the lease is released and the match stays as it was.
- *
- * Before: `DeliveryDispatcher` claimed the match with a lease. Steps:
- * 1. Send the request. After a crash from here on the receiver may have the match; it gets it again with the same id
- *    when the lease has ended.
- * 2. Store the outcome in one transaction that also ends the lease. After a crash nothing is sent again unless a retry
- *    is due.
- * 3. Hand the attempt to `AttemptPublisher`. After a crash the sweep finds it. After: the archiver consumes the
- *    published attempt.
+ * Makes one attempt to deliver what `DeliveryDispatcher` claimed with a lease. A request that could not be sent because
+ * of a local fault does not count as an attempt: the lease is released. Steps:
+ * 1. Send the request. After a crash from here on the receiver may have it, and gets it again with the same id when the
+ *    lease has ended.
+ * 2. `settle`. After a crash nothing is sent again unless a retry is due.
  *
  * @param claimedAt monotonic time just before the claim was sent
+ */
+export async function makeAttempt(
+  claimed: Claimed,
+  claimedAt: number,
+  deps: SendDeps,
+  { id, retryStep, content, span, release, settle }: AttemptSteps,
+): Promise<AttemptResult> {
+  const { metrics, monotonic } = deps;
+  const started = monotonic();
+  if (started > claimedAt + LEASE_MS - LEASE_NEEDED_MS) {
+    deps.logger.warn({ id }, 'the claim took too long; it is released without an attempt');
+    await release();
+    return { kind: 'not started' };
+  }
+  metrics.deliveriesInFlight.inc();
+  try {
+    const result = await callReceiver(claimed, { id, content, span }, deps);
+    if (result.error === 'local') {
+      metrics.deliveryLocalFaults.inc({ code: result.code });
+      await release();
+      return { kind: 'local fault', code: result.code };
+    }
+    const durationMs = Math.round(monotonic() - started);
+    const outcome = decideOutcome(result, retryStep, deps.random());
+    await settle({ result, outcome, durationMs });
+    metrics.deliveryAttempts.inc({ kind: claimed.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
+    if (result.error !== null) return { kind: 'unanswered' };
+    return { kind: 'answered', afterMs: durationMs, status: result.status, retryAfterMs: result.retryAfterMs };
+  } finally {
+    metrics.deliveriesInFlight.dec();
+  }
+}
+
+/** Sends one request through the egress client; the span is handed on to generic webhooks as `traceparent`. */
+async function callReceiver(
+  { monitorId, monitorName, webhookKind, webhookUrl, sealedSecrets }: Claimed,
+  { id, content, span }: Pick<AttemptSteps, 'id' | 'content' | 'span'>,
+  { egress, keys, clock, deadlineMs }: SendDeps,
+): Promise<AttemptAnswer> {
+  let message: WebhookMessage;
+  try {
+    const [current, ...previous] = sealedSecrets;
+    const keysOf = (sealed: Buffer) => keys.of(monitorId, sealed);
+    message = buildWebhookMessage({
+      id,
+      kind: webhookKind,
+      monitor: { id: monitorId, name: monitorName },
+      content,
+      secrets: [keysOf(current), ...previous.map(keysOf)],
+      now: clock(),
+    });
+  } catch (error) {
+    // SECRET_KEY changed since the secret was stored. The retry schedule gives the operator time to restore the key.
+    return { error: 'secret_unreadable', status: 0, detail: errorMessage(error) };
+  }
+  const answer = await egress.send({
+    url: webhookRequestUrl(webhookKind, webhookUrl),
+    method: 'POST',
+    // Chat services have no use for it.
+    headers: { ...message.headers, ...(webhookKind === 'generic' ? traceHeaders(span).headers : {}) },
+    body: message.body,
+    deadlineMs,
+  });
+  if (webhookKind !== 'discord' || answer.status !== 429) return answer;
+  // Discord also gives the wait in the body, with more precision; the longer of the two counts.
+  const asked = parseRetryAfterBody(answer.bodyExcerpt);
+  return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
+}
+
+/** Of the URL only the host, because chat URLs are secrets. */
+export const hostOf = (webhookUrl: string): string => URL.parse(webhookUrl)?.host ?? '';
+
+export interface AttemptDeps extends SendDeps {
+  /** Stores the outcome; undefined when the lease has ended and another process has claimed the match. */
+  record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
+  /** Releases the lease of a match that was not attempted. */
+  release: (delivery: ClaimedDelivery) => Promise<void>;
+  publish: (attempt: DeliveryAttempt) => void;
+  /** Monitors whose last attempt here failed, so that a dead endpoint is one warning and not one for each attempt. */
+  failing: LRUCache<string, true>;
+  tracing?: Tracing | undefined;
+  /** The traces of sampled matches between their hint and their first attempt, by the id of the match. */
+  traces: LRUCache<string, string>;
+}
+
+/**
+ * Makes one attempt to deliver a claimed match (`makeAttempt`), and hands it to `AttemptPublisher`. After a crash the
+ * sweep finds it. After: the archiver consumes the published attempt.
  */
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
   claimedAt: number,
-  options: AttemptDeps,
+  deps: AttemptDeps,
 ): Promise<AttemptResult> {
-  const started = options.monotonic();
-  if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
-    options.logger.warn(
-      { match_id: delivery.match.id },
-      'the claim took too long; the match is released without an attempt',
-    );
-    await options.release(delivery);
-    return { kind: 'not started' };
-  }
-  options.metrics.deliveriesInFlight.inc();
-  const span = beginSpan(delivery, options);
+  const span = beginSpan(delivery, deps);
   let spanOutcome: Parameters<TraceSpan['end']>[0];
   try {
-    const result = await callReceiver(delivery, () => buildMessage(delivery, options), { ...options, span });
-    if (result.error === 'local') {
-      spanOutcome = { error: `local fault: ${result.code}` };
-      options.metrics.deliveryLocalFaults.inc({ code: result.code });
-      await options.release(delivery);
-      return { kind: 'local fault', code: result.code };
-    }
-    const endedAt = options.clock();
-    const durationMs = Math.round(options.monotonic() - started);
-    const outcome = decideOutcome(result, delivery.retryStep, options.random());
-    const finished = describeAttempt(delivery, result, outcome, durationMs);
-    const recorded = await options.record(finished);
-    observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
-    spanOutcome = spanOutcomeOf(finished);
-    log(delivery, finished, recorded, {
-      traceId: span?.traceId,
-      detail: 'detail' in result ? result.detail : undefined,
-      ...options,
+    const end = await makeAttempt(delivery, claimedAt, deps, {
+      id: delivery.match.id,
+      retryStep: delivery.retryStep,
+      content: { type: 'monitor.match', match: delivery.match },
+      span,
+      release: () => deps.release(delivery),
+      settle: async (made) => {
+        const endedAt = deps.clock();
+        const finished = describeAttempt(delivery, made);
+        const recorded = await deps.record(finished);
+        observe(delivery, made, endedAt, deps.metrics);
+        spanOutcome = spanOutcomeOf(finished);
+        log(delivery, finished, recorded, {
+          traceId: span?.traceId,
+          detail: 'detail' in made.result ? made.result.detail : undefined,
+          ...deps,
+        });
+        if (recorded) deps.publish(toMessage(delivery, finished, recorded));
+      },
     });
-    if (recorded) options.publish(toMessage(delivery, finished, recorded));
-    if (result.error !== null) return { kind: 'unanswered' };
-    return { kind: 'answered', afterMs: durationMs, status: result.status, retryAfterMs: result.retryAfterMs };
+    if (end.kind === 'local fault') spanOutcome = { error: `local fault: ${end.code}` };
+    return end;
   } finally {
     span?.end(spanOutcome);
-    options.metrics.deliveriesInFlight.dec();
   }
 }
 
@@ -124,39 +247,15 @@ function spanOutcomeOf(finished: FinishedAttempt): Parameters<TraceSpan['end']>[
   return finished.error === null ? { attributes } : { attributes, error: finished.error };
 }
 
-function buildMessage(delivery: ClaimedDelivery, { keys, clock }: AttemptDeps): WebhookMessage {
-  const [current, ...previous] = delivery.sealedSecrets;
-  const keysOf = (sealed: Buffer) => keys.of(delivery.monitorId, sealed);
-  return buildWebhookMessage({
-    kind: delivery.webhookKind,
-    monitor: { id: delivery.monitorId, name: delivery.monitorName },
-    match: delivery.match,
-    secrets: [keysOf(current), ...previous.map(keysOf)],
-    now: clock(),
-  });
-}
-
-function describeAttempt(
-  delivery: ClaimedDelivery,
-  result: AttemptAnswer,
-  outcome: DeliveryOutcome,
-  durationMs: number,
-): FinishedAttempt {
+function describeAttempt(delivery: ClaimedDelivery, { result, outcome, durationMs }: MadeAttempt): FinishedAttempt {
   const excerpt = 'bodyExcerpt' in result ? result.bodyExcerpt.slice(0, EXCERPT_CHARACTERS) : '';
+  const { monitorId, seq, leaseToken, webhookKind, isResent, webhookUrl } = delivery;
   return {
-    monitorId: delivery.monitorId,
-    seq: delivery.seq,
-    leaseToken: delivery.leaseToken,
-    webhookKind: delivery.webhookKind,
-    isResent: delivery.isResent,
-    webhookUrl: delivery.webhookUrl,
-    host: URL.parse(delivery.webhookUrl)?.host ?? '',
-    durationMs,
+    ...{ monitorId, seq, leaseToken, webhookKind, isResent, webhookUrl, durationMs },
+    host: hostOf(webhookUrl),
     httpStatus: result.status,
-    error: outcome.error,
     responseExcerpt: excerpt === '' ? null : storableText(excerpt),
-    deliveryStatus: outcome.deliveryStatus,
-    delayMs: outcome.delayMs,
+    ...outcome,
   };
 }
 
@@ -180,16 +279,15 @@ function toMessage(delivery: ClaimedDelivery, finished: FinishedAttempt, recorde
 
 function observe(
   delivery: ClaimedDelivery,
-  outcome: DeliveryOutcome,
-  times: { durationMs: number; endedAt: number },
+  { outcome, durationMs }: MadeAttempt,
+  endedAt: number,
   metrics: Metrics,
 ): void {
-  metrics.deliveryAttempts.inc({ kind: delivery.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
-  metrics.deliverySeconds.observe({ outcome: outcome.deliveryStatus }, times.durationMs / 1000);
+  metrics.deliverySeconds.observe({ outcome: outcome.deliveryStatus }, durationMs / 1000);
   // A backfilled match was found long after it was created, seen and entered.
   if (outcome.deliveryStatus !== 'delivered' || delivery.attempt > 0 || delivery.match.backfill === true) return;
   const since = (label: string, moment: number) => {
-    metrics.deliveryLatency.observe({ since: label }, Math.max(0, times.endedAt - moment) / 1000);
+    metrics.deliveryLatency.observe({ since: label }, Math.max(0, endedAt - moment) / 1000);
   };
   since('created', Date.parse(delivery.match.created_utc));
   since('seen', delivery.firstSeenAt.getTime());

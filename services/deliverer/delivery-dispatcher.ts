@@ -273,7 +273,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 }
 
 /** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
-interface QueuedDelivery {
+export interface QueuedDelivery {
   /** Order within the monitor. */
   seq: number;
   /** Attempts made so far. */

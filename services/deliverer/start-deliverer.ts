@@ -12,14 +12,11 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { awayEngine } from '../../shared/outages/away-engine.ts';
 import { OutageLog } from '../../shared/outages/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { toError } from '../../shared/runtime/errors.ts';
-import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -42,15 +39,13 @@ import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-que
 import { traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
-import { attemptDelivery } from './delivery-attempt.ts';
-import type { AttemptDeps } from './delivery-attempt.ts';
-import { DeliveryDispatcher } from './delivery-dispatcher.ts';
-import type { DispatcherLimits, Claim, DeliveryQueue } from './delivery-dispatcher.ts';
-import { startDuePoller } from './due-poller.ts';
+import { attemptDelivery, LEASE_MS, WebhookKeys } from './delivery-attempt.ts';
+import type { AttemptDeps, SendDeps } from './delivery-attempt.ts';
+import type { DeliveryDispatcher, DispatcherLimits, Claim, DeliveryQueue } from './delivery-dispatcher.ts';
 import { EndpointHolds } from './endpoint-holds.ts';
 import { startEventDeliveries } from './events/start-event-deliveries.ts';
-import { OutcomeGate } from './outcome-gate.ts';
-import { WebhookKeys } from './webhook-keys.ts';
+import { startDispatching, waitForEngines } from './start-dispatching.ts';
+import type { DispatchingDeps } from './start-dispatching.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -76,8 +71,6 @@ export interface DelivererDeps {
 
 export type Deliverer = Running & Pick<BatchConsumer, 'ready' | 'isHalted'>;
 
-/** Length of a claim's lease. The matches of a killed process are claimed again after it. */
-const LEASE_MS = 20_000;
 const MONITORS_PER_STEP = 500;
 /** Of a transaction. */
 const MAX_OUTCOMES = 1_000;
@@ -85,8 +78,6 @@ const MAX_OUTCOMES = 1_000;
 const UNPUBLISHED_AFTER_MS = 60_000;
 /** Older hints are ignored: the poller has already found their rows. */
 const MAX_HINT_AGE_MS = 60_000;
-/** The longest attempt plus the storing of its outcome. */
-const STOP_TIMEOUT_MS = 9_000;
 
 /**
  * Delivers pending matches to their webhooks and publishes each attempt to monitor.deliveries; delivers events of
@@ -99,43 +90,29 @@ const STOP_TIMEOUT_MS = 9_000;
  * @throws when no broker answers or a topic is missing
  */
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
-  const clock = deps.clock ?? systemClock;
   const attempts = createAttemptPublisher(deps);
   attempts.sweep();
   const traces = new LRUCache<string, string>({ max: 10_000 });
+  const clock = deps.clock ?? systemClock;
   const monotonic = deps.monotonic ?? (() => performance.now());
-  const holds = new EndpointHolds(monotonic);
-  const outage = createOutageLog(deps, 'delivering');
-  const gate = new OutcomeGate({ what: 'storing the outcome of a webhook attempt', logger: deps.logger, outage });
-  const dispatcher = createDispatcher({ ...deps, monotonic }, { attempts, traces, clock, holds, outage, gate });
-  const consumer = await startHintConsumer(deps, { dispatcher, traces, clock });
-  const events = startEvents({ ...deps, monotonic }, clock, holds);
-  const pollerOutage = createOutageLog(deps, 'looking for due matches');
-  const poller = startDuePoller({
-    read: async (after) => {
-      const page = await readDueMonitors(deps.pool, after, MONITORS_PER_STEP);
-      pollerOutage.recovered();
-      return page;
-    },
-    onDue: (target) => {
-      dispatcher.markDue(target);
-    },
-    onError: errorHandler(deps, pollerOutage),
+  const shared = {
+    ...deps,
+    clock,
     monotonic,
-  });
+    holds: new EndpointHolds(monotonic),
+    keys: new WebhookKeys(deps.secretBox),
+    random: deps.random ?? Math.random,
+    deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
+  };
+  const matches = startMatches(shared, attempts, traces);
+  const consumer = await startHintConsumer(deps, { dispatcher: matches.dispatcher, traces, clock });
+  const events = startEventDeliveries(shared);
   return {
     ready: () => consumer.ready(),
     isHalted: () => consumer.isHalted(),
     async stop() {
       // The dispatcher first, so that it claims nothing more while the others stop.
-      const ended = withDeadline(
-        dispatcher.stop(),
-        STOP_TIMEOUT_MS,
-        'webhook attempts in flight did not end in time',
-      ).finally(() => {
-        gate.giveUp();
-      });
-      const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop(), events.stop()]);
+      const outcomes = await Promise.allSettled([matches.stop(), consumer.stop(), events.stop()]);
       await attempts.stop();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
@@ -173,98 +150,53 @@ async function startHintConsumer(
   });
 }
 
-function createDispatcher(
-  deps: DelivererDeps & { monotonic: () => number },
-  collaborators: {
-    attempts: AttemptPublisher;
-    traces: AttemptDeps['traces'];
-    clock: Clock;
-    holds: EndpointHolds;
-    outage: OutageLog;
-    gate: OutcomeGate;
-  },
-): DeliveryDispatcher<ClaimedDelivery> {
-  const { pool, logger, monotonic } = deps;
+function startMatches(
+  deps: DelivererDeps & SendDeps & DispatchingDeps,
+  attempts: AttemptPublisher,
+  traces: AttemptDeps['traces'],
+): ReturnType<typeof startDispatching<ClaimedDelivery>> {
+  const { pool, monotonic } = deps;
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
-    run: (attempts) => recordOutcomes(pool, attempts),
+    run: (finished) => recordOutcomes(pool, finished),
     // While Postgres is slow, all that are made at once end within a few groups, and so before their leases.
     maxGroup: MAX_OUTCOMES,
   });
-  const attemptDeps: AttemptDeps = {
+  const attemptDeps: Omit<AttemptDeps, 'record'> = {
     ...deps,
-    ...collaborators,
+    traces,
     failing: new LRUCache({ max: 10_000 }),
-    keys: new WebhookKeys(deps.secretBox),
-    random: deps.random ?? Math.random,
-    deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
-    leaseMs: LEASE_MS,
-    record: (attempt) => collaborators.gate.store(() => outcomes.call(attempt)),
     release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
     publish: (attempt) => {
-      collaborators.attempts.add(attempt);
+      attempts.add(attempt);
     },
   };
-  return new DeliveryDispatcher({
-    queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
-    monotonic,
-    holds: collaborators.holds,
-    outcomes: collaborators.gate,
-    onError: errorHandler(deps, collaborators.outage),
-    onOutage: ({ isPaused, code }) => {
+  return startDispatching(deps, {
+    work: 'delivering',
+    queue: createBatchedQueue({ pool, monotonic }),
+    readDue: (after) => readDueMonitors(pool, after, MONITORS_PER_STEP),
+    onPause: (isPaused) => {
       deps.metrics.deliveriesPaused.set(isPaused ? 1 : 0);
-      if (isPaused)
-        logger.error({ code }, 'webhooks cannot be sent because of a local fault; matches wait and use up no attempts');
-      else logger.info('webhooks can be sent again');
     },
-    ...(deps.limits ? { limits: deps.limits } : {}),
-    attempt: (delivery, claimedAt) => attemptDelivery(delivery, claimedAt, attemptDeps),
+    limits: deps.limits ?? {},
+    attempt: (delivery, claimedAt, store) =>
+      attemptDelivery(delivery, claimedAt, {
+        ...attemptDeps,
+        record: (attempt) => store(() => outcomes.call(attempt)),
+      }),
   });
 }
 
-function startEvents(deps: DelivererDeps & { monotonic: () => number }, clock: Clock, holds: EndpointHolds): Running {
-  const outage = createOutageLog(deps, 'delivering events');
-  return startEventDeliveries({
-    ...deps,
-    clock,
-    holds,
-    random: deps.random ?? Math.random,
-    deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
-    leaseMs: LEASE_MS,
-    outage,
-    onError: errorHandler(deps, outage),
-  });
-}
-
-function createAttemptPublisher(deps: DelivererDeps): AttemptPublisher {
-  const outage = createOutageLog(deps, 'publishing webhook attempts');
+function createAttemptPublisher({ pool, publisher, logger, metrics, fatal }: DelivererDeps): AttemptPublisher {
+  const outage = new OutageLog({ work: 'publishing webhook attempts', logger, metrics });
   return new AttemptPublisher({
-    publisher: deps.publisher,
+    publisher,
     markPublished: async (attempts) => {
-      await markAttemptsPublished(deps.pool, attempts);
+      await markAttemptsPublished(pool, attempts);
       outage.recovered();
     },
-    readUnpublished: (limit) => readUnpublishedAttempts(deps.pool, UNPUBLISHED_AFTER_MS, limit),
-    onError: errorHandler(deps, outage),
+    readUnpublished: (limit) => readUnpublishedAttempts(pool, UNPUBLISHED_AFTER_MS, limit),
+    onError: waitForEngines(outage, fatal),
   });
-}
-
-function createOutageLog(deps: DelivererDeps, work: string): OutageLog {
-  return new OutageLog({ work, logger: deps.logger, metrics: deps.metrics });
-}
-
-/** When an engine is away, the poller or the sweep repeats the work later; any other error ends the process. */
-function errorHandler(deps: DelivererDeps, outage: OutageLog): (error: unknown) => void {
-  return (error) => {
-    if (awayEngine(error) !== undefined) outage.failed(error);
-    else deps.fatal(toError(error));
-  };
-}
-
-interface BatchedQueueDeps {
-  pool: Pool;
-  /** Monotonic clock, milliseconds. */
-  monotonic: () => number;
-  leaseMs: number;
 }
 
 /**
@@ -272,10 +204,13 @@ interface BatchedQueueDeps {
  * thousand endpoints with one match each cost a few statements and not a thousand; a single call is not delayed.
  *
  * Before: `DeliveryDispatcher` decides how many matches of a monitor to claim. After: it starts an attempt for each
- * claimed match. A claim commits a lease of `leaseMs` and uses up no attempt: after a crash the lease ends and another
+ * claimed match. A claim commits a lease and uses up no attempt: after a crash the lease ends and another
  * process claims the match.
  */
-function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue<ClaimedDelivery> {
+function createBatchedQueue({
+  pool,
+  monotonic,
+}: Pick<DispatchingDeps, 'monotonic'> & { pool: Pool }): DeliveryQueue<ClaimedDelivery> {
   const targets = new CallBatcher<string, DeliveryTarget>({
     run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
   });
@@ -285,7 +220,7 @@ function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): Del
     new CallBatcher<Request, Claim<ClaimedDelivery>>({
       async run(requests) {
         const claimedAt = monotonic();
-        const claimed = await claim(requests, { token: randomUUID(), lengthMs: leaseMs });
+        const claimed = await claim(requests, { token: randomUUID(), lengthMs: LEASE_MS });
         const byMonitor = Map.groupBy(claimed, ({ monitorId }) => monitorId);
         return requests.map(({ monitorId }) => ({ claimedAt, deliveries: byMonitor.get(monitorId) ?? [] }));
       },

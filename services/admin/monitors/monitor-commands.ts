@@ -21,8 +21,11 @@ import {
 import type { OwnedMonitor } from './monitor-choice.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
-import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
+import {
+  sampleMatch,
+  buildWebhookMessage,
+  webhookRequestUrl,
+} from '../../../shared/domain/webhooks/webhook-message.ts';
 import { createDnsLookup, createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
@@ -210,10 +213,12 @@ async function sendSample(
   const now = systemClock();
   const open = (sealed: Buffer) => secretBox.open(sealed, id);
   const { previousSecret } = webhook;
+  const match = sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now });
   const { headers, body } = buildWebhookMessage({
+    id: match.id,
     kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
-    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now }),
+    content: { type: 'monitor.match', match },
     secrets: [open(webhook.webhookSecret), ...(previousSecret === null ? [] : [open(previousSecret)])],
     now,
   });

@@ -3,9 +3,12 @@ import type { TestDelivery } from '../../../schemas/api/deliveries.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
+import {
+  sampleMatch,
+  buildWebhookMessage,
+  webhookRequestUrl,
+} from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
@@ -88,10 +91,12 @@ function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse
   const { secretBox, clock, siteUrl } = deps;
   const now = clock();
   const previous = webhook.previousSecret;
+  const match = sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl, now });
   return buildWebhookMessage({
+    id: match.id,
     kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
-    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl, now }),
+    content: { type: 'monitor.match', match },
     secrets: [secretBox.open(webhook.webhookSecret, id), ...(previous ? [secretBox.open(previous, id)] : [])],
     now,
   });

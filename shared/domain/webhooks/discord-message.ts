@@ -9,11 +9,11 @@ import {
   LISTED_MATCHES,
   matchTitle,
   spikeSentence,
+  matchExcerpt,
   unlisted,
 } from './chat-text.ts';
-import { matchExcerpt } from './match-excerpt.ts';
-import type { MatchExcerpt } from './match-excerpt.ts';
-import { detectWebhookKind } from './webhook-kind.ts';
+import type { MatchExcerpt } from './chat-text.ts';
+import { detectWebhookKind } from './webhook-url.ts';
 
 /**
  * Discord's limits of an embed: 256 characters of title, 4,096 of description, 1,024 of a field's value, 2,048 of
@@ -43,10 +43,7 @@ export function discordMessage(monitor: { name: string }, match: MonitorMatch): 
   const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
   const url = linkTarget(match.permalink, lengthOf);
   const embed = {
-    title: escapeDiscordLine(
-      isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`,
-      TITLE_LIMIT,
-    ),
+    title: escapeDiscordLine(matchTitle(match), TITLE_LIMIT),
     ...(url === undefined ? {} : { url }),
     ...(excerpt ? { description: descriptionOf(excerpt) } : {}),
     fields: [

@@ -2,17 +2,16 @@ import type { Digest, Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import {
   headOf,
-  isVisible,
   linkTarget,
   plainLine,
   digestTitle,
   LISTED_MATCHES,
   matchTitle,
   spikeSentence,
+  matchExcerpt,
   unlisted,
 } from './chat-text.ts';
-import { matchExcerpt } from './match-excerpt.ts';
-import type { MatchExcerpt } from './match-excerpt.ts';
+import type { MatchExcerpt } from './chat-text.ts';
 
 /**
  * Slack accepts up to 50 blocks a message and up to 3,000 escaped characters in a text object
@@ -50,7 +49,7 @@ const ZERO_WIDTH_SPACE = '\u200b';
 export function slackMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, EXCERPT_LIMIT - EXCERPT_MARKUP, measure);
   const target = linkTarget(match.permalink, measure);
-  const title = escapeSlackLine(titleOf(match), TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
+  const title = escapeSlackLine(matchTitle(match), TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
   return {
     text: fallbackText(match, excerpt, target),
     blocks: [
@@ -66,13 +65,9 @@ export function slackMessage(monitor: { name: string }, match: MonitorMatch): Re
 const textObject = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
 const section = (text: string) => ({ type: 'section', text: textObject(text) });
 
-function titleOf(match: MonitorMatch): string {
-  return isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`;
-}
-
 /** The text that notifications and clients without blocks show. */
 function fallbackText(match: MonitorMatch, excerpt: MatchExcerpt | undefined, target: string | undefined): string {
-  const own = match.kind === 'comment' && excerpt ? excerpt.before + excerpt.hit + excerpt.after : titleOf(match);
+  const own = match.kind === 'comment' && excerpt ? excerpt.before + excerpt.hit + excerpt.after : matchTitle(match);
   const link = target === undefined ? '' : `\n<${escapeEntities(target)}>`;
   return `${keywordOf(match)} in ${communityOf(match)}: ${escapeSlackLine(own, EXCERPT_LIMIT)}${link}`;
 }
@@ -134,9 +129,7 @@ export function slackDigest(monitor: { name: string }, digest: Digest): Record<s
   const more = unlisted(digest);
   const lines = digest.matches.slice(0, LISTED_MATCHES).map((match) => {
     const said = escapeSlackLine(matchTitle(match), EVENT_TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
-    const target = linkTarget(match.permalink, lengthOf);
-    const link = target === undefined ? said : `<${escapeEntities(target)}|${said}>`;
-    return section(`${link} · r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`);
+    return section(`${pageLink(match.permalink, said)} · r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`);
   });
   return message(`*${title}*`, title, [...lines, section(pageLink(digest.url, more ?? 'all of them'))]);
 }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { rotateSecret } from '../../../services/api/webhooks/webhook-routes.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-request.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
@@ -231,15 +231,14 @@ function messageOf(monitorId: string, secret: string, seconds = 0): WebhookMessa
   const now = Date.now() + seconds * 1_000;
   // Sign with the secret after it was encrypted and decrypted.
   const opened = secretBox.open(secretBox.seal(secret, monitorId), monitorId);
+  const id = matchId(monitorId, 1);
+  const permalink = 'https://forum.example/r/metals/comments/1/';
+  const match = chatMatch({ id, monitor_id: monitorId, title: 'On rust', permalink });
   return buildWebhookMessage({
+    id,
     kind: 'generic',
     monitor: { id: monitorId, name: 'metals' },
-    match: chatMatch({
-      id: matchId(monitorId, 1),
-      monitor_id: monitorId,
-      title: 'On rust',
-      permalink: 'https://forum.example/r/metals/comments/1/',
-    }),
+    content: { type: 'monitor.match', match },
     secrets: [opened],
     now,
   });

@@ -8,6 +8,7 @@ import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
 import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
 import { runJob } from '../../../services/biller/jobs.ts';
 import type { Job } from '../../../services/biller/jobs.ts';
+import { WebhookKeys } from '../../../services/deliverer/delivery-attempt.ts';
 import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -15,7 +16,6 @@ import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import { createMailer } from '../../../shared/mail/create-mailer.ts';
-import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
@@ -69,9 +69,8 @@ function startEvents(): void {
       lookup: createSystemLookup(),
       clock: systemClock,
     }),
-    secretBox: createSecretBox(options.secretKey),
-    outage: new OutageLog({ work: 'delivering events', logger, metrics }),
-    onError: fatal,
+    keys: new WebhookKeys(createSecretBox(options.secretKey)),
+    fatal,
     metrics,
     logger,
     clock: systemClock,
@@ -79,7 +78,6 @@ function startEvents(): void {
     holds: new EndpointHolds(() => performance.now()),
     random: Math.random,
     deadlineMs: 8_000,
-    leaseMs: 20_000,
   });
 }
 

@@ -155,7 +155,14 @@ describe('webhooks', () => {
   const match = chatMatch({});
   const monitor = { id: match.monitor_id, name: 'a monitor' };
   const send = (secrets: readonly [string, ...string[]]) =>
-    buildWebhookMessage({ kind: 'generic', monitor, match, secrets, now: 1_795_255_202_000 });
+    buildWebhookMessage({
+      id: match.id,
+      kind: 'generic',
+      monitor,
+      content: { type: 'monitor.match', match },
+      secrets,
+      now: 1_795_255_202_000,
+    });
 
   test('are sent with the documented headers, also after a rotation', () => {
     const documented = post.parameters.map(({ name, in: place }) => {

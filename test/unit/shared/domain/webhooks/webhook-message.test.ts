@@ -7,7 +7,8 @@ import { chatMatch } from '../../../../support/samples/chat-matches.ts';
 const MATCH = chatMatch({ body: '<!channel> @everyone **rust** & [more](https://x.example)' });
 const INPUT = {
   monitor: { id: MATCH.monitor_id, name: 'my monitor' },
-  match: MATCH,
+  id: MATCH.id,
+  content: { type: 'monitor.match', match: MATCH } as const,
   secrets: ['whsec_c2VjcmV0'] as [string],
   now: Date.parse('2026-11-21T10:00:02.900Z'),
 };

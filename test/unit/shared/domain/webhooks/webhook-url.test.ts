@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { detectWebhookKind, fitsWebhookKind } from '../../../../../shared/domain/webhooks/webhook-kind.ts';
-import { webhookUrlFault } from '../../../../../shared/domain/webhooks/webhook-url.ts';
+import {
+  detectWebhookKind,
+  fitsWebhookKind,
+  webhookUrlFault,
+} from '../../../../../shared/domain/webhooks/webhook-url.ts';
 
 test.each([
   ['https://hooks.slack.com/services/T0/B0/x', 'slack'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WebhookKeys } from '../../../../services/deliverer/webhook-keys.ts';
+import { WebhookKeys } from '../../../../services/deliverer/delivery-attempt.ts';
 import { createSecretBox } from '../../../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../../../shared/domain/webhooks/webhook-signature.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { isVisible, plainLine } from '../../../../../shared/domain/webhooks/chat-text.ts';
-import { matchExcerpt } from '../../../../../shared/domain/webhooks/match-excerpt.ts';
+import { isVisible, plainLine, matchExcerpt } from '../../../../../shared/domain/webhooks/chat-text.ts';
 import { NearMissFinder } from '../../../../../shared/matching/near-miss.ts';
 import { chatMatch, hostileMatch } from '../../../../support/samples/chat-matches.ts';
 
