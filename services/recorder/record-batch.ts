@@ -1,6 +1,6 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
-import { dailyMatchCap } from '../../shared/domain/daily-match-cap.ts';
+import { dailyMatchCap } from '../../shared/domain/accounts/plans.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';

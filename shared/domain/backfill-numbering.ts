@@ -1,4 +1,4 @@
-import { dailyMatchCap } from './daily-match-cap.ts';
+import { dailyMatchCap } from './accounts/plans.ts';
 import { FIRST_ATTEMPT_DELAY_MS } from './match-numbering.ts';
 import type { AcceptedCandidate, CounterFacts, NumberedBatch, NumberedMatch } from './match-numbering.ts';
 

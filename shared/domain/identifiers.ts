@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 // Crockford's base 32 in lower case. It has no i, l, o and u, so that ids are not misread.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const ID_LENGTH = 12;
 const SEQ_DIGITS = 12;
-const MONITOR_ID = /^mon_[0-9a-hjkmnp-tv-z]{12}$/;
-const MUTE_ID = /^mute_[0-9a-hjkmnp-tv-z]{12}$/;
-const BACKFILL_ID = /^bf_[0-9a-hjkmnp-tv-z]{12}$/;
-const EVENT_ID = /^evt_[0-9a-hjkmnp-tv-z]{20}$/;
 const MATCH_ID = /^mat_([0-9a-hjkmnp-tv-z]{12})_(\d{12})$/;
 
 /** `length` random characters of 5 bits each. */
@@ -17,49 +12,21 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** mon_ and 60 random bits. */
-export function newMonitorId(): string {
-  return `mon_${randomText(ID_LENGTH)}`;
+/** Makes and recognises ids and secrets: the prefix, an underscore, and so many random characters. */
+export function idFormat(prefix: string, length: number): { create: () => string; test: (text: string) => boolean } {
+  const format = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{${length}}$`);
+  return { create: () => `${prefix}_${randomText(length)}`, test: (text) => format.test(text) };
 }
 
-export function newMuteId(): string {
-  return `mute_${randomText(ID_LENGTH)}`;
-}
-
-export function isMuteId(text: string): boolean {
-  return MUTE_ID.test(text);
-}
-
+export const { create: newMonitorId, test: isMonitorId } = idFormat('mon', 12);
+export const { create: newMuteId, test: isMuteId } = idFormat('mute', 12);
 /** The id of a run of a backfill. */
-export function newBackfillId(): string {
-  return `bf_${randomText(ID_LENGTH)}`;
-}
-
-export function isBackfillId(text: string): boolean {
-  return BACKFILL_ID.test(text);
-}
-
+export const { create: newBackfillId, test: isBackfillId } = idFormat('bf', 12);
 /** The id of an event that is no match: monitor.spike, monitor.digest. */
-export function newEventId(): string {
-  return `evt_${randomText(20)}`;
-}
-
-export function isEventId(text: string): boolean {
-  return EVENT_ID.test(text);
-}
-
-export function newAccountId(): string {
-  return `acc_${randomText(ID_LENGTH)}`;
-}
-
+export const { create: newEventId, test: isEventId } = idFormat('evt', 20);
+export const { create: newAccountId } = idFormat('acc', 12);
 /** The id of a payment, which the payment provider sees. */
-export function newPaymentId(): string {
-  return `pay_${randomText(20)}`;
-}
-
-export function isMonitorId(text: string): boolean {
-  return MONITOR_ID.test(text);
-}
+export const { create: newPaymentId } = idFormat('pay', 20);
 
 /**
  * The id of a monitor's match. As text it sorts in match order. It is derived and not random, so that a repeated batch,

@@ -1,5 +1,5 @@
 import type { RecordedMatch, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
-import { dailyMatchCap } from './daily-match-cap.ts';
+import { dailyMatchCap } from './accounts/plans.ts';
 
 /**
  * The first attempt waits, so that a polled page shows the match before its webhook arrives. The hint on

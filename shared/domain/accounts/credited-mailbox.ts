@@ -43,10 +43,7 @@ const PROVIDER_OF: ReadonlyMap<string, CreditedProvider> = new Map(
  * @param mailbox as by mailboxOf
  */
 export function creditedMailboxOf(mailbox: string): string {
-  const { local, domain } = partsOf(mailbox);
-  const provider = PROVIDER_OF.get(domain);
-  if (!provider) return mailbox;
-  return `${provider.unify?.(local) ?? local}@${provider.domains[0]!}`;
+  return creditedFormsOf(mailbox)[0]!;
 }
 
 /**
@@ -54,15 +51,10 @@ export function creditedMailboxOf(mailbox: string): string {
  * other spellings, which were recorded before there was a coarser form.
  */
 export function creditedFormsOf(mailbox: string): string[] {
-  const { local, domain } = partsOf(mailbox);
+  const atIndex = mailbox.lastIndexOf('@');
+  const [local, domain] = [mailbox.slice(0, atIndex), mailbox.slice(atIndex + 1)];
   const { domains = [domain], unify, spellings } = PROVIDER_OF.get(domain) ?? {};
   const unified = unify?.(local) ?? local;
-  const locals = [local, unified, ...(spellings?.(unified) ?? [])];
-  const former = locals.flatMap((one) => domains.map((at) => `${one}@${at}`));
-  return [...new Set([creditedMailboxOf(mailbox), ...former])];
-}
-
-function partsOf(mailbox: string): { local: string; domain: string } {
-  const atIndex = mailbox.lastIndexOf('@');
-  return { local: mailbox.slice(0, atIndex), domain: mailbox.slice(atIndex + 1) };
+  const locals = [unified, local, ...(spellings?.(unified) ?? [])];
+  return [...new Set(locals.flatMap((one) => domains.map((at) => `${one}@${at}`)))];
 }

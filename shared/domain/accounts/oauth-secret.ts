@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { randomText } from '../identifiers.ts';
+import { idFormat, randomText } from '../identifiers.ts';
 
 /** 5 bits a character: 260 bits. */
 const SECRET_LENGTH = 52;
@@ -11,17 +11,13 @@ const PREFIXES = {
   client: 'ocl',
   'client secret': 'ocs',
 } as const;
-const ACCESS_TOKEN = /^oat_[0-9a-hjkmnp-tv-z]{52}$/;
 
 /** Generates an id that cannot be guessed. For codes, tokens and client secrets the id is the secret itself. */
 export function newOAuthSecret(kind: keyof typeof PREFIXES): string {
   return `${PREFIXES[kind]}_${randomText(SECRET_LENGTH)}`;
 }
 
-/** Whether a text has the format of an access token. */
-export function isAccessToken(text: string): boolean {
-  return ACCESS_TOKEN.test(text);
-}
+export const { test: isAccessToken } = idFormat(PREFIXES['access token'], SECRET_LENGTH);
 
 const GRANT_HASH_START = 12;
 const GRANT_ID = /^gra_([0-9a-f]{24})$/;

@@ -1,5 +1,3 @@
-import { dailyMatchCap } from '../daily-match-cap.ts';
-
 /** Price in dollars of the largest pack that an account bought; 0 when none. */
 export type Pack = 0 | 9 | 29 | 79;
 
@@ -18,44 +16,24 @@ export interface Plan {
   requestsPerDay: number | null;
 }
 
+const FREE = { dailyMatchCap: 200, requestsPerDay: 100 };
+const PAID = { dailyMatchCap: 1_000, requestsPerDay: null };
+
 const PLANS: Readonly<Record<Pack, Plan>> = {
-  0: {
-    name: 'free',
-    credits: 0,
-    monitors: 1,
-    dailyMatchCap: dailyMatchCap(0),
-    requestsPerSecond: 1,
-    burst: 1,
-    requestsPerDay: 100,
-  },
-  9: {
-    name: 'pack_9',
-    credits: 5_000,
-    monitors: 10,
-    dailyMatchCap: dailyMatchCap(9),
-    requestsPerSecond: 5,
-    burst: 10,
-    requestsPerDay: null,
-  },
-  29: {
-    name: 'pack_29',
-    credits: 20_000,
-    monitors: 50,
-    dailyMatchCap: dailyMatchCap(29),
-    requestsPerSecond: 10,
-    burst: 20,
-    requestsPerDay: null,
-  },
-  79: {
-    name: 'pack_79',
-    credits: 70_000,
-    monitors: 100,
-    dailyMatchCap: dailyMatchCap(79),
-    requestsPerSecond: 20,
-    burst: 40,
-    requestsPerDay: null,
-  },
+  0: { ...FREE, name: 'free', credits: 0, monitors: 1, requestsPerSecond: 1, burst: 1 },
+  9: { ...PAID, name: 'pack_9', credits: 5_000, monitors: 10, requestsPerSecond: 5, burst: 10 },
+  29: { ...PAID, name: 'pack_29', credits: 20_000, monitors: 50, requestsPerSecond: 10, burst: 20 },
+  79: { ...PAID, name: 'pack_79', credits: 70_000, monitors: 100, requestsPerSecond: 20, burst: 40 },
 };
+
+/**
+ * How many matches of a monitor are delivered per UTC day; later ones are suppressed.
+ *
+ * @param pack price in dollars of the account's largest pack; 0 when none
+ */
+export function dailyMatchCap(pack: number): number {
+  return (pack > 0 ? PAID : FREE).dailyMatchCap;
+}
 
 /** Whether packs of this price are sold. 0 is accepted and means no pack. */
 export function isPackPrice(price: number): price is Pack {
@@ -73,11 +51,8 @@ export function allPlans(): ReadonlyMap<Pack, Plan> {
   return new Map(Object.entries(PLANS).map(([price, plan]) => [Number(price) as Pack, plan]));
 }
 
-/** Price in dollars, which also names a pack. */
-type SoldPack = 9 | 29 | 79;
-
 export interface PackForSale {
-  pack: SoldPack;
+  pack: 9 | 29 | 79;
   /** In cents, before tax. */
   amount: number;
   /** ISO 4217 in lower case. */

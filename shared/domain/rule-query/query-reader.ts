@@ -1,4 +1,5 @@
 import type { RuleTerm, SearchedText } from '../../matching/rule.ts';
+import { isOneEditAway } from '../../matching/text/one-edit.ts';
 
 /** A part of a query. Positions are in UTF-16 code units. */
 export type Token =
@@ -245,21 +246,15 @@ const WIDE_SPACE = '\u3000';
 
 /** The line of the query that holds the position, and a line with a caret under the place. */
 export function pointAt(query: string, position: number): string {
-  const before = shownBefore(query.slice(Math.max(0, position - SHOWN_AROUND), position));
-  const after = shownAfter(query.slice(position, position + SHOWN_AROUND));
+  const [before = ''] = query
+    .slice(Math.max(0, position - SHOWN_AROUND), position)
+    .split(LINE_BREAK)
+    .slice(-1);
+  const [after = ''] = query.slice(position, position + SHOWN_AROUND).split(LINE_BREAK, 1);
   const isCut = before.length === SHOWN_AROUND && position > SHOWN_AROUND;
   const isCutAfter = after.length === SHOWN_AROUND && position + SHOWN_AROUND < query.length;
   const line = `${isCut ? '…' : ''}${printable(before)}`;
   return `${line}${printable(after)}${isCutAfter ? '…' : ''}\n${blankLike(line)}^`;
-}
-
-function shownBefore(text: string): string {
-  const lines = text.split(LINE_BREAK);
-  return lines.at(-1) ?? '';
-}
-
-function shownAfter(text: string): string {
-  return text.split(LINE_BREAK, 1)[0] ?? '';
 }
 
 /** One character for each, so that the caret stays in place: a cut pair, a control or an invisible one shows as �. */
@@ -308,41 +303,15 @@ export function isText(name: string): name is SearchedText {
   return TEXTS.some((text) => text === name);
 }
 
-export function isFilter(name: string): name is FilterName {
+function isFilter(name: string): name is FilterName {
   return FILTERS.some((filter) => filter === name);
 }
 
 /** What to say about a name before a colon that is not one of the fields. */
-export function unknownField(written: string): string {
+function unknownField(written: string): string {
   const name = written.toLowerCase();
-  const meant = ELSEWHERE[name] ?? FIELD_NAMES.find((known) => isMisspelling(name, known));
+  const meant = ELSEWHERE[name] ?? FIELD_NAMES.find((known) => isOneEditAway(name, known));
   const hint =
     meant === undefined ? `the fields are ${FIELD_NAMES.slice(0, -1).join(', ')}` : `did you mean "${meant}:"`;
   return `"${written.slice(0, 30)}:" is not a field: ${hint}; a term with a colon needs quotes around it`;
-}
-
-/** Whether they differ in at most a third of the letters: one changed, missing, added or exchanged with the next. */
-function isMisspelling(written: string, known: string): boolean {
-  if (Math.abs(written.length - known.length) > 2) return false;
-  return editDistance(written, known) <= Math.max(1, Math.floor(known.length / 3));
-}
-
-/** Optimal string alignment distance. Both texts are short. */
-function editDistance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= a.length; row++) {
-    const costs = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const change = a[row - 1] === b[column - 1] ? 0 : 1;
-      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      costs[column] = Math.min(
-        (rows[row - 1]?.[column] ?? 0) + 1,
-        (costs[column - 1] ?? 0) + 1,
-        (rows[row - 1]?.[column - 1] ?? 0) + change,
-        isSwap ? (rows[row - 2]?.[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    rows.push(costs);
-  }
-  return rows.at(-1)?.[b.length] ?? 0;
 }
