@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import type { BackfillDeps } from './backfill/backfill-deps.ts';
-import { createReadArchive } from './backfill/read-archive.ts';
+import type { BackfillDeps } from './backfill/run-backfill.ts';
+import { createReadArchive } from './backfill/run-backfill.ts';
 import { startBackfills } from './backfill/start-backfills.ts';
 import { LiveLoad, startRecorder } from './start-recorder.ts';
 import type { RecorderDeps } from './start-recorder.ts';

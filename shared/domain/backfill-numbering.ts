@@ -1,6 +1,6 @@
 import { dailyMatchCap } from './accounts/plans.ts';
-import { FIRST_ATTEMPT_DELAY_MS } from './match-numbering.ts';
-import type { AcceptedCandidate, CounterFacts, NumberedBatch, NumberedMatch } from './match-numbering.ts';
+import { numbered } from './match-numbering.ts';
+import type { AcceptedCandidate, CounterFacts, DecidedMatch, NumberedBatch } from './match-numbering.ts';
 
 /**
  * Numbers what a backfill found, in its order, after the monitor's existing matches. Nothing is suppressed: the daily
@@ -16,8 +16,6 @@ export function numberBackfilled(
   accepted: readonly AcceptedCandidate[],
   deliver: boolean,
 ): NumberedBatch {
-  const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
-  const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
   const threads = new Set<string>();
   let room = deliver && counters.hasWebhook ? Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay) : 0;
   const takeDelivery = ({ postId }: AcceptedCandidate): boolean => {
@@ -29,24 +27,15 @@ export function numberBackfilled(
     room -= 1;
     return true;
   };
-  const matches = accepted.map((candidate, index): NumberedMatch => {
-    const isDelivered = takeDelivery(candidate);
-    return {
-      ...candidate,
-      monitorId: counters.monitorId,
-      seq: counters.lastSeq + index + 1,
-      createdAt,
-      suppressed: false,
-      suppressedReason: undefined,
-      firstDelivery: isDelivered ? 'pending' : 'none',
-      backfill: true,
-      nextAttemptAt: isDelivered ? dueAt : null,
-    };
+  const decided = accepted.map((candidate): DecidedMatch => {
+    const firstDelivery = takeDelivery(candidate) ? 'pending' : 'none';
+    return { ...candidate, suppressed: false, suppressedReason: undefined, firstDelivery, backfill: true };
   });
+  const matches = numbered(counters, decided);
   const advance = {
     monitorId: counters.monitorId,
     lastSeq: counters.lastSeq + matches.length,
-    lastMatchAt: createdAt,
+    lastMatchAt: matches.at(-1)?.createdAt ?? null,
     day: counters.day,
     matches: matches.filter(({ firstDelivery }) => firstDelivery === 'pending').length,
     suppressed: 0,

@@ -5,7 +5,7 @@ import { dailyMatchCap } from './accounts/plans.ts';
  * The first attempt waits, so that a polled page shows the match before its webhook arrives. The hint on
  * monitor.matches usually triggers the attempt earlier.
  */
-export const FIRST_ATTEMPT_DELAY_MS = 3_000;
+const FIRST_ATTEMPT_DELAY_MS = 3_000;
 
 /** Default ceiling: suppressed matches that a monitor may store a UTC day. */
 export const SUPPRESSED_PER_DAY = 10_000;
@@ -109,29 +109,13 @@ export function numberMatches(
   accepted: readonly AcceptedCandidate[],
   suppressedPerDay: number,
 ): NumberedBatch {
-  const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
-  const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
-  const isSingle = counters.hasWebhook && !counters.hasDigest;
   const { stored, overCap, overThreads, threads } = sortOut(counters, accepted, suppressedPerDay);
-  const matches = stored.map(({ candidate, suppressed, suppressedReason }, index): NumberedMatch => {
-    const firstDelivery = !isSingle ? 'none' : suppressed ? 'skipped' : 'pending';
-    return {
-      ...candidate,
-      monitorId: counters.monitorId,
-      seq: counters.lastSeq + index + 1,
-      createdAt,
-      suppressed,
-      suppressedReason,
-      firstDelivery,
-      backfill: false,
-      nextAttemptAt: firstDelivery === 'pending' ? dueAt : null,
-    };
-  });
+  const matches = numbered(counters, stored);
   const suppressed = matches.filter((match) => match.suppressed).length;
   const advance = {
     monitorId: counters.monitorId,
     lastSeq: counters.lastSeq + matches.length,
-    lastMatchAt: matches.length > 0 ? createdAt : lastMatchAtOf(counters),
+    lastMatchAt: matches.at(-1)?.createdAt ?? lastMatchAtOf(counters),
     day: counters.day,
     matches: matches.length - suppressed,
     suppressed,
@@ -142,12 +126,25 @@ export function numberMatches(
   return { matches, advance, threads };
 }
 
+/** A candidate that becomes a match. */
+export type DecidedMatch = AcceptedCandidate &
+  Pick<NumberedMatch, 'suppressed' | 'suppressedReason' | 'firstDelivery' | 'backfill'>;
+
+/** Gives matches their numbers and times, which never decrease along the numbers. */
+export function numbered(counters: CounterFacts, decided: readonly DecidedMatch[]): NumberedMatch[] {
+  const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
+  const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
+  return decided.map((match, index) => ({
+    ...match,
+    monitorId: counters.monitorId,
+    seq: counters.lastSeq + index + 1,
+    createdAt,
+    nextAttemptAt: match.firstDelivery === 'pending' ? dueAt : null,
+  }));
+}
+
 interface SortedOut {
-  stored: {
-    candidate: AcceptedCandidate;
-    suppressed: boolean;
-    suppressedReason: SuppressedReason | undefined;
-  }[];
+  stored: DecidedMatch[];
   /** Not stored: over the daily cap and over the ceiling, or decided so on an earlier day. */
   overCap: AcceptedCandidate[];
   /** Not stored: suppressed for their thread and over the ceiling, or decided so on an earlier day. */
@@ -162,6 +159,7 @@ interface SortedOut {
 function sortOut(counters: CounterFacts, accepted: readonly AcceptedCandidate[], suppressedPerDay: number): SortedOut {
   let room = Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay);
   let roomForSuppressed = Math.max(0, suppressedPerDay - counters.suppressedOfDay);
+  const isSingle = counters.hasWebhook && !counters.hasDigest;
   const threads = new Set<string>();
   const sorted: SortedOut = { stored: [], overCap: [], overThreads: [], threads: [] };
   for (const candidate of accepted) {
@@ -180,7 +178,9 @@ function sortOut(counters: CounterFacts, accepted: readonly AcceptedCandidate[],
     if (suppressed) roomForSuppressed -= 1;
     else room -= 1;
     if (!suppressed && counters.threadOnce) threads.add(postId);
-    sorted.stored.push({ candidate, suppressed, suppressedReason: isRepeated ? 'thread_once' : undefined });
+    const suppressedReason = isRepeated ? 'thread_once' : undefined;
+    const firstDelivery = !isSingle ? 'none' : suppressed ? 'skipped' : 'pending';
+    sorted.stored.push({ ...candidate, suppressed, suppressedReason, firstDelivery, backfill: false });
   }
   return { ...sorted, threads: [...threads] };
 }

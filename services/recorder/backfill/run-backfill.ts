@@ -16,10 +16,87 @@ import {
 import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
 import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
 import { readBackfilledMatches } from '../../../shared/stores/matches/recording-matches.ts';
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
+import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
+import type { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
+import type { LiveLoad } from '../start-recorder.ts';
 import { readStoredContents, storeContents } from '../store-contents.ts';
-import type { ArchivedCandidate, ArchiveRange, RunDeps } from './backfill-deps.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
+
+/** An item of the archive that may match. */
+interface ArchivedCandidate {
+  position: ScanPosition;
+  content: ItemContent;
+  /** What matching sees of it. */
+  item: MatchItem;
+}
+
+interface ArchiveRange {
+  rule: Rule;
+  /** First seen from here on. */
+  from: Date;
+  /** First seen before this. */
+  to: Date;
+  /** undefined: from the beginning. */
+  after: ScanPosition | undefined;
+}
+
+/**
+ * Reads a part of what may match in a range, in the order of (first_seen_at, thing_id).
+ *
+ * @returns `next`: the position to go on after; undefined when nothing is left
+ */
+export type ReadArchive = (
+  range: ArchiveRange,
+  signal: AbortSignal,
+) => Promise<{ items: ArchivedCandidate[]; next: ScanPosition | undefined }>;
+
+/** Some megabytes, also with the long texts of posts; two parts of a run are held at a time. */
+const PART = 1_000;
+
+/** Reads the archive in ClickHouse. */
+export function createReadArchive(clickhouse: ClickHouseClient): ReadArchive {
+  return async (range, signal) => {
+    const page = await readArchivedCandidates(clickhouse, { ...range, order: 'oldest', limit: PART, signal });
+    const items = page.items.map((archived) => ({
+      position: { firstSeenAt: archived.firstSeenAt, thingId: archived.content.thing_id },
+      content: archived.content,
+      item: matchItemOf(archived),
+    }));
+    return { items, next: page.next };
+  };
+}
+
+export interface BackfillDeps {
+  kafka: KafkaConnection;
+  /** Prefix of topics and consumer groups. */
+  prefix: string;
+  /** Over how many groups of matchers the monitors are shared out; default 1. */
+  matcherShards?: number;
+  publisher: Publisher;
+  pool: Pool;
+  readArchive: ReadArchive;
+  /** Resolves with true when the archive's schema is up to date, with false when the process stops before. */
+  archiveReady: Promise<boolean>;
+  /** How far the clocks of crawler, broker and Postgres may differ, in ms: 0 on one machine. */
+  toleranceMs: number;
+  /** After a kill -9 another process takes a run up this late; default 30. */
+  leaseSeconds?: number;
+  /** Of the recorder of this process. */
+  liveLoad: LiveLoad;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+/** What the work on one run needs. */
+export type RunDeps = Required<BackfillDeps> & { cooperativeYield: CooperativeYield; signal: AbortSignal };
 
 /** The other runs of the process, and of the account, get their turn after this long. */
 const TURN_MS = 30_000;

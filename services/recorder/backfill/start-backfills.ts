@@ -15,9 +15,8 @@ import {
 } from '../../../shared/stores/backfills/backfill-claims.ts';
 import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
 import { BackfillLeaseLost } from '../../../shared/stores/backfills/backfill-progress.ts';
-import type { BackfillDeps, RunDeps } from './backfill-deps.ts';
 import { runBackfill } from './run-backfill.ts';
-import type { TurnEnd } from './run-backfill.ts';
+import type { BackfillDeps, RunDeps, TurnEnd } from './run-backfill.ts';
 
 /** Runs under way at once in a process. */
 const WORKERS = 2;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ReadArchive } from '../../../services/recorder/backfill/backfill-deps.ts';
-import { createReadArchive } from '../../../services/recorder/backfill/read-archive.ts';
+import type { ReadArchive } from '../../../services/recorder/backfill/run-backfill.ts';
+import { createReadArchive } from '../../../services/recorder/backfill/run-backfill.ts';
 import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
 import { LiveLoad } from '../../../services/recorder/start-recorder.ts';
 import { markEngine } from '../../../shared/outages/engine.ts';
