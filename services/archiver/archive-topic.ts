@@ -15,7 +15,6 @@ import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 
 export interface ArchiverDeps {
   kafka: KafkaConnection;
-  /** Used for dead letters only. */
   publisher: Publisher;
   prefix: string;
   pool: Pool;
@@ -34,9 +33,7 @@ const ROWS_PER_INSERT = 5_000;
 
 export interface Archive<S extends z.ZodType> {
   group: string;
-  /** Topics with the same schema. */
   topics: readonly Topic<S>[];
-  /** Label of the metrics. */
   table: string;
   /**
    * Writes values of several partitions and resolves when ClickHouse acknowledged them. Must be harmless to repeat.

@@ -32,7 +32,6 @@ export class AttemptPermits {
     this.total = total;
   }
 
-  /** Permits in use. */
   get inUse(): number {
     return SERVING_ORDER.reduce((sum, responsiveness) => sum + this.taken[responsiveness], 0);
   }
@@ -50,7 +49,6 @@ export class AttemptPermits {
     return granted;
   }
 
-  /** Returns permits. `handOut` gives them to waiting monitors. */
   release(responsiveness: Responsiveness, count: number): void {
     this.taken[responsiveness] -= count;
   }
@@ -143,7 +141,6 @@ export class EndpointSlots {
     this.roomOf = roomOf;
   }
 
-  /** Takes up to `limit` slots and returns how many it took. */
   take(endpoint: Endpoint, limit: number): number {
     const taken = Math.min(limit, this.free(endpoint));
     if (taken > 0) this.count(endpoint, taken);

@@ -62,7 +62,6 @@ export class WebhookKeys {
   }
 }
 
-/** A claimed match or event. */
 interface Claimed {
   monitorId: string;
   monitorName: string;

@@ -274,9 +274,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 
 /** What the dispatcher knows of a claimed match, or of a claimed event of a monitor. */
 export interface QueuedDelivery {
-  /** Order within the monitor. */
   seq: number;
-  /** Attempts made so far. */
   attempt: number;
   webhookUrl: string;
 }
@@ -325,7 +323,6 @@ interface DispatcherDeps<Delivery extends QueuedDelivery> {
   onOutage: LocalOutageDeps['onChange'];
   /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */
   onError: (error: unknown) => void;
-  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
   limits?: Partial<DispatcherLimits>;
 }

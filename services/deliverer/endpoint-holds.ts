@@ -54,7 +54,6 @@ export class EndpointHolds {
     return 1 + Math.floor(sinceMs / ONE_MORE_AFTER_MS);
   }
 
-  /** Notes the answer to an attempt. */
   answered(url: string, { status, retryAfterMs }: ReceiverAnswer): void {
     const hold = this.holds.get(url);
     if (status >= 200 && status < 300 && hold) hold.refusedSince = undefined;
@@ -68,7 +67,6 @@ export class EndpointHolds {
 }
 
 export interface LocalOutageDeps {
-  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
   /** All sending was paused, with the code of the fault, or resumed. */
   onChange: (change: { isPaused: boolean; code: string }) => void;
@@ -86,7 +84,6 @@ const ENDPOINT_FAULT_CODES = /^(ipv6_unreachable|proxy_refused|EACCES|EPERM)$/;
  */
 export class LocalOutage {
   private readonly options: LocalOutageDeps;
-  /** Until when a URL waits. */
   private readonly waiting = new LRUCache<string, number>({ max: 20_000 });
   private faultsInARow = 0;
   private pausedUntil = 0;
@@ -96,7 +93,6 @@ export class LocalOutage {
     this.options = options;
   }
 
-  /** Whether an attempt at this URL may start. */
   admits(url: string): boolean {
     const now = this.options.monotonic();
     return now >= this.pausedUntil && now >= (this.waiting.get(url) ?? 0);
@@ -110,7 +106,6 @@ export class LocalOutage {
     this.isPaused = false;
   }
 
-  /** An attempt could not be sent. */
   attemptFailed(url: string, code: string): void {
     const until = this.options.monotonic() + WAIT_MS;
     this.waiting.set(url, until);

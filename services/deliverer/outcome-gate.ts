@@ -24,7 +24,6 @@ export class OutcomeGate {
     this.options = options;
   }
 
-  /** Whether matches may be claimed. */
   get isOpen(): boolean {
     return this.stuck === 0;
   }

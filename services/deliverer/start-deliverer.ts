@@ -53,7 +53,6 @@ export interface DelivererDeps {
   /** For attempts and dead letters; takes topic names without the prefix. */
   publisher: Publisher;
   pool: Pool;
-  /** Sends the webhooks. */
   egress: EgressClient;
   secretBox: Pick<SecretBox, 'open'>;
   metrics: Metrics;
@@ -61,10 +60,8 @@ export interface DelivererDeps {
   tracing?: Tracing | undefined;
   fatal: (error: Error) => void;
   clock?: Clock;
-  /** Monotonic clock, milliseconds. */
   monotonic?: () => number;
   random?: () => number;
-  /** Deadline of one attempt, milliseconds; default 8 s. */
   deadlineMs?: number;
   limits?: Partial<DispatcherLimits>;
 }
@@ -72,7 +69,6 @@ export interface DelivererDeps {
 export type Deliverer = Running & Pick<BatchConsumer, 'ready' | 'isHalted'>;
 
 const MONITORS_PER_STEP = 500;
-/** Of a transaction. */
 const MAX_OUTCOMES = 1_000;
 /** Attempts that are unpublished after this time are published by the sweep. */
 const UNPUBLISHED_AFTER_MS = 60_000;

@@ -18,7 +18,6 @@ export interface DispatchingDeps {
   holds: EndpointHolds;
   metrics: Metrics;
   logger: Logger;
-  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
   fatal: (error: Error) => void;
 }

@@ -7,7 +7,6 @@ import type { MatchItem } from '../../shared/matching/rule.ts';
 import type { MonitorRule, MonitorState } from '../../shared/stores/monitors/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
 
-/** State of a monitor beside its rule. */
 export interface ActiveMonitor {
   version: number;
   activeSinceMs: number;

@@ -41,7 +41,6 @@ export class CandidatePublisher {
     }
   }
 
-  /** Publishes the buffered candidates. */
   async flush(): Promise<void> {
     const { records } = this;
     this.records = [];

@@ -17,7 +17,6 @@ import { readRecent } from './recent-items.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_INTERVAL_MS = 60_000;
-/** Monitors per statement. */
 const RULES_PER_PAGE = 250;
 /**
  * As JSON, besides the last monitor, which may have 60 KB. A page is parsed without a yield to the event loop: this

@@ -1,15 +1,12 @@
 import { forumItem } from '../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 
-/** An item in the ring. */
 export interface RecentItem {
   offset: bigint;
   enteredAtMs: number;
-  /** The JSON of the item. */
   message: Buffer;
 }
 
-/** An item as read from Kafka. */
 export interface EnteredItem {
   offset: bigint;
   /** The broker's append time, in milliseconds since the epoch. */
@@ -17,7 +14,6 @@ export interface EnteredItem {
   item: ForumItem;
 }
 
-/** Parses an item of the ring. */
 export function readRecent({ offset, enteredAtMs, message }: RecentItem): EnteredItem {
   return { offset, enteredAtMs, item: forumItem.parse(JSON.parse(message.toString())) };
 }
@@ -40,7 +36,6 @@ const BYTES_PER_EVICTION = 256 * 1024;
 /** Of an item beside its message. */
 const BYTES_PER_ITEM = 200;
 
-/** The items of one partition in offset order. */
 interface PartitionItems {
   /**
    * `latestMs` is the latest append time up to and including the item. Append times may step back when another broker
@@ -95,7 +90,6 @@ export class RecentItems {
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
-  /** The bytes of all items. */
   get bytes(): number {
     let bytes = 0;
     for (const partition of this.partitions.values()) bytes += partition.bytes;
@@ -114,7 +108,6 @@ export class RecentItems {
     return this.partitions.get(partitionKey)?.items[0]?.offset;
   }
 
-  /** Returns the items of all partitions that entered at `fromMs` or later. */
   since(fromMs: number): RecentItem[] {
     return [...this.partitions.values()].flatMap(({ items }) => {
       const last = items.findLastIndex(({ latestMs }) => latestMs < fromMs);
@@ -128,7 +121,6 @@ export class RecentItems {
     return size;
   }
 
-  /** Evicts the oldest items of the partition with the most bytes. */
   private evictFromLargest(): void {
     const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
     if (fullest) this.evictedCount += removeOldest(fullest, BYTES_PER_EVICTION);

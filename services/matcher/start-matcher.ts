@@ -25,13 +25,11 @@ import { RecentItems } from './recent-items.ts';
 
 export interface MatcherDeps {
   kafka: KafkaConnection;
-  /** Without the prefix in topic names. */
   publisher: Publisher;
   prefix: string;
   /** The monitors that this process holds, as do the other processes of its consumer group; default: all. */
   shard?: MonitorShard;
   pool: Pool;
-  /** For the separate connection of the change listener. */
   postgresUrl: string;
   /** τ: how far this installation's clocks may differ from the broker's, in milliseconds; 0 with embedded engines. */
   toleranceMs: number;

@@ -13,7 +13,6 @@ import type { AskedMute } from '../../shared/stores/monitors/recording-mutes.ts'
 export interface LockedState {
   /** Without those that are being erased. */
   monitors: ReadonlyMap<string, RecordingMonitor>;
-  /** By `pairKey`. */
   stored: ReadonlyMap<string, FirstStoredMatch>;
   /** Start of a rule version in ms, by `versionKey`. */
   versionStarts: ReadonlyMap<string, number>;

@@ -31,11 +31,8 @@ import type { LockedState } from './read-locked-state.ts';
 export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | RejectionReason;
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
 
-/** Result of one transaction. */
 interface RecordedPairs {
-  /** Matches stored by this transaction. */
   matches: FirstStoredMatch[];
-  /** Matches whose pairs were stored before. */
   repeated: FirstStoredMatch[];
   outcomes: OutcomeCounts;
 }
@@ -87,7 +84,6 @@ export async function recordPairs(
   return { matches, repeated: [...state.stored.values()], outcomes };
 }
 
-/** Returns the accepted candidates by monitor, in batch order, each pair once. */
 function checkCandidates(
   candidates: readonly Candidate[],
   state: LockedState,
@@ -140,7 +136,6 @@ function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: numbe
   );
 }
 
-/** The fields of a candidate that its match takes over. */
 export function toAccepted(candidate: Candidate): AcceptedCandidate {
   return {
     thingId: candidate.item.thing_id,

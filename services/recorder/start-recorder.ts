@@ -27,7 +27,6 @@ const RECENT_MS = 2_000;
 export class LiveLoad {
   private lastAt = Number.NEGATIVE_INFINITY;
 
-  /** Call this for each batch of live candidates. */
   noteBatch(): void {
     this.lastAt = performance.now();
   }
@@ -39,7 +38,6 @@ export class LiveLoad {
 
 export interface RecorderDeps {
   kafka: KafkaConnection;
-  /** Prefix of topics and consumer groups. */
   prefix: string;
   /** For matches and dead letters; takes topic names without the prefix. */
   publisher: Publisher;
@@ -49,7 +47,6 @@ export interface RecorderDeps {
   toleranceMs: number;
   /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
   suppressedPerDay?: number;
-  /** Learns when there is live traffic. */
   liveLoad?: LiveLoad;
   metrics: Metrics;
   logger: Logger;
@@ -66,7 +63,6 @@ const MAX_BATCH = 2_000;
  */
 const CONCURRENT_PARTITIONS = 4;
 
-/** A partition's candidates. */
 interface PartitionBatch {
   candidates: readonly Candidate[];
   isCurrent: () => boolean;

@@ -20,7 +20,6 @@ export function idFormat(prefix: string, length: number): { create: () => string
 
 export const { create: newMonitorId, test: isMonitorId } = idFormat('mon', 12);
 export const { create: newMuteId, test: isMuteId } = idFormat('mute', 12);
-/** The id of a run of a backfill. */
 export const { create: newBackfillId, test: isBackfillId } = idFormat('bf', 12);
 /** The id of an event that is no match: monitor.spike, monitor.digest. */
 export const { create: newEventId, test: isEventId } = idFormat('evt', 20);

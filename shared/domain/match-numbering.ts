@@ -64,7 +64,6 @@ export interface NumberedMatch extends AcceptedCandidate {
   /** undefined when it is not suppressed, or because of the daily cap. */
   suppressedReason: SuppressedReason | undefined;
   firstDelivery: RecordedMatch['first_delivery'];
-  /** Found in the archive by a backfill. */
   backfill: boolean;
   /** When the first delivery attempt is due; null when nothing is delivered. */
   nextAttemptAt: string | null;

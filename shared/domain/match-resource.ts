@@ -2,7 +2,6 @@ import type { MonitorMatch } from '../../schemas/messages/monitor-match.ts';
 import type { DeliveryStatus, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
 import { matchId } from './identifiers.ts';
 
-/** A match with the content of its thing as it was first matched. */
 export interface StoredMatch {
   seq: number;
   thingId: string;
@@ -11,7 +10,6 @@ export interface StoredMatch {
   suppressed: boolean;
   /** null when it is not suppressed, or because of the daily cap. */
   suppressedReason: SuppressedReason | null;
-  /** Found in the archive by a backfill. */
   backfill: boolean;
   deliveryStatus: DeliveryStatus;
   createdAt: Date;

@@ -4,5 +4,4 @@ export interface MonitorShard {
   shards: number;
 }
 
-/** All monitors. */
 export const WHOLE: MonitorShard = { shard: 1, shards: 1 };

@@ -22,7 +22,6 @@ export interface CandidateFacts {
   muted: boolean;
 }
 
-/** The monitor, read under its lock. */
 export interface MonitorFacts {
   status: string;
   version: number;

@@ -1,7 +1,6 @@
 import type { MonitorTerm, RefinementFields } from '../../schemas/api/monitors.ts';
 import type { RuleRefinements, RuleTerm } from '../matching/rule.ts';
 
-/** The conditions of a rule in the form the API returns: those that are not used are absent. */
 export function refinementsResource(refinements: RuleRefinements | null, threadOnce: boolean): RefinementFields {
   const { terms, require, matchIn, excludeSubreddits, authors, excludeAuthors, languages } = refinements ?? {};
   return {

@@ -75,12 +75,10 @@ export class MonitorIndex<P = undefined> {
     return monitor === undefined ? undefined : this.#payloadOf(monitor);
   }
 
-  /** All ids. Monitors may be added and removed during the iteration. */
   ids(): Iterable<string> {
     return this.#numbers.keys();
   }
 
-  /** Removes a monitor. Ignores an unknown id. */
   remove(id: string): void {
     const monitor = this.#numbers.get(id);
     if (monitor === undefined) return;

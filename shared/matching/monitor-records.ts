@@ -20,7 +20,6 @@ const ROW = 4;
 const FILTER = 1;
 /** The signature of its excluded terms, or MANY. */
 const EXCLUDED = 2;
-/** The address of its record. */
 const RECORD = 3;
 
 /** It has more excluded terms than a signature. */
@@ -39,7 +38,6 @@ const PLACES = 2;
 /** The number of integers that its groups take. */
 const GROUPS = 2;
 const CONDITIONAL_PLACES = 3;
-/** The integers of a term of a group. */
 const GROUP_TERM = 2;
 
 const IS_CONDITIONAL = 1 << FILTER_BITS;
@@ -80,7 +78,6 @@ export class MonitorRecords {
     });
   }
 
-  /** The bytes of all rows. */
   get bytes(): number {
     return this.#rows.items.byteLength;
   }
@@ -110,7 +107,6 @@ export class MonitorRecords {
     return monitor;
   }
 
-  /** Removes a monitor and its references to terms. */
   remove(monitor: number): void {
     const heap = this.#heap;
     const isConditional = this.isConditional(monitor);
@@ -140,7 +136,6 @@ export class MonitorRecords {
     return this.#get(monitor, FILTER);
   }
 
-  /** Whether the monitor has conditional postings. */
   isConditional(monitor: number): boolean {
     return (this.filterBits(monitor) & IS_CONDITIONAL) !== 0;
   }

@@ -33,7 +33,6 @@ export type NearMissReason =
 export interface NearMiss {
   reason: NearMissReason;
   position: MatchPosition;
-  /** The piece as it is written. */
   written: string;
   /** With `some_words`: the words that the text lacks, folded. */
   missing?: string[];
@@ -55,7 +54,6 @@ interface Row {
   offsets: number[];
   /** The indexes of the tokens that are words or characters of scripts without spaces. */
   words: number[];
-  /** These words, folded. */
   folds: string[];
 }
 
@@ -122,7 +120,6 @@ export class NearMissFinder {
     return undefined;
   }
 
-  /** The tokens that were read last. */
   #tokens(length: number): Token[] {
     const reader = this.#reader;
     const { count, kinds, starts } = reader.tokens;
@@ -226,7 +223,6 @@ function otherPunctuation(term: Row, text: ReadText): NearMiss | undefined {
   return missAt('punctuation', text, first - before, last + after);
 }
 
-/** The first run of a text's words that equals the wanted ones. */
 function findWords(
   wanted: readonly string[],
   words: readonly string[],

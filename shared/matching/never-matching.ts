@@ -5,7 +5,6 @@ const ANYWHERE = { subreddits: [], posts: true, comments: true, nsfw: true } as 
 
 /** A keyword by which no item can match, because each text that has it has an excluded term too. */
 export interface ExcludedKeyword {
-  /** Its position in the list. */
   position: number;
   /** The first such excluded term, as written. */
   excludedBy: string;

@@ -2,7 +2,6 @@ import type { Rule, RuleTerm } from './rule.ts';
 import type { TermIndex, TermOptions } from './terms/term-index.ts';
 import { ALL_TEXTS, POST_TITLE, textBits, USUAL_TEXTS } from './text/item-texts.ts';
 
-/** A term of a rule, with the conditions under which it counts. */
 export interface WatchedTerm {
   /** As the owner wrote it. */
   readonly written: string;
@@ -54,7 +53,6 @@ export interface AcquiredTerms {
   readonly written: readonly string[];
   /** For each a bit for each text in which it counts. */
   readonly texts: readonly number[];
-  /** The address of each in the heap. */
   readonly addresses: readonly number[];
 }
 

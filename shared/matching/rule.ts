@@ -6,7 +6,6 @@ export interface RuleTerm {
   text: string;
   /** Also matches longer words that begin with `text`, which is a single word. */
   prefix?: boolean;
-  /** Compares letters as written. */
   caseSensitive?: boolean;
   /** Where it counts, instead of the rule's `matchIn`. */
   in?: readonly SearchedText[];
@@ -29,7 +28,6 @@ export interface RuleRefinements {
   languages?: readonly string[];
 }
 
-/** What a monitor watches for, as its owner wrote it. */
 export interface Rule extends RuleRefinements {
   /** An item matches if it has at least one of them. */
   keywords: readonly string[];
@@ -39,7 +37,6 @@ export interface Rule extends RuleRefinements {
   subreddits: readonly string[];
   posts: boolean;
   comments: boolean;
-  /** Whether items marked NSFW may match. */
   nsfw: boolean;
 }
 

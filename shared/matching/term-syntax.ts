@@ -27,7 +27,6 @@ interface Token {
   kind: number;
   /** The code point of a symbol after folding, so that an escaped or a wide asterisk is one too. */
   value: number;
-  /** As in the term. */
   written: string;
 }
 

@@ -25,7 +25,6 @@ const ONE_EMOJI = /^\p{Extended_Pictographic}$/u;
 const SUBREDDIT = /^(?:u_[A-Za-z0-9_-]{2,20}|[A-Za-z0-9_]{2,21})$/;
 const PREFIX = /^\/?r\//i;
 
-/** What is wrong with the length of a trimmed term. */
 function termFault(term: string): string | undefined {
   // A code point has at most two code units, so a longer term need not be counted.
   const length = term.length > 2 * MAX_TERM_LENGTH ? term.length : Array.from(term).length;
@@ -54,7 +53,6 @@ export function validateTerms(
   return { terms: list.kept as string[], faults: list.faults };
 }
 
-/** A term as sent by a client. */
 export interface GivenTerm {
   text: string;
   prefix?: boolean | undefined;

@@ -25,7 +25,6 @@ import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-o
 /** The most rows under one lock: limits how long live numbering of the monitor waits. */
 export const CHUNK = 500;
 
-/** An item of the archive that the rule matches. */
 export interface FoundItem {
   candidate: Candidate;
   position: ScanPosition;
@@ -33,7 +32,6 @@ export interface FoundItem {
 
 export interface RecordedChunk {
   progress: BackfillProgress;
-  /** To publish, by seq. */
   matches: RecordedMatch[];
   /** How the run must end; undefined: it goes on. */
   stop: BackfillStop | 'cancelled' | undefined;
@@ -43,7 +41,6 @@ export interface RecordedChunk {
 export interface FoundChunk {
   /** At most CHUNK, in the order of their positions. */
   found: readonly FoundItem[];
-  /** By thing id. */
   contents: ReadonlyMap<string, ItemContent>;
   /** Up to which everything is decided afterwards, unless the run must end. */
   position: ScanPosition;

@@ -30,19 +30,15 @@ import { readStoredContents, storeContents } from '../store-contents.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
 
-/** An item of the archive that may match. */
 interface ArchivedCandidate {
   position: ScanPosition;
   content: ItemContent;
-  /** What matching sees of it. */
   item: MatchItem;
 }
 
 interface ArchiveRange {
   rule: Rule;
-  /** First seen from here on. */
   from: Date;
-  /** First seen before this. */
   to: Date;
   /** undefined: from the beginning. */
   after: ScanPosition | undefined;
@@ -76,7 +72,6 @@ export function createReadArchive(clickhouse: ClickHouseClient): ReadArchive {
 
 export interface BackfillDeps {
   kafka: KafkaConnection;
-  /** Prefix of topics and consumer groups. */
   prefix: string;
   /** Over how many groups of matchers the monitors are shared out; default 1. */
   matcherShards?: number;
@@ -89,13 +84,11 @@ export interface BackfillDeps {
   toleranceMs: number;
   /** After a kill -9 another process takes a run up this late; default 30. */
   leaseSeconds?: number;
-  /** Of the recorder of this process. */
   liveLoad: LiveLoad;
   metrics: Metrics;
   logger: Logger;
 }
 
-/** What the work on one run needs. */
 export type RunDeps = Required<BackfillDeps> & { cooperativeYield: CooperativeYield; signal: AbortSignal };
 
 /** The other runs of the process, and of the account, get their turn after this long. */
@@ -314,7 +307,6 @@ async function isPipelineSettled(
   return hasFinished(run.awaited?.candidates ?? {}, recorder);
 }
 
-/** Publishes matches to monitor.matches. @throws PublishFailed */
 function publishMatches(publisher: Publisher, matches: readonly RecordedMatch[]): Promise<void> {
   const records = matches.map((match) => ({ key: match.monitor_id, value: JSON.stringify(match) }));
   return publisher.publish(MONITOR_MATCHES.name, records);

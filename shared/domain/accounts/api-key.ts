@@ -27,7 +27,6 @@ export function apiKeyId(key: string): string | undefined {
   return API_KEY.exec(key)?.[1];
 }
 
-/** Whether a text has the format of a key's public id. */
 export function isApiKeyId(text: string): boolean {
   return API_KEY_ID.test(text);
 }

@@ -75,7 +75,6 @@ function sum<T>(values: readonly T[], of: (value: T) => number): number {
   return result;
 }
 
-/** The completeness of one hour. */
 interface HourCompleteness extends Completeness {
   /** How much the hour counts: the estimated number of its comments. */
   comments: number;

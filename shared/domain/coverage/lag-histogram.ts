@@ -10,7 +10,6 @@ export const LAG_GAMMA = (1 + ACCURACY) / (1 - ACCURACY);
 /** Shorter lags count as this long: the forum's dates are whole seconds. */
 export const SHORTEST_LAG_SECONDS = 0.1;
 
-/** The sum of several histograms. */
 export function mergeLags(histograms: readonly LagHistogram[]): LagHistogram {
   const merged = new Map<string, number>();
   for (const histogram of histograms) {

@@ -6,9 +6,7 @@ export interface UnreadStretch {
   /** Creation times of the posts around the stretch, in milliseconds since 1970. */
   afterAt: number | undefined;
   beforeAt: number | undefined;
-  /** When it was noticed. */
   openedAt: number;
-  /** Posts of the stretch that were found since. */
   found: number;
 }
 

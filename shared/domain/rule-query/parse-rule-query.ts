@@ -10,11 +10,9 @@ import { WrittenRule } from './written-rule.ts';
  */
 export const MAX_QUERY_LENGTH = 50_000;
 
-/** Why a query was refused. */
 export interface QueryRefusal {
   /** In UTF-16 code units from 0; the length of the query for a fault at its end. */
   position: number;
-  /** One line. */
   message: string;
 }
 
@@ -79,7 +77,6 @@ class QueryParser {
   readonly #reader: QueryReader;
   readonly #rule = new WrittenRule();
   readonly #operands: Operand[] = [];
-  /** What stands between the operands so far. */
   #joint: 'AND' | 'OR' | undefined;
   /** The last part, if it is an operator. */
   #operator: OperatorToken | undefined;
@@ -172,12 +169,10 @@ class QueryParser {
 const NO_ALTERNATIVE =
   'OR can only join terms: excluded terms and filters (sub:, author:, …) apply to the whole rule; leave out the OR';
 
-/** Terms in parentheses, or a single one without. */
 interface Operand {
   terms: TermToken[];
   /** Whether a field stands before it, so that OR may be left out. */
   hasField: boolean;
-  /** Of a single term. */
   word?: string;
   position: number;
 }

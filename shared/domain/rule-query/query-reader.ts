@@ -89,7 +89,6 @@ export class QueryReader {
     return undefined;
   }
 
-  /** What follows a minus or NOT. */
   #readExclusion(sign: string, position: number): Token {
     if (sign === 'NOT') this.#match(SPACE);
     const start = this.#at;
@@ -111,7 +110,6 @@ export class QueryReader {
     return { kind: 'exclusion', text, position };
   }
 
-  /** A term or a filter, with or without a field. */
   #readClause(position: number): Token {
     const names = this.#readNames();
     const [name = ''] = names;
@@ -178,7 +176,6 @@ export class QueryReader {
     return { kind: 'filter', name, values, position };
   }
 
-  /** A text in quotes, without them. */
   #readQuoted(): string | undefined {
     if (!QUOTE.test(this.#query.charAt(this.#at))) return undefined;
     const position = this.#at;
@@ -189,7 +186,6 @@ export class QueryReader {
     return isStraight ? inside.replace(/\\(["\\])/g, '$1') : inside;
   }
 
-  /** Nothing was found where a term or a value must stand. */
   #missing(before: string): QueryFault {
     const next = this.#query.charAt(this.#at);
     if (next === ',' || next === ';') return this.#separator(next);
@@ -269,7 +265,6 @@ function blankLike(line: string): string {
   }).join('');
 }
 
-/** The texts to which terms can be limited. */
 export const TEXTS: readonly SearchedText[] = ['title', 'body', 'post_title'];
 
 /** Names that stand before a colon and limit the whole rule. */

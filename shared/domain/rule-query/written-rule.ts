@@ -16,7 +16,6 @@ export class WrittenRule {
   readonly #terms: RuleTerm[] = [];
   readonly #require: (string | RuleTerm)[][] = [];
   readonly #exclude: string[] = [];
-  /** By their names in requests. */
   readonly #lists = {
     match_in: [] as SearchedText[],
     subreddits: [] as string[],
@@ -29,7 +28,6 @@ export class WrittenRule {
   #nsfw: string | undefined;
   #threadOnce = false;
 
-  /** Adds a keyword or one of `terms`. */
   addTerm({ term, hasField, position }: TermToken): void {
     if (isKeyword(term, hasField)) this.#add('keywords', this.#keywords, term.text, position);
     else this.#add('terms', this.#terms, term, position);

@@ -16,17 +16,13 @@ const NORMAL_MAD = 1.4826;
 
 /** An hour with many more matches than the same hour of the days before. */
 interface Spike {
-  /** Start of the hour, in milliseconds since 1970. */
   hour: number;
-  /** Its matches. */
   count: number;
-  /** Median of the days that it was compared with. */
   median: number;
   /** How far the hour usually is from its median. */
   scale: number;
   /** How many scales it is above its median. */
   score: number;
-  /** How many days it was compared with. */
   days: number;
 }
 
@@ -40,7 +36,6 @@ interface SpikeSearch {
   isComparable: (hour: number, judged: number) => boolean;
 }
 
-/** The spikes of a range, in order. */
 export function findSpikes({ from, to, counts, isComparable }: SpikeSearch): Spike[] {
   const spikes: Spike[] = [];
   for (let hour = from; hour < to; hour += HOUR_MS) {
@@ -104,7 +99,6 @@ export function comparableHours(
   };
 }
 
-/** A spike as answers and events show it. */
 export function spikeResource({ hour, count, median, scale, score, days }: Spike): SpikeResource {
   const rounded = (value: number) => Math.round(value * 100) / 100;
   return { at: new Date(hour).toISOString(), count, median, scale: rounded(scale), score: rounded(score), days };

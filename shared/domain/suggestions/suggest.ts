@@ -93,7 +93,6 @@ function asKeyword(word: Measured): Suggestion {
   return { kind: 'keyword', ...word, message };
 }
 
-/** The words that the rule names itself, folded. */
 function wordsOfRule({ keywords, terms = [], exclude, require = [] }: Rule): Set<string> {
   const texts = [...keywords, ...terms, ...exclude, ...require.flat()];
   return new Set(texts.flatMap((term) => wordsOfText(typeof term === 'string' ? term : term.text)));
@@ -155,7 +154,6 @@ interface WordCounts {
   counts: ReadonlyMap<string, number>;
 }
 
-/** Counts the words of matches. */
 export class MatchWords implements WordCounts {
   texts = 0;
   readonly #counts = new Map<string, number>();

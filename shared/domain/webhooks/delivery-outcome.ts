@@ -15,7 +15,6 @@ export const WEBHOOK_DEADLINE_MS = 8 * SECOND_MS;
 export interface AttemptResult<E extends string = string> {
   /** Why there was no answer: timeout, dns, tls, connect, blocked_address or local. */
   error: E | null;
-  /** The HTTP status of the answer; 0 when there was none. */
   status: number;
   retryAfterMs?: number | undefined;
 }

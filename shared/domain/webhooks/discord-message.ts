@@ -85,7 +85,6 @@ function nameLine(text: string): string {
   return headOf(plainLine(text).trim(), NAME_LIMIT, lengthOf);
 }
 
-/** A text in one line, escaped and cut to `limit`. */
 function escapeDiscordLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
@@ -95,7 +94,6 @@ const measure = (piece: string) => escapeMarkdown(piece).length;
 
 const escapeMarkdown = (text: string) => text.replace(SPECIAL, '\\$&');
 
-/** Escapes a text that begins a line. */
 const escapeStart = (text: string) => escapeMarkdown(text).replace(LEADING, '$1\\');
 
 /** Ten fields of at most 100 + 250 + 60 characters stay below the 6,000 of an embed. */
@@ -124,7 +122,6 @@ export function discordDigest(monitor: { name: string }, digest: Digest): Record
   });
 }
 
-/** The message of a spike for a channel webhook. */
 export function discordSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
   const about = spike.keyword === undefined ? '' : ` of ${escapeDiscordLine(spike.keyword, MONITOR_NAME_LIMIT)}`;
   const title = `Unusually many matches${about}`;

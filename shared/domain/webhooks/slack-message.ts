@@ -90,7 +90,6 @@ function contextLine(monitor: { name: string }, match: MonitorMatch): string {
 const keywordOf = (match: MonitorMatch) => escapeSlackLine(match.matched_terms[0] ?? '', NAME_LIMIT);
 const communityOf = (match: MonitorMatch) => `r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`;
 
-/** A text in one line, escaped and cut to `limit`. */
 function escapeSlackLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
@@ -134,7 +133,6 @@ export function slackDigest(monitor: { name: string }, digest: Digest): Record<s
   return message(`*${title}*`, title, [...lines, section(pageLink(digest.url, more ?? 'all of them'))]);
 }
 
-/** The message of a spike for an incoming webhook. */
 export function slackSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
   const about = spike.keyword === undefined ? '' : ` · ${escapeSlackLine(spike.keyword, NAME_LIMIT)}`;
   const title = `Unusually many matches of ${escapeSlackLine(monitor.name, NAME_LIMIT)}${about}`;

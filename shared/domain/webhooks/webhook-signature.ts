@@ -6,9 +6,7 @@ const WEBHOOK_SECRET_PREFIX = 'whsec_';
 
 /** The keys that a secret stands for in the two schemes of signatureHeaders. */
 export interface SigningKeys {
-  /** The whole secret as text. */
   text: KeyObject;
-  /** The bytes that it encodes. */
   decoded: KeyObject;
 }
 
@@ -16,11 +14,8 @@ export interface SigningKeys {
 export type SigningSecret = string | SigningKeys;
 
 interface SignatureInput {
-  /** The match id. */
   id: string;
-  /** The exact bytes that are sent. */
   body: Buffer;
-  /** Time of the attempt in Unix seconds. */
   sentAt: number;
   /** The current secret first, then the previous one, which receivers may still use after a rotation. */
   secrets: readonly [SigningSecret, ...SigningSecret[]];

@@ -59,7 +59,6 @@ export class AddressTable {
     }
   }
 
-  /** The slot at which the search for a hash begins. */
   #homeOf(hash: number): number {
     return Math.trunc((hash >>> 0) * (this.#capacity / 2 ** 32));
   }

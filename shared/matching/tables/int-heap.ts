@@ -27,7 +27,6 @@ export class IntHeap {
   #end: number;
   #limit: number;
 
-  /** @param sharing a heap whose address space this one shares */
   constructor(sharing?: IntHeap) {
     this.#pages = sharing === undefined ? [] : sharing.#pages;
     this.#slab = sharing === undefined ? new Slab() : sharing.#slab;
@@ -91,7 +90,6 @@ export class IntHeap {
     return this.#pages.length < PAGES_PER_SLAB ? new Int32Array(PAGE) : this.#slab.take();
   }
 
-  /** Lengthens the page that is being filled if it is too short. */
   #growLastPage(): void {
     const index = (this.#limit >>> PAGE_BITS) - 1;
     const page = this.#pages[index] ?? NO_PAGE;

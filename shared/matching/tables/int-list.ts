@@ -9,7 +9,6 @@ export class IntList {
     this.items[this.length++] = value;
   }
 
-  /** Adds `count` integers of any value. */
   extend(count: number): void {
     this.reserve(this.length + count);
     this.length += count;

@@ -27,7 +27,6 @@ export class NodeTable {
     return this.#table.bytes;
   }
 
-  /** A node without a parent or symbol. */
   createRoot(): number {
     return this.#heap.allocate(this.#size);
   }
@@ -57,7 +56,6 @@ export class NodeTable {
     return node;
   }
 
-  /** Whether the node has no children. */
   isLeaf(node: number): boolean {
     return this.#heap.get(node + CHILDREN) === 0;
   }

@@ -22,11 +22,8 @@ const MAX_LENGTH_IN_PAGE = 1000;
  */
 export const IN_EXACT_SEQUENCE = 1 << 24;
 export const IN_LOOSE_SEQUENCE = 1 << 25;
-/** The word is one letter with its marks. */
 export const IS_LETTER = 1 << 26;
-/** The word is a term by itself. */
 export const IS_TERM = 1 << 27;
-/** Phrases begin with the word. */
 export const BEGINS_PHRASES = 1 << 28;
 /** The word is part of a term whose letters are compared as written. */
 export const IN_CASED_TERM = 1 << 30;
@@ -84,7 +81,6 @@ export class WordTable {
     return true;
   }
 
-  /** All roles of the word, as a bit set. */
   roles(word: number): number {
     return this.#heap.get(word + META) & ~LENGTH_MASK;
   }
@@ -130,12 +126,10 @@ export class WordTable {
   }
 }
 
-/** The integers of the record of a word with this META. */
 function sizeOf(meta: number): number {
   return UNITS + Math.ceil((meta & LENGTH_MASK) / ((meta & IS_NARROW) === 0 ? 2 : 4));
 }
 
-/** Whether the word is one letter, with its marks. */
 function isLetter(units: Uint16Array, start: number, end: number): boolean {
   // Marks and low surrogates are not below U+0300.
   if (end - start > MAX_LETTER_LENGTH || (end - start > 1 && (units[start + 1] ?? 0) < 0x300)) return false;

@@ -20,12 +20,10 @@ export function setPostings(heap: IntHeap, term: number, list: number): void {
   heap.set(term + POSTINGS, list);
 }
 
-/** Whether any rule has the term. */
 export function isReferenced(heap: IntHeap, term: number): boolean {
   return heap.get(term + REFERENCES) !== 0;
 }
 
-/** Changes the number of rules that have the term; returns the new number. */
 export function changeReferences(heap: IntHeap, term: number, change: 1 | -1): number {
   const references = heap.get(term + REFERENCES) + change;
   heap.set(term + REFERENCES, references);
@@ -48,7 +46,6 @@ export function signatureOf(terms: readonly number[]): number {
   return filterBit(first) | (filterBit(second) << FILTER_BITS) | (terms.length << (2 * FILTER_BITS));
 }
 
-/** The number of terms of a signature. */
 export const countOf = (signature: number): number => signature >>> (2 * FILTER_BITS);
 
 /**

@@ -56,7 +56,6 @@ export class MonitorPostings {
     return this.#insert(this.#list(term, isConditional), (monitor << TEXT_BITS) | texts);
   }
 
-  /** Removes the entry at this place. */
   remove(term: number, place: number, isConditional: boolean): void {
     const heap = this.#heap;
     const list = this.#list(term, isConditional);
@@ -117,7 +116,6 @@ export class MonitorPostings {
     this.#found.push(found);
   }
 
-  /** Adds the chunks that follow those to read. @param split is told the records of two lists, which it replaces */
   #listChunks(split: (both: number, found: number) => void): void {
     for (let index = 0; index < this.#chunks.length; index++) {
       const chunk = this.#chunks.items[index] ?? 0;
@@ -153,7 +151,6 @@ export class MonitorPostings {
     return entries;
   }
 
-  /** Whether the term has conditional entries. */
   #hasBoth(term: number): boolean {
     const first = this.#heap.get(term);
     return first > 0 && this.#heap.get(first + MARK) === IS_BOTH;
@@ -209,7 +206,6 @@ export class MonitorPostings {
     return place;
   }
 
-  /** @param size in integers */
   #addChunk(list: number, next: number, size: number): number {
     const chunk = this.#heap.allocate(size);
     this.#heap.set(chunk + NEXT, next);

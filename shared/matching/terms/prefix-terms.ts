@@ -46,7 +46,6 @@ export class PrefixTerms {
     return this.#prefixes.term(prefix);
   }
 
-  /** The term, or 0 if it does not exist. */
   find(reader: TextReader): number {
     const prefix = this.#findWord(reader);
     return prefix !== 0 && (this.#prefixes.roles(prefix) & IS_TERM) !== 0 ? this.#prefixes.term(prefix) : 0;
@@ -66,7 +65,6 @@ export class PrefixTerms {
     this.#prefixes.addUses(prefix, 1);
   }
 
-  /** Reverses `watch`. */
   unwatch(reader: TextReader): void {
     const prefix = this.#findWord(reader);
     this.#prefixes.addUses(prefix, -1);
@@ -93,7 +91,6 @@ export class PrefixTerms {
     }
   }
 
-  /** @param hash that of the word's stem */
   #searchWord(reader: TextReader, token: number, text: number, found: FoundTerms, hash: number, stem: number): void {
     const { units } = reader;
     const start = reader.tokens.starts.items[token] ?? 0;

@@ -11,7 +11,6 @@ import { IN_CASED_TERM, KEY_OF_CASED_TERM } from '../tables/word-table.ts';
 export interface TermOptions {
   /** Also in longer words that begin with the term. Ignored for terms that are not one word of three code units. */
   readonly prefix?: boolean | undefined;
-  /** Letters must have the same case. */
   readonly caseSensitive?: boolean | undefined;
 }
 
@@ -34,7 +33,6 @@ export class TermIndex {
   /** The number of these terms. Without any, texts are not searched for them. */
   #casedTerms = 0;
 
-  /** The bytes of all tables. */
   get bytes(): number {
     return this.heap.bytes + this.#folded.bytes + (this.#cased?.bytes ?? 0);
   }

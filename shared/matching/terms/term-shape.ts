@@ -3,9 +3,7 @@ import type { Tokens } from '../text/tokens.ts';
 
 /** The structure that stores a term, by what it consists of. */
 export type TermShape =
-  /** The beginning of a word. */
   | 'prefix'
-  /** One word. */
   | 'word'
   /** Words separated by spaces, which may be hyphens in the text. */
   | 'phrase'
@@ -22,7 +20,6 @@ export type TermShape =
  */
 export type TermKind = 'word' | 'prefix' | 'phrase' | 'punctuation' | 'characters' | 'symbols';
 
-/** Whether one of the tokens is of this kind. */
 export function hasKind({ kinds, count }: Tokens, kind: number): boolean {
   for (let token = 0; token < count; token++) if (kinds[token] === kind) return true;
   return false;
@@ -34,7 +31,6 @@ function isPhrase({ kinds, count }: Tokens): boolean {
   return true;
 }
 
-/** The least code units of a prefix. */
 export const MIN_PREFIX_LENGTH = 3;
 
 /** The shape of a keyword, or undefined if it has no tokens. @param isPrefix counts only for one word, not too short */

@@ -93,7 +93,6 @@ export class TermTables {
     this.#prefixes?.search(reader, text, found);
   }
 
-  /** Reports the word itself and the phrases that it begins. */
   #searchWord(token: number, text: number, found: FoundTerms): void {
     const { reader } = this;
     const roles = reader.roles.items[token] ?? 0;

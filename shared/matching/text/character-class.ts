@@ -47,7 +47,6 @@ function buildBasicPlane(): Uint8Array {
   return classes.fill(SURROGATE, 0xd800, 0xe000);
 }
 
-/** The class of each UTF-16 code unit. */
 export const UNIT_CLASS = buildBasicPlane();
 
 const classesBeyondBasicPlane = new Map<number, Uint8Array>();

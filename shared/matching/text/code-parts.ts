@@ -25,7 +25,6 @@ export class CodeParts {
   /** The first backtick of the rest that was looked for, or -1. */
   #backtick = -1;
 
-  /** Begins a text. */
   set(text: string): void {
     this.#text = text;
     this.#isRead = false;

@@ -22,7 +22,6 @@ const NAMES = `
   8855 otimes 8869 perp 8901 sdot 8968 lceil rceil lfloor rfloor 9001 lang rang 9674 loz 9824 spades 9827 clubs
   9829 hearts diams`;
 
-/** The code points of names. */
 export const ENTITIES: ReadonlyMap<string, number> = readNames();
 
 function readNames(): Map<string, number> {
@@ -77,7 +76,6 @@ export function escapeAt(text: string, offset: number, code: CodeParts): Written
   return { codePoint: characterReference(hexadecimal ?? '', 16), length };
 }
 
-/** The character at `offset`, escaped or not. */
 export function characterAt(text: string, offset: number, code: CodeParts): WrittenCharacter {
   const escape = escapeAt(text, offset, code);
   if (escape !== undefined) return escape;

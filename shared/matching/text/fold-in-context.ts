@@ -27,12 +27,10 @@ function foldsAlone(character: string): boolean {
   return character.length === 1 && FOLD[character.charCodeAt(0)] !== NEEDS_CONTEXT;
 }
 
-/** A part of a text. */
 interface Stretch {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Where the text is code. */
   readonly code: CodeParts;
 }
 

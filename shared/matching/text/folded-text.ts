@@ -63,7 +63,6 @@ export class FoldedText {
     this.#table = this.#keepsCase ? caseKeepingTable() : FOLD;
   }
 
-  /** Accepts any UTF-16, also lone surrogates. */
   fold(text: string): void {
     this.#begin(text);
     let offset = 0;
@@ -191,7 +190,6 @@ export class FoldedText {
     this.#tos.push(to);
   }
 
-  /** The segment that contains the unit. */
   #segmentOf(unit: number): number {
     const firsts = this.#firsts.items;
     let low = 0;

@@ -6,7 +6,6 @@ export const TEXTS: readonly MatchPosition['field'][] = ['title', 'text', 'post_
 /** The texts in which a rule searches if it says nothing else, a bit for each. */
 export const USUAL_TEXTS = 0b011;
 export const ALL_TEXTS = 0b111;
-/** The title of a comment's post. */
 export const POST_TITLE = 0b100;
 
 const BITS: Readonly<Record<SearchedText, number>> = { title: 0b001, body: 0b010, post_title: POST_TITLE };
@@ -17,7 +16,6 @@ export function textBits(texts: readonly SearchedText[] | undefined, usual = USU
   return texts.reduce((bits, text) => bits | BITS[text], 0);
 }
 
-/** The number of the first text of a set that is not empty. */
 export function firstText(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }

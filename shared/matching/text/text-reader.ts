@@ -54,7 +54,6 @@ export class TextReader {
     this.#folded = new FoldedText(letters);
   }
 
-  /** The folded text that was read last. */
   get units(): Uint16Array {
     return this.#folded.units;
   }
@@ -144,12 +143,10 @@ export class TextReader {
     found.add(term, text, this.originalStart(start), this.originalEnd(end - 1));
   }
 
-  /** The code unit of the original with which a token begins. */
   originalStart(token: number): number {
     return this.#folded.originalStart(this.tokens.starts.items[token] ?? 0);
   }
 
-  /** The code unit of the original after a token. */
   originalEnd(token: number): number {
     return this.#folded.originalEnd((this.tokens.starts.items[token + 1] ?? 0) - 1);
   }
