@@ -12,8 +12,7 @@ describe('NodeTable', () => {
     const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
     const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
     const children = parents.map((parent) => nodes.addChild(parent, symbolOf(parent)));
-    expect(parents.map((parent) => nodes.child(parent, symbolOf(parent), true))).toEqual(children);
-    expect(nodes.child(-78, symbolOf(-78), true)).toBe(0);
+    expect(nodes.child(-78, symbolOf(-78))).toBe(0);
     expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(children);
     const stranger = nodes.createRoot();
     expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);

@@ -13,9 +13,7 @@ class Words {
   readonly table = new WordTable(this.heap);
 
   find(word: string, padding = PADDING): number {
-    const found = this.table.find(HASH, ...placeIn(word, padding));
-    expect(this.table.find(HASH, ...placeIn(word, padding), true)).toBe(found);
-    return found;
+    return this.table.find(HASH, ...placeIn(word, padding));
   }
 
   add(word: string): number {
