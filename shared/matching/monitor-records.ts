@@ -157,46 +157,43 @@ export class MonitorRecords {
 
   /** Whether the item has a term of each required group, and no excluded one. */
   passesTerms(monitor: number): boolean {
-    const required = this.#requiredSteps(monitor);
-    const excluded = required < 0 ? 0 : this.#excludedSteps(monitor);
-    this.steps += Math.abs(required) + Math.abs(excluded);
-    return required >= 0 && excluded >= 0;
+    return this.#meetsGroups(monitor) && !this.#hasExcluded(monitor);
   }
 
-  /** Whether the item has a term of each group. @returns the steps of the search, negative if it has not */
-  #requiredSteps(monitor: number): number {
-    if (!this.isConditional(monitor)) return 0;
+  #meetsGroups(monitor: number): boolean {
+    if (!this.isConditional(monitor)) return true;
     const heap = this.#heap;
     const record = this.#get(monitor, RECORD);
-    let steps = 0;
     let group = this.#firstExclude(monitor) + heap.get(record + EXCLUDES);
     const end = group + heap.get(record + GROUPS);
     while (group < end) {
       const next = group + 1 + GROUP_TERM * heap.get(group);
       let term = group + 1;
       for (; term < next; term += GROUP_TERM) {
-        steps++;
+        this.steps++;
         if (this.#terms.found.hasIn(heap.get(term), heap.get(term + 1))) break;
       }
-      // A group without terms is never met; it has cost a step as well.
-      if (term === next) return -Math.max(steps, 1);
+      if (term === next) return false;
       group = next;
     }
-    return steps;
+    return true;
   }
 
-  /** Whether the item has an excluded term. @returns the steps of the search, negative if it has one */
-  #excludedSteps(monitor: number): number {
+  #hasExcluded(monitor: number): boolean {
     const signature = this.#get(monitor, EXCLUDED);
-    if (signature !== MANY && !this.#terms.found.mayHaveAny(signature)) return countOf(signature);
+    if (signature !== MANY && !this.#terms.found.mayHaveAny(signature)) {
+      this.steps += countOf(signature);
+      return false;
+    }
     const heap = this.#heap;
     const texts = (this.filterBits(monitor) & EXCLUDES_IN_POST_TITLE) === 0 ? USUAL_TEXTS : ALL_TEXTS;
     const first = this.#firstExclude(monitor);
     const end = first + heap.get(this.#get(monitor, RECORD) + EXCLUDES);
     for (let address = first; address < end; address++) {
-      if (this.#terms.found.hasIn(heap.get(address), texts)) return first - address - 1;
+      this.steps++;
+      if (this.#terms.found.hasIn(heap.get(address), texts)) return true;
     }
-    return end - first;
+    return false;
   }
 
   /** The position among the keywords and terms of a monitor of the one whose posting is at this place. */

@@ -81,10 +81,6 @@ export class FoundTerms {
     return this.#passesFilter(signature & mask) || this.#passesFilter((signature >>> FILTER_BITS) & mask);
   }
 
-  has(term: number): boolean {
-    return this.indexOf(term) >= 0;
-  }
-
   /** Whether the term was found in one of these texts. @param texts a bit for each text */
   hasIn(term: number, texts: number): boolean {
     const index = this.indexOf(term);

@@ -51,14 +51,6 @@ export class PhraseTrie {
     return node + TERM;
   }
 
-  /** The term that the reader has read, or 0 if it does not exist. */
-  find({ tokens, symbols }: TextReader): number {
-    let node = -(symbols.items[0] ?? 0);
-    for (let token = 2; token < tokens.count && node !== 0; token += 2)
-      node = this.#nodes.child(node, symbols.items[token] ?? 0);
-    return node !== 0 && isReferenced(this.#heap, node + TERM) ? node + TERM : 0;
-  }
-
   /** Removes the term, which no rule references any more, and all nodes that lead to no other term. */
   remove(term: number, { words }: TextReader): void {
     let node = term - TERM;

@@ -46,11 +46,6 @@ export class PrefixTerms {
     return this.#prefixes.term(prefix);
   }
 
-  find(reader: TextReader): number {
-    const prefix = this.#findWord(reader);
-    return prefix !== 0 && (this.#prefixes.roles(prefix) & IS_TERM) !== 0 ? this.#prefixes.term(prefix) : 0;
-  }
-
   /** Must be called when no rule references the term any more. */
   remove(reader: TextReader): void {
     const prefix = this.#findWord(reader);

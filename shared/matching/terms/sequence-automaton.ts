@@ -88,12 +88,6 @@ export class SequenceAutomaton {
     return term;
   }
 
-  /** The term that the reader has read, or 0 if it does not exist. */
-  find(reader: TextReader): number {
-    const node = this.#nodeOf(reader);
-    return node === 0 ? 0 : this.#terms.find(this.#firstTerm(node), reader);
-  }
-
   /** Removes the term that the reader has read, and all nodes that no longer lead to a term. */
   remove(term: number, reader: TextReader): void {
     let node = this.#nodeOf(reader);

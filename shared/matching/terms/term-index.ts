@@ -68,12 +68,11 @@ export class TermIndex {
     if (shape === undefined) return;
     const isCased = this.#isCased(options);
     const tables = isCased ? this.#cased : this.#folded;
-    if (isCased) tables?.reader.readTermLike(this.#folded.reader, written, false);
-    const term = tables?.find(shape) ?? 0;
-    if (term === 0) return;
+    if (isCased) tables!.reader.readTermLike(this.#folded.reader, written, false);
+    const term = tables!.findOrAdd(shape);
     before?.(term);
     if (changeReferences(this.heap, term, -1) > 0) return;
-    tables?.remove(shape, term);
+    tables!.remove(shape, term);
     if (isCased) this.#unwatch(shape);
   }
 
@@ -177,6 +176,6 @@ export class TermFinder {
   allOccurIn(text: string): boolean {
     this.#index.begin();
     this.#index.search(text, 0);
-    return this.#terms.every((term) => this.#index.found.has(term));
+    return this.#terms.every((term) => this.#index.found.indexOf(term) >= 0);
   }
 }

@@ -54,17 +54,6 @@ export class TermTables {
     return words.term(word);
   }
 
-  /** The term that was read, or 0 if it does not exist. */
-  find(shape: TermShape): number {
-    const { reader, words } = this;
-    if (shape === 'prefix') return this.#prefixes?.find(reader) ?? 0;
-    if (shape === 'exact') return this.#exact.find(reader);
-    if (shape === 'loose') return this.#loose.find(reader);
-    if (shape === 'phrase') return this.#phrases.find(reader);
-    const word = reader.symbols.items[0] ?? 0;
-    return word !== 0 && (words.roles(word) & IS_TERM) !== 0 ? words.term(word) : 0;
-  }
-
   /** Removes the term that was read, which no rule references any more. */
   remove(shape: TermShape, term: number): void {
     const { reader, words } = this;
