@@ -8,8 +8,7 @@ import type { FirstStoredMatch } from '../../shared/stores/matches/recording-mat
 import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
 import type { SuppressedMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 import { storeContents, readStoredContents } from './store-contents.ts';
-import { readThreads } from './read-locked-state.ts';
-import { recordPairs } from './record-pairs.ts';
+import { readThreads, recordPairs } from './record-pairs.ts';
 import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 

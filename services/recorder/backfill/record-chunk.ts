@@ -17,9 +17,8 @@ import { addToMonitorDays, advanceCounters, insertMatches } from '../../../share
 import { insertThreadsOfDay } from '../../../shared/stores/matches/recording-threads.ts';
 import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
 import { lockPayingAccounts } from '../../../shared/stores/monitors/renewals.ts';
-import { pairKey, readLockedState } from '../read-locked-state.ts';
-import type { LockedState } from '../read-locked-state.ts';
-import { countersOf, toAccepted } from '../record-pairs.ts';
+import { pairKey, readLockedState, countersOf, toAccepted } from '../record-pairs.ts';
+import type { LockedState } from '../record-pairs.ts';
 import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
 
 /** The most rows under one lock: limits how long live numbering of the monitor waits. */
