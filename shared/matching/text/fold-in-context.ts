@@ -4,16 +4,16 @@ import { characterAt } from './escapes.ts';
 import {
   caseKeepingTable,
   FOLD,
+  IS_INVISIBLE,
   isBoundary,
-  isInvisible,
-  isPictograph,
-  isSkinTone,
-  isZeroWidthSpaced,
   NEEDS_CONTEXT,
+  PICTOGRAPH,
   plainForm,
-  takesSkinTone,
+  SKIN_TONE,
+  TAKES_SKIN_TONE,
   ZERO_WIDTH_JOINER,
   ZERO_WIDTH_SPACE,
+  ZERO_WIDTH_SPACED,
 } from './fold-table.ts';
 
 /**
@@ -53,10 +53,11 @@ function visibleCharacters({ text, start, end, code }: Stretch, emit: Emit): voi
       continue;
     }
     if (codePoint === ZERO_WIDTH_JOINER) joiner ??= [from, to];
-    if (isInvisible(character)) continue;
-    if (space !== undefined && isZeroWidthSpaced(previous) && isZeroWidthSpaced(character)) emit(' ', ...space);
-    else if (isSkinTone(character) && takesSkinTone(previous)) continue;
-    if (joiner !== undefined && isPictograph(previous) && isPictograph(character)) {
+    if (IS_INVISIBLE.test(character)) continue;
+    if (space !== undefined && ZERO_WIDTH_SPACED.test(previous) && ZERO_WIDTH_SPACED.test(character))
+      emit(' ', ...space);
+    else if (SKIN_TONE.test(character) && TAKES_SKIN_TONE.test(previous)) continue;
+    if (joiner !== undefined && PICTOGRAPH.test(previous) && PICTOGRAPH.test(character)) {
       emit(String.fromCodePoint(ZERO_WIDTH_JOINER), ...joiner);
     }
     space = undefined;

@@ -22,27 +22,21 @@ const IS_COMPOSING = new RegExp(`[${COMPOSING}]`, 'u');
 /** Joiners, marks and controls of direction, invisible operators, the soft hyphen, and what only widens Arabic. */
 const INVISIBLE =
   '\\u034f\\u0640\\u00ad\\u061c\\u180e\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff\\p{Variation_Selector}';
-const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`, 'u');
+/** Is always removed. */
+export const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`, 'u');
 /** White space, and letters and symbols that show nothing: the fillers of Hangul and the empty cell of Braille. */
 const BLANK = '\\p{White_Space}\\u3164\\uffa0\\u2800';
 const IS_BLANK = new RegExp(`[${BLANK}]`, 'u');
 /** What stands for ' inside words on some keyboards. The backtick does only between letters (folded-text.ts). */
 const APOSTROPHES = '\\u00b4\\u02bc\\u2018\\u2019';
 const IS_APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'u');
-const IS_ZERO_WIDTH_SPACED = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const IS_SKIN_TONE = /\p{Emoji_Modifier}/u;
-const TAKES_SKIN_TONE = /\p{Emoji_Modifier_Base}/u;
-const IS_PICTOGRAPH = /[\p{Extended_Pictographic}--\p{L}]/v;
-
-/** The character is always removed. */
-export const isInvisible = (character: string): boolean => IS_INVISIBLE.test(character);
 /** A zero-width space between two of these is a space. */
-export const isZeroWidthSpaced = (character: string): boolean => IS_ZERO_WIDTH_SPACED.test(character);
+export const ZERO_WIDTH_SPACED = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 /** Removed after an emoji that takes it. Elsewhere it is a symbol of its own and separates words. */
-export const isSkinTone = (character: string): boolean => IS_SKIN_TONE.test(character);
+export const SKIN_TONE = /\p{Emoji_Modifier}/u;
+export const TAKES_SKIN_TONE = /\p{Emoji_Modifier_Base}/u;
 /** A zero-width joiner between two of these makes one emoji of them. */
-export const isPictograph = (character: string): boolean => IS_PICTOGRAPH.test(character);
-export const takesSkinTone = (character: string): boolean => TAKES_SKIN_TONE.test(character);
+export const PICTOGRAPH = /[\p{Extended_Pictographic}--\p{L}]/v;
 
 /** Whether a text can be cut before this character without changing how it is composed. */
 export const isBoundary = (character: string): boolean => !IS_COMPOSING.test(character);
