@@ -38,7 +38,6 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private readonly backlogs = new Map<string, MonitorBacklog>();
   private readonly targets = new LRUCache<string, { endpoint: Endpoint | null; expiresAt: number }>({ max: 20_000 });
   private readonly inFlight = new Set<Promise<void>>();
-  private hintCount = 0;
   private isStopping = false;
 
   constructor(options: DispatcherDeps<Delivery>) {
@@ -49,13 +48,12 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
 
-  /** Adds a hint of a match that was just recorded. Returns false when the queue is full and the hint is dropped. */
-  addHint(monitorId: string, seq: number): boolean {
-    if (this.hintCount >= this.limits.hints) return false;
+  /** Adds a hint of a match that was just recorded, or drops it when the monitor has too many. */
+  addHint(monitorId: string, seq: number): void {
     const backlog = this.backlog(monitorId);
-    if (backlog.addHint(seq)) this.hintCount++;
+    if (backlog.hintCount >= this.limits.hints) return;
+    backlog.addHint(seq);
     this.wake(backlog);
-    return true;
   }
 
   /** Notes that the poller found due matches of a monitor, and their target. */
@@ -143,7 +141,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
       const moved = deliveries.filter(({ webhookUrl }) => webhookUrl !== endpoint.url);
       if (moved.length > 0 || this.isStopping || this.options.holds.isHeld(endpoint.url)) {
         this.targets.delete(backlog.monitorId);
-        for (const { attempt, seq } of deliveries) if (attempt === 0 && backlog.addHint(seq)) this.hintCount++;
+        for (const { attempt, seq } of deliveries) if (attempt === 0) backlog.addHint(seq);
         backlog.isDue ||= deliveries.some(({ attempt }) => attempt > 0);
         await this.options.queue.release(deliveries);
         return;
@@ -159,10 +157,10 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 
   private async claim(backlog: MonitorBacklog, taken: number): Promise<Claim<Delivery>> {
     const { queue } = this.options;
-    if (!backlog.isDue) return queue.claimNew(backlog.monitorId, this.takeHints(backlog, taken));
+    if (!backlog.isDue) return queue.claimNew(backlog.monitorId, backlog.takeHints(taken));
     backlog.isDue = false;
     const claim = await queue.claimDue(backlog.monitorId, taken);
-    this.hintCount -= backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
+    backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
     // As many as requested: there may be more. None: the monitor or its webhook may be deleted, so read the target
     // again.
     if (claim.deliveries.length === taken) backlog.isDue = true;
@@ -242,13 +240,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   /** Drops everything known of a monitor's pending matches; the poller finds the rows again. */
   private clearBacklog(backlog: MonitorBacklog): void {
     backlog.isDue = false;
-    this.takeHints(backlog, backlog.hintCount);
-  }
-
-  private takeHints(backlog: MonitorBacklog, count: number): number[] {
-    const seqs = backlog.takeHints(count);
-    this.hintCount -= seqs.length;
-    return seqs;
+    backlog.takeHints(backlog.hintCount);
   }
 
   private async endpoint(monitorId: string): Promise<Endpoint | null> {
@@ -336,7 +328,7 @@ export interface DispatcherLimits {
   perOrigin: number;
   /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
   silentAfterMs: number;
-  /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
+  /** Maximum hints of a monitor in memory; further ones are dropped. A hint is a number. */
   hints: number;
 }
 
@@ -347,7 +339,7 @@ const DEFAULT_LIMITS: DispatcherLimits = {
   perUrl: 4,
   perOrigin: 64,
   silentAfterMs: 1_000,
-  hints: 50_000,
+  hints: 5_000,
 };
 
 /**
@@ -377,13 +369,11 @@ class MonitorBacklog {
     return !this.isDue && this.hints.length === 0;
   }
 
-  /** Returns false for a seq that is already present. Hints arrive nearly in order, so the search starts at the end. */
-  addHint(seq: number): boolean {
+  /** Hints arrive nearly in order, so the search starts at the end. */
+  addHint(seq: number): void {
     let index = this.hints.length;
     while (index > 0 && this.hints[index - 1]! > seq) index--;
-    if (this.hints[index - 1] === seq) return false;
-    this.hints.splice(index, 0, seq);
-    return true;
+    if (this.hints[index - 1] !== seq) this.hints.splice(index, 0, seq);
   }
 
   /** Removes and returns the first `count` hints. */
@@ -391,10 +381,8 @@ class MonitorBacklog {
     return this.hints.splice(0, count);
   }
 
-  /** Removes hints of matches that were claimed as due; returns how many it removed. */
-  dropHints(seqs: readonly number[]): number {
-    const before = this.hints.length;
-    if (before > 0) this.hints = this.hints.filter((seq) => !seqs.includes(seq));
-    return before - this.hints.length;
+  /** Removes hints of matches that were claimed as due. */
+  dropHints(seqs: readonly number[]): void {
+    if (this.hints.length > 0) this.hints = this.hints.filter((seq) => !seqs.includes(seq));
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startDuePoller } from '../../../../services/deliverer/due-poller.ts';
+import { startDuePoller } from '../../../../services/deliverer/start-dispatching.ts';
 
 test('the poller rests ten times as long as its walk took, at most 5 s, so that an open snapshot does not make it a burden', async () => {
   const walks = [
