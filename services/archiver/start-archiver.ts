@@ -115,9 +115,7 @@ interface Archive<S extends z.ZodType> {
   group: string;
   topics: readonly Topic<S>[];
   table: string;
-  /**
-   * Writes values of several partitions and resolves when ClickHouse acknowledged them. Must be harmless to repeat.
-   */
+  /** Resolves when ClickHouse acknowledged the values. Must be harmless to repeat. */
   insert: (values: z.output<S>[]) => Promise<void>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * How an endpoint responded to its last attempt: `answering` (within a second), `silent` (later or not at all) or
- * `unknown` (no attempt was made yet).
- */
+/** To the last attempt: `answering` within a second, `silent` later or not at all, `unknown` without one. */
 export type Responsiveness = 'answering' | 'unknown' | 'silent';
 
 /** Free permits go to waiting monitors in this order. */

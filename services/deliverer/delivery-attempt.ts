@@ -193,10 +193,7 @@ export interface AttemptDeps extends SendDeps {
   traces: LRUCache<string, string>;
 }
 
-/**
- * Makes one attempt to deliver a claimed match (`makeAttempt`), and hands it to `AttemptPublisher`. After a crash the
- * sweep finds it. After: the archiver consumes the published attempt.
- */
+/** After a crash the sweep of `AttemptPublisher` finds the attempt. After: the archiver consumes it. */
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
   claimedAt: number,

@@ -277,10 +277,7 @@ export interface DeliveryQueue<Delivery extends QueuedDelivery> {
   claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim<Delivery>>;
   claimDue(monitorId: string, limit: number): Promise<Claim<Delivery>>;
   release(deliveries: readonly Delivery[]): Promise<void>;
-  /**
-   * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns
-   * whether there may be more.
-   */
+  /** For a deleted monitor or webhook; at most 1,000 per call. Returns whether there may be more. */
   skipUndeliverable(monitorId: string): Promise<boolean>;
 }
 
@@ -302,10 +299,7 @@ export type AttemptResult =
 
 interface DispatcherDeps<Delivery extends QueuedDelivery> {
   queue: DeliveryQueue<Delivery>;
-  /**
-   * Makes one attempt, from the first byte to the stored outcome. Called in match order; must start its request before
-   * it returns.
-   */
+  /** Called in match order; must start its request before it returns. */
   attempt: (delivery: Delivery, claimedAt: number) => Promise<AttemptResult>;
   /** One object for all dispatchers of a process that may send to the same URLs. */
   holds: EndpointHolds;

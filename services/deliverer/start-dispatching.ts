@@ -101,10 +101,7 @@ interface DuePollerDeps {
   pause?: typeof delay;
 }
 
-/**
- * New matches arrive as hints and become due for the poller 3 s after they are recorded, so this interval is not part
- * of their latency.
- */
+/** New matches arrive as hints, so this interval is not part of their latency. */
 const EVERY_MS = 1_000;
 /**
  * A walk also steps over each row that was delivered while a snapshot of the database is open, a dump's for instance:

@@ -90,9 +90,7 @@ export class ActiveMonitors {
     return matches.map((match) => toCandidate(match, entered, content));
   }
 
-  /**
-   * A scan covers few monitors, and most items match none of them. This check skips the cost of collecting terms.
-   */
+  /** Most items of a scan match none of its few monitors; this skips the cost of collecting terms. */
   private matchesAny(item: MatchItem, accepts: (id: string, active: ActiveMonitor) => boolean): boolean {
     let any = false;
     this.index.forEachMatch(item, (id, active) => {

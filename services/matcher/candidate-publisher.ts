@@ -4,10 +4,7 @@ import { traceHeaders } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan } from '../../shared/tracing/tracing.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 
-/**
- * Bounds of one Kafka request. A word that every monitor watches must not fill the memory, and serialising one request
- * blocks the event loop, so it must take only a few milliseconds.
- */
+/** Bounds of a request. Serialising one blocks the event loop, so it must take only a few milliseconds. */
 const MAX_RECORDS = 500;
 const MAX_CODE_UNITS = 256 * 1024;
 

@@ -115,9 +115,7 @@ export class ItemMatcher {
     });
   }
 
-  /**
-   * Matches an item and adds it to the ring without an await between: a rule that arrives later finds it in the ring.
-   */
+  /** No await between matching and adding to the ring: a rule that arrives later finds the item there. */
   private processItem(
     { offset, timestampMs: enteredAtMs, value: message }: ConsumedRecord,
     item: ForumItem,

@@ -88,10 +88,7 @@ export class MonitorChanges implements Running {
     });
   }
 
-  /**
-   * Resolves when everything that is committed at the time of the call is applied and scanned. Never settles when
-   * stopped before.
-   */
+  /** Resolves when what is committed now is applied and scanned. Never settles when stopped before. */
   compare(): Promise<void> {
     return this.orFail(this.comparisons.run());
   }
@@ -227,10 +224,7 @@ export class MonitorChanges implements Running {
     }
   }
 
-  /**
-   * @param toScan holds only the new and changed monitors, so that the cost of a scan does not depend on all others
-   * @param scanFrom by monitor, the append time in milliseconds from which items count for it
-   */
+  /** @param scanFrom by monitor, the append time in milliseconds from which items count for it */
   private async scan(toScan: ActiveMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
     const { recent, cooperativeYield, logger } = this.options;
     // Copied after the rules were applied: each item is in the copy, or was matched against the new rule, or both.
@@ -278,9 +272,7 @@ async function* keysetPages<T extends { id: string }>(read: (afterId: string) =>
   }
 }
 
-/**
- * A job that never runs twice at the same time. All calls during a run share one further run after it.
- */
+/** Never runs twice at the same time. All calls during a run share one further run after it. */
 export class CoalescedJob {
   private readonly job: () => Promise<void>;
   private running: Promise<void> | undefined;

@@ -18,16 +18,10 @@ export function readRecent({ offset, enteredAtMs, message }: RecentItem): Entere
   return { offset, enteredAtMs, item: forumItem.parse(JSON.parse(message.toString())) };
 }
 
-/**
- * How far back a new or changed monitor is scanned. Far longer than it takes to notice a change (7 s plus a
- * comparison).
- */
+/** How far back a new or changed monitor is scanned: far longer than it takes to notice a change. */
 export const RING_MS = 30_000;
 
-/**
- * Maximum bytes of all items. 30 s of the whole site during bursts (500/s of about 1 kB) take 15 MB; a replay at full
- * speed 200 MB.
- */
+/** 30 s of the whole site in a burst take 15 MB; a replay at full speed 200 MB. */
 export const RING_MAX_BYTES = 256 * 1024 * 1024;
 
 /** Items leave by so many, because to remove the first of an array moves the others. */

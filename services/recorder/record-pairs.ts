@@ -215,10 +215,7 @@ export interface LockedState {
 export const pairKey = (monitorId: string, thingId: string) => `${monitorId} ${thingId}`;
 const versionKey = (monitorId: string, version: number) => `${monitorId} ${version}`;
 
-/**
- * Reads the state that decides about the candidates: three statements, one more when a monitor has mutes and one more
- * when a monitor has thread_once. Run it after the lock, in the same transaction.
- */
+/** Run it after the lock, in the same transaction: three statements, and one each for mutes and thread_once. */
 export async function readLockedState(
   db: Queryable,
   monitorIds: readonly string[],

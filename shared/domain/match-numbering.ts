@@ -22,19 +22,13 @@ export interface CounterFacts {
   matchesOfDay: number;
   /** Stored suppressed matches of that day. */
   suppressedOfDay: number;
-  /**
-   * The latest entered_at of a candidate that was not stored; whatever entered until then was decided on an earlier
-   * day.
-   */
+  /** Whatever entered until then and was not stored was decided on an earlier day. */
   notStoredUntilMs: number | undefined;
   /** Whether a thread has at most one unsuppressed match a day. */
   threadOnce: boolean;
   /** Of the candidates' threads, those that had an unsuppressed match on that day, as post ids without t3_. */
   threadsOfDay: ReadonlySet<string>;
-  /**
-   * The latest entered_at of a candidate that was suppressed for its thread and not stored; whatever entered until then
-   * becomes no match on a later day.
-   */
+  /** The same of candidates that were suppressed for their thread. */
   threadsNotStoredUntilMs: number | undefined;
   hasWebhook: boolean;
   /** Whether matches are sent together: then none is delivered by itself. */
@@ -151,10 +145,7 @@ interface SortedOut {
   threads: string[];
 }
 
-/**
- * Decides on each candidate in turn: stored, suppressed or not stored. A match over the daily cap does not use up its
- * thread, so that the thread still has its one match if the cap rises that day.
- */
+/** A match over the daily cap does not use up its thread, which still has its match if the cap rises that day. */
 function sortOut(counters: CounterFacts, accepted: readonly AcceptedCandidate[], suppressedPerDay: number): SortedOut {
   let room = Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay);
   let roomForSuppressed = Math.max(0, suppressedPerDay - counters.suppressedOfDay);

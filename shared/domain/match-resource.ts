@@ -23,9 +23,7 @@ export interface StoredMatch {
   createdUtc: Date;
 }
 
-/**
- * A match as pages, streams and webhooks show it. Receivers may compare bodies, so the order of the fields is fixed.
- */
+/** Receivers may compare bodies, so the order of the fields is fixed. */
 export function matchResource(monitorId: string, stored: StoredMatch): MonitorMatch {
   return {
     id: matchId(monitorId, stored.seq),

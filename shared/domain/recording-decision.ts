@@ -7,9 +7,7 @@ const OLDEST_NEWS_MS = 7 * DAY_MS;
 /** While the matchers are behind, a newer rule judges what entered so long before it began, and nothing older. */
 const RULE_HEAD_START_MS = 60 * MINUTE_MS;
 
-/**
- * How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds.
- */
+/** How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds. */
 export const CLOCK_TOLERANCE_MS = 500;
 
 /** The facts of a candidate that decide; times in milliseconds since the epoch. */

@@ -160,10 +160,7 @@ function missIn(item: MatchItem, reason: NearMiss['reason'], [position]: MatchPo
   return { reason, position, written: item[field === 'text' ? 'text' : 'title'].slice(start, end) };
 }
 
-/**
- * @param term 0 if it has nothing to search for
- * @param texts a bit for each text whose position is wanted
- */
+/** @param texts a bit for each text whose position is wanted */
 function positionsOf({ found }: TermIndex, term: number, texts: number): MatchPosition[] {
   const index = term === 0 ? -1 : found.indexOf(term);
   if (index < 0) return [];

@@ -102,10 +102,7 @@ export class NearMissFinder {
     });
   }
 
-  /**
-   * @param written a term that does not occur in these texts
-   * @param texts a bit for each text in which it counts
-   */
+  /** @param texts a bit for each text in which the term counts */
   find(written: string, texts: number): NearMiss | undefined {
     this.#reader.readTerm(written, false);
     const term = rowOf(this.#tokens(written.length));

@@ -56,10 +56,7 @@ export interface AcquiredTerms {
   readonly addresses: readonly number[];
 }
 
-/**
- * Acquires the terms of a rule, which `isPlain` if it has no conditions on terms. Leaves out terms that have nothing to
- * search for, and terms that equal an earlier one of their group.
- */
+/** Leaves out terms that have nothing to search for, and terms that equal an earlier one of their group. */
 export function acquireRule(index: TermIndex, rule: Rule) {
   const { terms = [], require = [], matchIn } = rule;
   const isPlain = terms.length === 0 && require.length === 0 && textBits(matchIn) === USUAL_TEXTS;

@@ -1,10 +1,7 @@
 import type { RuleTerm, SearchedText } from './rule.ts';
 import { TermIndex } from './terms/term-index.ts';
 
-/**
- * One fault of a rule. `field` is the name that the client knows: `keywords`, `keywords[2]` counting from 0, or
- * `terms[0].text`.
- */
+/** `field` is the name that the client knows: `keywords`, `keywords[2]` counting from 0, or `terms[0].text`. */
 export interface RuleFault {
   field: string;
   message: string;

@@ -24,10 +24,7 @@ import type { DispatchingDeps } from '../start-dispatching.ts';
 
 type EventDeliveryDeps = SendDeps & DispatchingDeps & { pool: Pool };
 
-/**
- * Events are few and may be large: 32 at a time hold at most some 60 MB. One at a time goes to a URL, beside the
- * matches.
- */
+/** Events may be large: 32 at a time hold some 60 MB. One at a time goes to a URL, beside the matches. */
 const LIMITS = { total: 32, perUrl: 1, perOrigin: 8 };
 const MONITORS_PER_STEP = 500;
 

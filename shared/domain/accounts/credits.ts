@@ -27,10 +27,7 @@ export function coveredComments(credits: number): number {
   return FIRST_COMMENTS + FURTHER_COMMENTS * (credits - 1);
 }
 
-/**
- * Days for which a balance lasts if the running monitors go on and reading costs as much each day as it did in the last
- * one; undefined when nothing is spent.
- */
+/** Days for which a balance lasts if all goes on as in the last one; undefined when nothing is spent. */
 export function daysLeft(of: { balance: number; activeMonitors: number; readingCredits: number }): number | undefined {
   const perDay = of.activeMonitors * MONITOR_PERIOD_CREDITS + of.readingCredits;
   return perDay === 0 ? undefined : of.balance / perDay;

@@ -9,10 +9,7 @@ export interface EmailAddress {
 const MAX_LOCAL_PART_LENGTH = 64;
 const MAX_ADDRESS_LENGTH = 254;
 
-/**
- * The dot-atom of RFC 5322: no quotes, comments or blanks, so nothing that has a meaning in a mail header or an SMTP
- * command.
- */
+/** The dot-atom of RFC 5322: nothing that has a meaning in a mail header or an SMTP command. */
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 /** Characters of a domain. The URL parser that converts it to ASCII would interpret any other character. */
 const DOMAIN_CHARACTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;

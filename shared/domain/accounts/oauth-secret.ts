@@ -22,9 +22,7 @@ export const { test: isAccessToken } = idFormat(PREFIXES['access token'], SECRET
 const GRANT_HASH_START = 12;
 const GRANT_ID = /^gra_([0-9a-f]{24})$/;
 
-/**
- * The public id of a grant: gra_ and the first 96 bits of the hash of its id, which do not reveal the id.
- */
+/** The first 96 bits of the hash of the grant's id, which do not reveal it. */
 export function grantPublicId(idHash: Buffer): string {
   return `gra_${idHash.subarray(0, GRANT_HASH_START).toString('hex')}`;
 }

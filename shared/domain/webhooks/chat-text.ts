@@ -2,10 +2,7 @@ import type { Digest, Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { positionsOfTerm } from '../../matching/explain.ts';
 
-/**
- * The length of a piece of text as it is sent, with escapes. It counts against a message's limit, and is never less
- * than the length of the piece.
- */
+/** The length of a piece as it is sent, with escapes; never less than that of the piece. */
 export type Measure = (piece: string) => number;
 
 /** A grapheme longer than this (many stacked marks) is cut as separate characters. */
@@ -17,9 +14,7 @@ const MAX_LINK_LENGTH = 1_000;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/**
- * Marks that change the direction of the following text. With them a text could disguise what surrounds it.
- */
+/** With these marks of direction a text could disguise what surrounds it. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** The text in one line, without control characters and direction marks. A run of whitespace becomes one blank. */
@@ -54,10 +49,7 @@ export function tailOf(line: string, limit: number, measure: Measure): string {
   return isCut ? `…${text.trimStart()}` : text;
 }
 
-/**
- * A permalink that chat products accept in a link: http or https, and short enough to leave room for the text. Returns
- * undefined otherwise.
- */
+/** The link, if chat products accept it: http or https, and short enough to leave room for the text. */
 export function linkTarget(permalink: string, measure: Measure): string | undefined {
   if (!URL.canParse(permalink)) return undefined;
   const url = new URL(permalink);
@@ -74,10 +66,7 @@ function splitGraphemes(text: string): string[] {
   return pieces;
 }
 
-/**
- * Keeps the first pieces that fit. If some do not fit, one unit is reserved for the ellipsis and the cut moves back to
- * a blank nearby.
- */
+/** The first pieces that fit. A cut leaves room for the ellipsis and moves back to a blank nearby. */
 function keep(
   pieces: readonly string[],
   isWhole: boolean,
@@ -160,10 +149,7 @@ export function matchExcerpt(match: MonitorMatch, limit: number, measure: Measur
   return { before: tailOf(before, roomBefore, measure), hit, after: headOf(after, roomAfter, measure) };
 }
 
-/**
- * Finds the first matched term in the text, by the rules of matching. The message does not say how the term is
- * searched: one that occurs nowhere as a whole is the beginning of a word.
- */
+/** The term may be the beginning of a word: the message does not say how it is searched. */
 function firstHit(match: MonitorMatch): { start: number; end: number } | undefined {
   const [term] = match.matched_terms;
   if (term === undefined) return undefined;

@@ -27,18 +27,12 @@ const NAME_LIMIT = 256;
 /** Two pairs of asterisks, and one escape at the beginning. */
 const DESCRIPTION_MARKUP = 5;
 
-/**
- * Characters that can begin or end formatting, a link, a mention, a time stamp or an emoji. The colon is one of them
- * because https:// becomes a link.
- */
+/** What can begin or end formatting, links, mentions, times or emoji. The colon, because https:// becomes a link. */
 const SPECIAL = /[\\*_~`|<>[\]@:]/g;
 /** Formats only at the beginning of a line: headings, small print, lists. */
 const LEADING = /^(\s*(?:\d+(?=[.)]))?)(?=[#+\-.)])/;
 
-/**
- * Builds the message of one match for a channel webhook: one embed whose title is a link, with the hit in bold. The
- * message never mentions anybody, whatever the texts contain.
- */
+/** One embed whose title is a link, with the hit in bold. */
 export function discordMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
   const url = linkTarget(match.permalink, lengthOf);

@@ -53,10 +53,7 @@ export function signingKeys(secret: string): SigningKeys {
   };
 }
 
-/**
- * Generates the secret that signs a monitor's webhooks, in the format of Standard Webhooks: whsec_ and 32 random bytes
- * in base64.
- */
+/** In the format of Standard Webhooks: whsec_ and 32 random bytes in base64. */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -27,10 +27,7 @@ function chatUrlFault(url: URL): string | undefined {
   return undefined;
 }
 
-/**
- * Whether the chosen kind is possible for this URL. Only messages of one chat product to the host of another are
- * refused: many products accept Slack's messages at their own hosts.
- */
+/** Refuses messages of one chat product at the host of another: many products accept Slack's at their own. */
 export function fitsWebhookKind(url: URL, chosen: WebhookKind): boolean {
   const detected = detectWebhookKind(url);
   return chosen === 'generic' || detected === 'generic' || detected === chosen;

@@ -51,10 +51,7 @@ export class IntHeap {
     if (page !== undefined) page[address & PAGE_MASK] = value;
   }
 
-  /**
-   * The page of the address, for reading a block's integers from `address & IN_PAGE` on, when it has no more
-   * than a page.
-   */
+  /** For reading a block of at most a page, from `address & PAGE_MASK` on. */
   pageOf(address: number): Int32Array {
     return this.#pages[address >>> PAGE_BITS] ?? NO_PAGE;
   }

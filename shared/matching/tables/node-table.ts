@@ -8,10 +8,7 @@ const CHILDREN = 2;
 /** The offset of what a trie adds to its nodes. */
 export const NODE_SIZE = 3;
 
-/**
- * The nodes of a trie whose edges are integers (words or characters). All edges are in one hash table. A node is an
- * address above 0.
- */
+/** The nodes of a trie whose edges are integers, all of them in one hash table. A node is an address above 0. */
 export class NodeTable {
   readonly #heap: IntHeap;
   readonly #table = new AddressTable();
@@ -42,10 +39,7 @@ export class NodeTable {
     return node;
   }
 
-  /**
-   * Adds a node. The parent must not have a child of this symbol. A parent below 0 is not a node of this table, and its
-   * children are not counted here.
-   */
+  /** The parent must have no child of this symbol. One below 0 is no node here, and its children are not counted. */
   addChild(parent: number, symbol: number): number {
     const heap = this.#heap;
     const node = heap.allocate(this.#size);

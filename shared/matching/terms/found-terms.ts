@@ -30,10 +30,7 @@ export function changeReferences(heap: IntHeap, term: number, change: 1 | -1): n
   return references;
 }
 
-/**
- * One bit for each of 4,096 values of a term's hash. It answers most queries for terms that were not found, from the
- * cache.
- */
+/** For 4,096 values of a term's hash: it answers most queries for terms that were not found, from the cache. */
 const FILTER_BITS = 12;
 
 function filterBit(term: number): number {

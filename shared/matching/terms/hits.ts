@@ -1,9 +1,6 @@
 import { IntList } from '../tables/int-list.ts';
 
-/**
- * An entry says that a monitor watches for a term. It is one integer, never negative: the number of the monitor, and in
- * the lower bits the texts in which the term counts for it.
- */
+/** An entry: a monitor and, in the lower bits, the texts in which the term counts for it. Never negative. */
 export const TEXT_BITS = 3;
 export const monitorOf = (entry: number): number => entry >>> TEXT_BITS;
 

@@ -29,10 +29,7 @@ export class PhraseTrie {
     return this.#nodes.bytes;
   }
 
-  /**
-   * The term that the reader has read. It is created with its path if it does not exist. The search does not report it
-   * until a rule references it.
-   */
+  /** Creates the term if it does not exist. The search does not report it until a rule references it. */
   findOrAdd({ words, tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);
     for (let token = 2; token < tokens.count; token += 2) {

@@ -200,10 +200,7 @@ export class SequenceAutomaton {
     return index >= 0 && this.#isOpen.items[index] === 0;
   }
 
-  /**
-   * The node itself or the next open node towards the root. The path to it is compressed, as in a union-find (Tarjan,
-   * 1975).
-   */
+  /** The node itself or the next open node towards the root; compresses the path (union-find, Tarjan 1975). */
   #firstOpen(node: number, reader: TextReader): number {
     const next = this.#nextOpen.items;
     let open = node;

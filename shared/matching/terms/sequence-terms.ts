@@ -113,10 +113,7 @@ export class SequenceTerms {
     return term === first ? after : first;
   }
 
-  /**
-   * Whether the text has the term's hyphens, and the token before `start` allows the term to begin there. `mayEndAt`
-   * checks the token that follows.
-   */
+  /** Whether the text has the term's hyphens, and the token before `start` allows the term to begin there. */
   mayStartAt(term: number, reader: TextReader, start: number): boolean {
     const flags = this.#heap.get(term + FLAGS);
     const symbols = reader.symbols.items;

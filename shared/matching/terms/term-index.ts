@@ -162,9 +162,7 @@ function keyOf({ count, kinds, starts }: Tokens): number {
   return key;
 }
 
-/**
- * Decides whether all given terms occur in a text, by the rules of keywords. Ignores terms with nothing to search for.
- */
+/** Whether all given terms occur in a text, by the rules of keywords. Ignores those with nothing to search for. */
 export class TermFinder {
   readonly #index = new TermIndex();
   readonly #terms: number[];

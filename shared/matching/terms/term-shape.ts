@@ -9,15 +9,10 @@ export type TermShape =
   | 'phrase'
   /** Words with spaces, and symbols; the spaces may be hyphens. */
   | 'loose'
-  /**
-   * Everything else, which must occur exactly: words with punctuation but no spaces, symbols, scripts without spaces.
-   */
+  /** Everything else, which must occur exactly. */
   | 'exact';
 
-/**
- * How a term matches, in the terms of the rules: by whole words or by their beginning, with its punctuation, by
- * character, or as symbols.
- */
+/** How a term matches, in the terms of the rules. */
 export type TermKind = 'word' | 'prefix' | 'phrase' | 'punctuation' | 'characters' | 'symbols';
 
 export function hasKind({ kinds, count }: Tokens, kind: number): boolean {

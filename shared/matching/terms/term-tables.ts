@@ -7,10 +7,7 @@ import type { TermShape } from './term-shape.ts';
 import { TextReader } from '../text/text-reader.ts';
 import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from '../tables/word-table.ts';
 
-/**
- * The structures that hold all terms whose letters are compared in one way: folded, or as written. Each term is in one
- * of them, by its shape. The methods work on what the reader has read.
- */
+/** All terms whose letters are compared in one way. The methods work on what the reader has read. */
 export class TermTables {
   readonly words: WordTable;
   readonly reader: TextReader;

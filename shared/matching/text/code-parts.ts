@@ -12,10 +12,7 @@ function isAt(pattern: RegExp, text: string, offset: number): boolean {
   return pattern.test(text);
 }
 
-/**
- * Where a text is code by Markdown's rules: spans between backticks, lines between fences, and indented lines. A text
- * is read once, in linear time, when it is first asked about.
- */
+/** Where a text is code by Markdown's rules. A text is read once, in linear time, when it is first asked about. */
 export class CodeParts {
   #text = '';
   #isRead = true;

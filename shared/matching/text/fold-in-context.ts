@@ -16,10 +16,7 @@ import {
   ZERO_WIDTH_SPACED,
 } from './fold-table.ts';
 
-/**
- * Receives each folded character, or several characters that cannot be separated, with the code units [from, to) of the
- * original that produced them.
- */
+/** Receives folded characters that cannot be separated, with the code units [from, to) that produced them. */
 type Emit = (folded: string, from: number, to: number) => void;
 
 /** Whether the table alone folds the character. A text can then also be cut before it. */
@@ -34,10 +31,7 @@ interface Stretch {
   readonly code: CodeParts;
 }
 
-/**
- * Removes invisible characters. Zero-width spaces between letters of some scripts become spaces instead, and joiners
- * between emoji stay.
- */
+/** Removes invisible characters, but makes some zero-width spaces spaces, and keeps joiners between emoji. */
 function visibleCharacters({ text, start, end, code }: Stretch, emit: Emit): void {
   let previous = '';
   let space: [from: number, to: number] | undefined;

@@ -86,10 +86,7 @@ function buildTable(): Uint16Array {
 /** What each UTF-16 code unit becomes, or NEEDS_CONTEXT. */
 export const FOLD = buildTable();
 
-/**
- * What each UTF-16 code unit becomes if the case of letters is kept, or NEEDS_CONTEXT for the same units as in FOLD. It
- * is built when the first text is read in this way.
- */
+/** As FOLD, but the case of letters is kept. Built when the first text is read in this way. */
 export function caseKeepingTable(): Uint16Array {
   if (keepingCase !== undefined) return keepingCase;
   keepingCase = FOLD.slice();

@@ -20,10 +20,7 @@ export function firstText(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }
 
-/**
- * What the forum shows in place of a text or a title that its author, a moderator or the staff removed, in any case. It
- * is read by ClickHouse as well.
- */
+/** What the forum shows in place of a removed text or title, in any case. ClickHouse reads it as well. */
 export const GONE_TEXT = String.raw`^\s*\[ ?(?:deleted|removed)(?: by (?:user|moderator|reddit(?: (?:on account of|in response to) [^\n]{1,200})?))? ?\]\s*$`;
 const LEFT_BRACKET = 0x5b;
 const SPACE = 0x20;

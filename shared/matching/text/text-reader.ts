@@ -25,10 +25,7 @@ const KEYWORD_MARKUP = new Set(Array.from(' _"\'‘“”„«»「」', (charac
 /** Nearly all keywords begin and end with a letter, and the table of classes answers sooner than the set. */
 const isMarkup = (unit: number): boolean => UNIT_CLASS[unit] !== WORD && KEYWORD_MARKUP.has(unit);
 
-/**
- * A text or a keyword, folded and cut into tokens. Each token has an integer, its symbol, and all tries search symbols.
- * One reader is reused for all texts.
- */
+/** A text or a keyword as tokens, each with an integer, its symbol, by which all tries search. Reused for all texts. */
 export class TextReader {
   readonly words: WordTable;
   readonly tokens = new Tokens();
@@ -43,10 +40,7 @@ export class TextReader {
   /** Steps of work since the last reset: one for each code unit, probe and visited node or posting. */
   steps = 0;
   readonly #folded: FoldedText;
-  /**
-   * The roles of characters, shifted down, by the lower bits of the symbol. Two characters may share a slot: a false
-   * positive costs one probe.
-   */
+  /** Shifted down, by the lower bits of the symbol. Characters may share a slot: a false positive costs a probe. */
   readonly #characterRoles = new Uint8Array(CHARACTER_BITS + 1);
 
   constructor(words: WordTable, letters: 'folded' | 'as written' = 'folded') {
@@ -83,10 +77,7 @@ export class TextReader {
     this.#readSymbols(addWords);
   }
 
-  /**
-   * Reads the text that another reader has just read, in another case. Only words that have the role in the other
-   * reader are looked up.
-   */
+  /** Reads the other reader's text in another case. Looks up only words that have the role there. */
   readTextLike(other: TextReader, text: string, role: number): void {
     this.#folded.fold(text);
     const { tokens } = this;

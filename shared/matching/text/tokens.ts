@@ -43,10 +43,7 @@ const LONGEST_ELIDED = 4;
 /** The value of a possessive with a capital S, where letters are as written; that of others is 0. */
 const CAPITAL_POSSESSIVE = 1;
 
-/**
- * FNV-1a over code units (Fowler, Noll, Vo). The start is random in each process, so that nobody can construct
- * collisions.
- */
+/** FNV-1a (Fowler, Noll, Vo). The start is random in each process, so that nobody can construct collisions. */
 export const HASH_START = Math.floor(Math.random() * 0x7fffffff);
 export const FNV_PRIME = 0x01000193;
 
@@ -137,10 +134,7 @@ export class Tokens {
     starts[count] = to;
   }
 
-  /**
-   * Takes over the tokens of the same text in another case, which are at the same units. The values of words are not
-   * set: `hashWord` hashes those that are needed.
-   */
+  /** Takes over the tokens of the same text in another case, without the values of words (`hashWord`). */
   readLike(other: Tokens, units: Uint16Array): void {
     this.count = other.count;
     this.kinds = other.kinds;
@@ -265,10 +259,7 @@ function mayJoin(unit: number, unitClass: number): boolean {
   return unit === APOSTROPHE || unit === UNDERSCORE || unitClass === SURROGATE;
 }
 
-/**
- * Skips an apostrophe or any number of underscores at `offset` if a word character follows. Returns the offset of that
- * character, otherwise `offset`.
- */
+/** The offset of the word character behind an apostrophe or underscores; `offset` if there is none. */
 function skipJoiner(units: Uint16Array, offset: number, end: number): number {
   let next = offset;
   if (units[offset] === APOSTROPHE) next++;
