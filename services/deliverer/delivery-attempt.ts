@@ -320,18 +320,11 @@ function log(
     trace_id: traceId,
   };
   const wasFailing = failing.delete(delivery.monitorId);
-  if (finished.error !== null) failing.set(delivery.monitorId, true);
+  const hasFailed = finished.error !== null;
+  if (hasFailed) failing.set(delivery.monitorId, true);
   if (!recorded)
-    logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed the match');
+    logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed it');
   else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
-  else if (finished.error !== null && !wasFailing)
-    logger.warn(
-      fields,
-      'webhook attempt failed; further failures of this monitor are logged as info until one succeeds',
-    );
-  else
-    logger.info(
-      fields,
-      wasFailing && finished.error === null ? 'webhook attempt; the webhook works again' : 'webhook attempt',
-    );
+  else if (hasFailed && !wasFailing) logger.warn(fields, 'webhook attempt failed; further ones are logged as info');
+  else logger.info(fields, wasFailing && !hasFailed ? 'webhook attempt; the webhook works again' : 'webhook attempt');
 }

@@ -79,8 +79,7 @@ export class PrefixTerms {
       const end = starts.items[nextOf(reader, token)] ?? 0;
       if (end - start < STEM_LENGTH) continue;
       reader.steps++;
-      let hash = HASH_START;
-      for (let offset = start; offset < start + STEM_LENGTH; offset++) hash = hashUnit(hash, units[offset] ?? 0);
+      const hash = stemHash(units, start);
       const stem = this.#stems.find(mix(hash), units, start, start + STEM_LENGTH);
       if (stem !== 0) this.#searchWord(reader, token, text, found, hash, stem);
     }
@@ -123,7 +122,7 @@ export class PrefixTerms {
     const { units } = reader;
     const start = reader.tokens.starts.items[0] ?? 0;
     const end = reader.tokens.starts.items[1] ?? 0;
-    const hash = stemHash(units, start);
+    const hash = mix(stemHash(units, start));
     let stem = this.#stems.find(hash, units, start, start + STEM_LENGTH);
     if (stem === 0) stem = this.#stems.add(hash, units, start, start + STEM_LENGTH);
     this.#stems.addUses(stem, 1);
@@ -140,7 +139,7 @@ export class PrefixTerms {
     this.#size--;
     const { units } = reader;
     const start = reader.tokens.starts.items[0] ?? 0;
-    const hash = stemHash(units, start);
+    const hash = mix(stemHash(units, start));
     const stem = this.#stems.find(hash, units, start, start + STEM_LENGTH);
     this.#stems.addUses(stem, -1);
     this.#stems.removeUnused(hash, stem);
@@ -159,5 +158,5 @@ function hashUnit(hash: number, unit: number): number {
 function stemHash(units: Uint16Array, start: number): number {
   let hash = HASH_START;
   for (let offset = start; offset < start + STEM_LENGTH; offset++) hash = hashUnit(hash, units[offset] ?? 0);
-  return mix(hash);
+  return hash;
 }

@@ -52,7 +52,7 @@ export class TermIndex {
       return term;
     }
     const cased = (this.#cased ??= new TermTables(this.heap, 'as written'));
-    cased.reader.readTermLike(this.#folded.reader, written, shape !== 'prefix');
+    cased.reader.readLike(this.#folded.reader, written, 0, shape !== 'prefix');
     const term = cased.findOrAdd(shape);
     if (changeReferences(this.heap, term, 1) === 1) this.#watch(shape);
     return term;
@@ -68,7 +68,7 @@ export class TermIndex {
     if (shape === undefined) return;
     const isCased = this.#isCased(options);
     const tables = isCased ? this.#cased : this.#folded;
-    if (isCased) tables!.reader.readTermLike(this.#folded.reader, written, false);
+    if (isCased) tables!.reader.readLike(this.#folded.reader, written, 0, false);
     const term = tables!.findOrAdd(shape);
     before?.(term);
     if (changeReferences(this.heap, term, -1) > 0) return;
@@ -95,7 +95,7 @@ export class TermIndex {
     reader.readText(written);
     this.#folded.search(text, this.found);
     if (this.#cased === undefined || this.#casedTerms === 0 || (reader.allRoles & KEY_OF_CASED_TERM) === 0) return;
-    this.#cased.reader.readTextLike(reader, written, IN_CASED_TERM);
+    this.#cased.reader.readLike(reader, written, IN_CASED_TERM, false);
     this.#cased.search(text, this.found);
   }
 

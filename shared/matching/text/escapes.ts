@@ -51,21 +51,13 @@ function characterReference(digits: string, radix: number): number {
   return isCharacter ? codePoint : REPLACEMENT;
 }
 
-/** By code unit: 1 if it may follow & in an entity, 2 if a backslash escapes it. */
-const FOLLOWERS = new Uint8Array(0x80);
-for (const name of ['#', ...ENTITIES.keys()]) FOLLOWERS[name.charCodeAt(0)] = 1;
-for (const escaped of '\\`*_{}[]()#+-.!:|&<>/^~')
-  FOLLOWERS[escaped.charCodeAt(0)] = (FOLLOWERS[escaped.charCodeAt(0)] ?? 0) | 2;
-
 /** The entity or Markdown escape at `offset`, decoded once, or undefined if there is none. Code has no escapes. */
 export function escapeAt(text: string, offset: number, code: CodeParts): WrittenCharacter | undefined {
   const unit = text.charCodeAt(offset);
-  const kind = unit === AMPERSAND ? 1 : unit === BACKSLASH ? 2 : 0;
-  if (((FOLLOWERS[text.charCodeAt(offset + 1)] ?? 0) & kind) === 0) return undefined;
-  if (unit === BACKSLASH && code.has(offset)) return undefined;
+  if (unit !== AMPERSAND && unit !== BACKSLASH) return undefined;
   ESCAPE.lastIndex = offset;
   const match = ESCAPE.exec(text);
-  if (match === null) return undefined;
+  if (match === null || (unit === BACKSLASH && code.has(offset))) return undefined;
   const [{ length }, escaped, name, decimal, hexadecimal] = match;
   if (escaped !== undefined) return { codePoint: escaped.charCodeAt(0), length };
   if (name !== undefined) {

@@ -67,9 +67,7 @@ const MAX_MARKS = 30;
 /** A character with the marks that follow it. Composition and case folding never cross a cluster. */
 class Cluster {
   readonly #emit: Emit;
-  readonly #characters: string[] = [];
-  readonly #from: number[] = [];
-  readonly #to: number[] = [];
+  readonly #pieces: { character: string; from: number; to: number }[] = [];
   readonly #keepsCase: boolean;
 
   constructor(keepsCase: boolean, emit: Emit) {
@@ -78,35 +76,30 @@ class Cluster {
   }
 
   add(character: string, from: number, to: number): void {
-    if (foldsAlone(character) || isBoundary(character) || this.#characters.length > MAX_MARKS) this.flush();
-    this.#characters.push(character);
-    this.#from.push(from);
-    this.#to.push(to);
+    if (foldsAlone(character) || isBoundary(character) || this.#pieces.length > MAX_MARKS) this.flush();
+    this.#pieces.push({ character, from, to });
   }
 
   flush(): void {
-    const [only, second] = this.#characters;
-    if (only !== undefined && second === undefined && foldsAlone(only)) {
+    const [only, second] = this.#pieces;
+    if (only !== undefined && second === undefined && foldsAlone(only.character)) {
       const table = this.#keepsCase ? caseKeepingTable() : FOLD;
-      this.#emit(String.fromCharCode(table[only.charCodeAt(0)] ?? 0), this.#from[0] ?? 0, this.#to[0] ?? 0);
+      this.#emit(String.fromCharCode(table[only.character.charCodeAt(0)] ?? 0), only.from, only.to);
     } else this.#foldTogether();
-    this.#characters.length = 0;
-    this.#from.length = 0;
-    this.#to.length = 0;
+    this.#pieces.length = 0;
   }
 
   #foldTogether(): void {
-    const written = this.#characters.join('');
+    const written = this.#pieces.map(({ character }) => character).join('');
     // Compose twice: İ must be one character before its case is folded, and H with a line below has a composed form
     // only as a small letter.
     const folded = foldCase(written.normalize('NFC')).normalize('NFC');
     if (folded === foldCase(written)) {
       // Nothing was composed, so each character keeps its own position.
-      this.#characters.forEach((character, index) => {
-        const alone = foldCase(character);
-        this.#emit(this.#cased(alone, character), this.#from[index] ?? 0, this.#to[index] ?? 0);
-      });
-    } else this.#emit(this.#cased(folded, written), this.#from[0] ?? 0, this.#to.at(-1) ?? 0);
+      for (const { character, from, to } of this.#pieces) {
+        this.#emit(this.#cased(foldCase(character), character), from, to);
+      }
+    } else this.#emit(this.#cased(folded, written), this.#pieces[0]!.from, this.#pieces.at(-1)!.to);
   }
 
   /**

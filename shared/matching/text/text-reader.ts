@@ -77,26 +77,21 @@ export class TextReader {
     this.#readSymbols(addWords);
   }
 
-  /** Reads the other reader's text in another case. Looks up only words that have the role there. */
-  readTextLike(other: TextReader, text: string, role: number): void {
+  /**
+   * Reads what the other reader has just read, in another case. Looks up only words that have the role there.
+   *
+   * @param addWords as in `readTerm`
+   */
+  readLike(other: TextReader, text: string, role: number, addWords: boolean): void {
     this.#folded.fold(text);
     const { tokens } = this;
     tokens.readLike(other.tokens, this.#folded.units);
     const roles = other.roles.items;
     for (let token = 0; token < tokens.count; token++) {
-      if (((roles[token] ?? 0) & role) !== 0) tokens.hashWord(token, this.#folded.units);
+      if (((roles[token] ?? 0) & role) === role) tokens.hashWord(token, this.#folded.units);
     }
-    this.#readSymbols(false);
-    this.steps += this.#folded.length + tokens.count;
-  }
-
-  /** Reads the keyword that another reader has just read, in another case. @param addWords as in `readTerm` */
-  readTermLike(other: TextReader, term: string, addWords: boolean): void {
-    this.#folded.fold(term);
-    const { tokens } = this;
-    tokens.readLike(other.tokens, this.#folded.units);
-    for (let token = 0; token < tokens.count; token++) tokens.hashWord(token, this.#folded.units);
     this.#readSymbols(addWords);
+    this.steps += this.#folded.length + tokens.count;
   }
 
   /** Adds a role to a character. Roles of characters are never removed. @param symbol of a character */
