@@ -42,9 +42,9 @@ export class MonitorIndex<P = undefined> {
     return this.#numbers.size;
   }
 
-  /** The bytes of all tables, without ids, payloads and the terms as written. */
+  /** The bytes of all records. */
   get bytes(): number {
-    return this.#terms.bytes + this.#monitors.bytes;
+    return this.#terms.heap.bytes;
   }
 
   /** The steps of the last `match` or `forEachMatch`: code units read, and probes, nodes and postings visited. */

@@ -78,10 +78,6 @@ export class MonitorRecords {
     });
   }
 
-  get bytes(): number {
-    return this.#rows.items.byteLength;
-  }
-
   /** Whether the title of a comment's post must be searched. */
   get searchesPostTitles(): boolean {
     return this.#seesPostTitle > 0;

@@ -20,10 +20,6 @@ export class NodeTable {
     this.#size = size;
   }
 
-  get bytes(): number {
-    return this.#table.bytes;
-  }
-
   createRoot(): number {
     return this.#heap.allocate(this.#size);
   }

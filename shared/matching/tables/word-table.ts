@@ -47,10 +47,6 @@ export class WordTable {
     this.#heap = heap;
   }
 
-  get bytes(): number {
-    return this.#table.bytes;
-  }
-
   /** The word units[start, end) with this hash, or 0 if no term has it. */
   find(hash: number, units: Uint16Array, start: number, end: number): number {
     let word = this.#table.first(hash);

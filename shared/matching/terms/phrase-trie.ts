@@ -25,10 +25,6 @@ export class PhraseTrie {
     this.#nodes = new NodeTable(heap, SIZE);
   }
 
-  get bytes(): number {
-    return this.#nodes.bytes;
-  }
-
   /** Creates the term if it does not exist. The search does not report it until a rule references it. */
   findOrAdd({ words, tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);

@@ -31,10 +31,6 @@ export class PrefixTerms {
     this.#stems = new WordTable(heap);
   }
 
-  get bytes(): number {
-    return this.#prefixes.bytes + this.#stems.bytes;
-  }
-
   get isEmpty(): boolean {
     return this.#size === 0;
   }

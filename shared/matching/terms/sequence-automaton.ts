@@ -55,10 +55,6 @@ export class SequenceAutomaton {
     this.#root = this.#nodes.createRoot();
   }
 
-  get bytes(): number {
-    return this.#nodes.bytes;
-  }
-
   /** The term that the reader has read. It is created if it does not exist. */
   findOrAdd(reader: TextReader): number {
     const heap = this.#heap;

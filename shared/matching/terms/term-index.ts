@@ -33,10 +33,6 @@ export class TermIndex {
   /** The number of these terms. Without any, texts are not searched for them. */
   #casedTerms = 0;
 
-  get bytes(): number {
-    return this.heap.bytes + this.#folded.bytes + (this.#cased?.bytes ?? 0);
-  }
-
   /** The steps of work since `begin`. */
   get steps(): number {
     return this.#folded.reader.steps + (this.#cased?.reader.steps ?? 0);

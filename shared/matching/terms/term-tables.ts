@@ -28,13 +28,6 @@ export class TermTables {
     this.#loose = new SequenceAutomaton(heap, IN_LOOSE_SEQUENCE, true);
   }
 
-  /** The bytes of all hash tables, without those of the heaps. */
-  get bytes(): number {
-    return (
-      this.words.bytes + this.#phrases.bytes + this.#exact.bytes + this.#loose.bytes + (this.#prefixes?.bytes ?? 0)
-    );
-  }
-
   get prefixes(): PrefixTerms {
     return (this.#prefixes ??= new PrefixTerms(this.#heap));
   }

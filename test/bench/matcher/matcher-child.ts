@@ -21,7 +21,6 @@ export interface MatcherMeasurement {
   search: Speed;
   /** The speed of the engine's other search. */
   otherSearch: Speed;
-  bytes: number | null;
   /** Growth of the process's heap and array buffers. */
   heap_bytes: number;
   matches: number;
@@ -59,7 +58,6 @@ function measure({ engine: name, textFile, termsFile, texts: count }: MatcherJob
     build_ms: buildMs,
     search: bestOf(engine.scan, units),
     otherSearch: bestOf(engine.other, units),
-    bytes: engine.bytes ?? null,
     heap_bytes: heapGrowth,
     matches,
   };

@@ -150,7 +150,7 @@ const OTHER = { ours: 'monitors_', ahocorasick: 'substrings_' };
 
 /** `mb_per_s` is the same work for every engine. Reports memory where it can be measured. */
 function figures(measured: MatcherMeasurement, { engine, texts }: MatcherJob, terms: number): object {
-  const { search, otherSearch, build_ms, bytes, heap_bytes, units } = measured;
+  const { search, otherSearch, build_ms, heap_bytes, units } = measured;
   const speeds = ({ byClock, byProcessor }: Speed, prefix: string) => ({
     [`${prefix}mb_per_s`]: rounded(byClock, 2),
     [`${prefix}mb_per_cpu_s`]: rounded(byProcessor, 2),
@@ -159,8 +159,7 @@ function figures(measured: MatcherMeasurement, { engine, texts }: MatcherJob, te
     ...speeds(search, ''),
     ...speeds(otherSearch, OTHER[engine]),
     build_ms: rounded(build_ms, 0),
-    bytes_per_term: rounded((bytes ?? heap_bytes) / terms, 1),
-    ...(bytes === null ? {} : { process_bytes_per_term: rounded(heap_bytes / terms, 1) }),
+    bytes_per_term: rounded(heap_bytes / terms, 1),
     text_mb: rounded(units / 1e6, 2),
     items: texts,
   };
