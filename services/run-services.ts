@@ -40,7 +40,7 @@ import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
-import { startRecording } from './recorder/start-recording.ts';
+import { startRecording } from './recorder/start-recorder.ts';
 import type { ServiceName } from './service-names.ts';
 
 const FORUM_CALLERS: readonly ServiceName[] = ['api', 'crawler'];

@@ -12,11 +12,10 @@ import { readThreads, recordPairs } from './record-pairs.ts';
 import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
-export interface RecordBatchDeps {
+export interface RecordBatchDeps extends Pick<RecordingLimits, 'toleranceMs'> {
+  /** Needs a free connection for each concurrent partition. */
   pool: Pool;
-  /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
-  toleranceMs: number;
-  /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
+  /** Default 10,000. */
   suppressedPerDay?: number;
 }
 

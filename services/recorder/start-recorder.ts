@@ -4,6 +4,7 @@ import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
@@ -11,42 +12,24 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 import { traceHeaders, traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
+import { createReadArchive, LiveLoad } from './backfill/run-backfill.ts';
+import type { BackfillDeps } from './backfill/run-backfill.ts';
+import { startBackfills } from './backfill/start-backfills.ts';
 import { recordBatch } from './record-batch.ts';
+import type { RecordBatchDeps } from './record-batch.ts';
 
-/** Live candidates count as traffic for so long. */
-const RECENT_MS = 2_000;
-
-/** Whether this process records live matches now, so that its backfills leave room for them. */
-export class LiveLoad {
-  private lastAt = Number.NEGATIVE_INFINITY;
-
-  noteBatch(): void {
-    this.lastAt = performance.now();
-  }
-
-  isPresent(): boolean {
-    return performance.now() - this.lastAt < RECENT_MS;
-  }
-}
-
-export interface RecorderDeps {
+export interface RecorderDeps extends RecordBatchDeps {
   kafka: KafkaConnection;
   prefix: string;
   /** For matches and dead letters; takes topic names without the prefix. */
   publisher: Publisher;
-  /** Needs a free connection for each concurrent partition. */
-  pool: Pool;
-  /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
-  toleranceMs: number;
-  /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
-  suppressedPerDay?: number;
   liveLoad?: LiveLoad;
   metrics: Metrics;
   logger: Logger;
@@ -111,6 +94,34 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
     metrics,
     logger,
   });
+}
+
+interface RecordingDeps
+  extends
+    Omit<RecorderDeps, 'publisher' | 'liveLoad'>,
+    Pick<BackfillDeps, 'archiveReady' | 'toleranceMs' | 'matcherShards'> {
+  clickhouse: ClickHouseClient;
+  /** Two, so that live matches do not wait for backfilled ones. */
+  publishers: { live: Publisher; backfills: Publisher };
+}
+
+/** Starts the whole service: live matches and backfills. */
+export async function startRecording(
+  deps: RecordingDeps,
+): Promise<Running & Pick<BatchConsumer, 'ready' | 'isHalted'>> {
+  const { publishers, clickhouse } = deps;
+  const liveLoad = new LiveLoad();
+  const recorder = await startRecorder({ ...deps, publisher: publishers.live, liveLoad });
+  const readArchive = createReadArchive(clickhouse);
+  const backfills = startBackfills({ ...deps, publisher: publishers.backfills, readArchive, liveLoad });
+  return {
+    ready: () => recorder.ready(),
+    isHalted: () => recorder.isHalted(),
+    async stop() {
+      await backfills.stop();
+      await recorder.stop();
+    },
+  };
 }
 
 async function handleBatch(deps: RecorderDeps, batches: Batches, batch: ConsumedBatch): Promise<BatchOutcome> {

@@ -25,7 +25,6 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
 import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
-import type { LiveLoad } from '../start-recorder.ts';
 import { readStoredContents, storeContents } from '../store-contents.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
@@ -68,6 +67,22 @@ export function createReadArchive(clickhouse: ClickHouseClient): ReadArchive {
     }));
     return { items, next: page.next };
   };
+}
+
+/** Live candidates count as traffic for so long. */
+const RECENT_MS = 2_000;
+
+/** Whether this process records live matches now, so that its backfills leave room for them. */
+export class LiveLoad {
+  private lastAt = Number.NEGATIVE_INFINITY;
+
+  noteBatch(): void {
+    this.lastAt = performance.now();
+  }
+
+  isPresent(): boolean {
+    return performance.now() - this.lastAt < RECENT_MS;
+  }
 }
 
 export interface BackfillDeps {
