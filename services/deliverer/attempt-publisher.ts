@@ -11,7 +11,6 @@ export interface AttemptPublisherDeps {
   readUnpublished: (limit: number) => Promise<DeliveryAttempt[]>;
   /** Called with each error. Nothing is lost: the attempts stay unmarked, and the sweep publishes them. */
   onError: (error: unknown) => void;
-  sweepEveryMs?: number;
 }
 
 const BATCH = 500;
@@ -38,7 +37,7 @@ export class AttemptPublisher implements Running {
     this.options = options;
     this.timer = setInterval(() => {
       this.sweep();
-    }, options.sweepEveryMs ?? SWEEP_EVERY_MS);
+    }, SWEEP_EVERY_MS);
   }
 
   /** Queues an attempt for publishing; drops it when the queue is full, because the sweep finds it. */
