@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
-import { authorKey, normalizeAuthor, validateNames, validateRuleTerms, normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
+import {
+  authorKey,
+  normalizeAuthor,
+  validateNames,
+  validateRuleTerms,
+  normalizeSubreddit,
+  subredditKey,
+  validateTerms,
+} from '../../../../shared/matching/validate-rule.ts';
 
 const fieldsOf = ({ faults }: { faults: readonly { field: string }[] }): string[] => faults.map(({ field }) => field);
 const words = (count: number): string[] => Array.from({ length: count }, (_, number) => `word${number}`);
