@@ -1,7 +1,13 @@
-import type { ParseArgsOptionsConfig } from 'node:util';
+import type { Command } from 'commander';
+import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
+import { brokersOf, readEndpoints } from '../../shared/runtime/endpoints-file.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
 import { findSecretKeys } from '../../shared/stores/upkeep/secret-keys.ts';
 import type { SecretKeys, SecretKeySettings } from '../../shared/stores/upkeep/secret-keys.ts';
 
@@ -10,70 +16,127 @@ export class AdminError extends Error {
   override name = 'AdminError';
 }
 
-/** The options of a command line as text; a flag that was given is `true`. */
-export type OptionValues = Readonly<Record<string, string | undefined>>;
+/**
+ * The installation to administer. The settings name its servers, else the file that the running service wrote into its
+ * data directory. The client of a server is made when a command first asks for it, which throws AdminError when neither
+ * names the server.
+ */
+export class Installation {
+  readonly config: Config;
+  /** Of topics and consumer groups. */
+  readonly prefix: string;
+  /** Over how many groups of matchers the monitors are shared out. */
+  readonly matcherShards: number;
+  /** Tells the person at the terminal, who sees it on stderr. */
+  readonly report: (line: string) => void;
+  readonly logger = createLogger('silent');
+  private clients: { pool?: Pool; kafka?: KafkaConnection; clickhouse?: ClickHouseClient } = {};
 
-/** One command of the program, as data. */
-export interface Command {
-  /** As typed, one word or two: `gaps`, `account create`. */
-  name: string;
-  summary: string;
-  /** One line of help per option. */
-  optionsHelp: readonly string[];
-  /** Whole commands, without `npm run --silent admin --`. */
-  examples: readonly string[];
-  /** Whether a terminal gets a table instead of JSON lines. */
-  isList?: boolean;
-  options: ParseArgsOptionsConfig;
+  constructor(config: Config, report: (line: string) => void) {
+    this.config = config;
+    this.prefix = config.kafka.topicPrefix;
+    this.matcherShards = config.matcher.shards;
+    this.report = report;
+  }
+
+  get postgresUrl(): string {
+    return this.config.postgresUrl ?? this.endpoint('postgres', 'DATABASE_URL');
+  }
+
+  get pool(): Pool {
+    return (this.clients.pool ??= createPool({ url: this.postgresUrl, name: 'admin', logger: this.logger, max: 1 }));
+  }
+
+  get kafka(): KafkaConnection {
+    const brokers = this.config.kafka.brokers ?? brokersOf(this.endpoint('kafka', 'KAFKA_BROKERS')).split(',');
+    const { security } = this.config.kafka;
+    return (this.clients.kafka ??= createKafka({ brokers, security, clientId: 'admin', logger: this.logger }));
+  }
+
+  /** Whether the broker is the embedded one, whose topics are smaller. */
+  get embedsKafka(): boolean {
+    const { kafka, embedded, dataDir } = this.config;
+    if (kafka.brokers !== undefined) return embedded.kafka;
+    return readEndpoints(dataDir)?.embedded.includes('kafka') === true;
+  }
+
+  get clickhouse(): ClickHouseClient {
+    const url = this.config.clickhouseUrl ?? this.endpoint('clickhouse', 'CLICKHOUSE_URL');
+    return (this.clients.clickhouse ??= createClickhouse(url, 'forum-monitor admin', this.config.clickhouse));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.clients.clickhouse?.close(), this.clients.pool?.end()]);
+  }
+
+  private endpoint(engine: 'postgres' | 'kafka' | 'clickhouse', variable: string): string {
+    const { dataDir } = this.config;
+    const url = readEndpoints(dataDir)?.[engine];
+    if (url !== undefined) return url;
+    throw new AdminError(
+      `No service is running with DATA_DIR ${dataDir}. Start one with "npm start", or set DATA_DIR or ${variable} to that of the service to administer.`,
+    );
+  }
 }
-
-export interface CommandOf<Work> extends Command {
-  /**
-   * Checks the options before any connection is made.
-   *
-   * @throws AdminError that names the faulty option
-   */
-  prepare: (values: OptionValues) => Work;
-}
-
-export type PostgresCommand = CommandOf<PostgresWork>;
-export type KafkaCommand = CommandOf<KafkaWork>;
-/** A command that connects to several engines by itself. */
-export type EnginesCommand = CommandOf<(config: Config, report: Report) => Promise<Lines>>;
-
-/** Reports to the person at the terminal, who sees it on stderr. */
-export type Report = (line: string) => void;
 
 /** Each object is printed as one line of JSON; an async iterable prints each as it comes. */
 export type Lines = Iterable<object> | AsyncIterable<object>;
 
-export type PostgresWork = (pool: Pool, config: Config) => Promise<Lines>;
+/** Makes the action of a command from its work. */
+type Action = <Options>(
+  work: (installation: Installation, options: Options) => Lines | Promise<Lines>,
+) => (options: Options) => Promise<void>;
 
-export interface KafkaWorkDeps {
-  kafka: KafkaConnection;
-  /** Of topics and consumer groups. */
-  prefix: string;
-  /** Over how many groups of matchers the monitors are shared out. */
-  matcherShards: number;
-  /** The URL of the public site, without a trailing slash. */
-  siteUrl: string;
-  report: Report;
+export interface Actions {
+  /** Prints JSON lines. */
+  lines: Action;
+  /** Prints a table on a terminal without --json, else JSON lines. */
+  table: Action;
 }
 
-export type KafkaWork = (deps: KafkaWorkDeps) => Promise<Lines>;
+/** What a file of commands exports. The functions that parse its options throw AdminError, before any connection. */
+export type AddCommands = (program: Command, actions: Actions) => void;
 
-/** @throws AdminError unless the option is left out and has a default, or is an integer from `min` to `max` */
-export function integerOption(
-  values: OptionValues,
-  name: string,
-  { min = 1, max, byDefault }: { min?: number; max: number; byDefault?: number },
-): number {
-  const text = values[name];
-  if (text === undefined && byDefault !== undefined) return byDefault;
-  if (text === undefined) throw new AdminError(`--${name} is required.`);
-  const count = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count >= min && count <= max)) throw new AdminError(`--${name}: must be an integer from ${min} to ${max}.`);
-  return count;
+/** The end of a command's help: whole commands, without `npm run --silent admin --`. */
+export function examples(...commands: string[]): string {
+  return ['\nExamples:', ...commands.map((command) => `  npm run --silent admin -- ${command}`)].join('\n');
+}
+
+/** Parses an integer from `min` to `max`. */
+export function integer(option: string, max: number, min = 1): (text: string) => number {
+  return (text) => {
+    const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (count >= min && count <= max) return count;
+    throw new AdminError(`${option}: must be an integer from ${min} to ${max}.`);
+  };
+}
+
+/** Parses one of some words. */
+export function oneOf<Word extends string>(option: string, words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const word = words.find((one) => one === text);
+    if (word === undefined) throw new AdminError(`${option}: must be one of ${words.join(', ')}.`);
+    return word;
+  };
+}
+
+/** Parses a time with its zone. */
+export function time(option: string): (text: string) => Date {
+  return (text) => {
+    const parsed = /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(text) ? new Date(text) : new Date(Number.NaN);
+    if (Number.isNaN(parsed.getTime())) throw new AdminError(`${option}: must be a time such as 2026-03-04T05:06:07Z.`);
+    return parsed;
+  };
+}
+
+const MAX_REFERENCE_CHARACTERS = 200;
+
+/** Parses the idempotency key of a grant: repeating the command gives nothing twice. */
+export function reference(text: string): string {
+  if (text.trim() !== '' && text.length <= MAX_REFERENCE_CHARACTERS && !/\p{Cc}/u.test(text)) return text;
+  throw new AdminError(
+    `--reference: must have 1 to ${MAX_REFERENCE_CHARACTERS} characters, none of them a control character.`,
+  );
 }
 
 /** A stored row as commands print it: the same fields in snake_case, in the same order. */

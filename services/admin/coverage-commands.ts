@@ -6,8 +6,8 @@ import { readCoverageHours } from '../../shared/stores/crawl/coverage-hours.ts';
 import type { ReadCoverage } from '../../shared/stores/crawl/coverage-hours.ts';
 import { countGapsByHour } from '../../shared/stores/crawl/coverage-sources.ts';
 import type { HourGaps } from '../../shared/stores/crawl/coverage-sources.ts';
-import type { PostgresCommand } from './command.ts';
-import { integerOption, AdminError } from './command.ts';
+import { AdminError, examples, integer } from './command.ts';
+import type { AddCommands } from './command.ts';
 import { listGaps, readOpenGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
 import type { ListedGap, OpenGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 
@@ -15,23 +15,44 @@ const DEFAULT_HOURS = 24;
 const MAX_HOURS = 31 * 24;
 const HOUR_MS = 3_600_000;
 
-const COVERAGE: PostgresCommand = {
-  name: 'coverage',
-  summary: 'print what was seen of each hour, how late and how completely, newest first',
-  optionsHelp: [`--hours N              the last N hours, default ${DEFAULT_HOURS}`],
-  examples: ['coverage', 'coverage --hours 168 --json'],
-  isList: true,
-  options: { hours: { type: 'string' } },
-  prepare(values) {
-    const hours = integerOption(values, 'hours', { max: MAX_HOURS, byDefault: DEFAULT_HOURS });
-    return async (pool) => {
-      const to = Math.ceil(systemClock() / HOUR_MS) * HOUR_MS;
-      const [from, end] = [new Date(to - hours * HOUR_MS), new Date(to)];
-      const [covered, gaps] = await Promise.all([readCoverageHours(pool, from, end), countGapsByHour(pool, from, end)]);
-      const gapsOf = new Map(gaps.map((counts) => [counts.hour.getTime(), counts]));
-      return covered.reverse().flatMap((row) => hourLine(row, gapsOf.get(row.hour.getTime())));
-    };
-  },
+/** Gaps are kept for 90 days. */
+const MAX_GAP_HOURS = 90 * 24;
+/** What is listed is held in memory. */
+const MAX_LISTED = 10_000;
+
+export const addCommands: AddCommands = (program, { table }) => {
+  program
+    .command('gaps')
+    .description('print what the crawl may have missed, newest first, a line for each gap')
+    .option('--hours <n>', 'gaps open in the last N hours, default 24', integer('--hours', MAX_GAP_HOURS))
+    .option('--open', 'those that are open now, whatever their age')
+    .addHelpText('after', examples('gaps --hours 48', 'gaps --open --json'))
+    .action(
+      table(async ({ pool }, { hours, open }: { hours?: number; open?: boolean }) => {
+        if (open && hours !== undefined) throw new AdminError('--open lists gaps of any age: leave out --hours.');
+        if (open) return (await readOpenGaps(pool, { limit: MAX_LISTED })).map(gapLine);
+        const now = systemClock();
+        const range = { from: now - (hours ?? DEFAULT_HOURS) * HOUR_MS, to: now + HOUR_MS, limit: MAX_LISTED };
+        return (await listGaps(pool, range)).map(gapLine);
+      }),
+    );
+  program
+    .command('coverage')
+    .description('print what was seen of each hour, how late and how completely, newest first')
+    .option('--hours <n>', 'the last N hours', integer('--hours', MAX_HOURS), DEFAULT_HOURS)
+    .addHelpText('after', examples('coverage', 'coverage --hours 168 --json'))
+    .action(
+      table(async ({ pool }, { hours }: { hours: number }) => {
+        const to = Math.ceil(systemClock() / HOUR_MS) * HOUR_MS;
+        const [from, end] = [new Date(to - hours * HOUR_MS), new Date(to)];
+        const [covered, gaps] = await Promise.all([
+          readCoverageHours(pool, from, end),
+          countGapsByHour(pool, from, end),
+        ]);
+        const gapsOf = new Map(gaps.map((counts) => [counts.hour.getTime(), counts]));
+        return covered.reverse().flatMap((row) => hourLine(row, gapsOf.get(row.hour.getTime())));
+      }),
+    );
 };
 
 /** Shares in percent, lags in seconds. An hour of a version that cannot be read is left out. */
@@ -69,35 +90,6 @@ function rounded(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Number(seconds.toPrecision(3));
 }
 
-/** Gaps are kept for 90 days. */
-const MAX_GAP_HOURS = 90 * 24;
-/** What is listed is held in memory. */
-const MAX_LISTED = 10_000;
-
-const GAPS: PostgresCommand = {
-  name: 'gaps',
-  summary: 'print what the crawl may have missed, newest first, a line for each gap',
-  optionsHelp: [
-    `--hours N              gaps that were open in the last N hours, default ${DEFAULT_HOURS}`,
-    '--open                 those that are open now, whatever their age',
-  ],
-  examples: ['gaps --hours 48', 'gaps --open --json'],
-  isList: true,
-  options: { hours: { type: 'string' }, open: { type: 'boolean' } },
-  prepare(values) {
-    const hours = integerOption(values, 'hours', { max: MAX_GAP_HOURS, byDefault: DEFAULT_HOURS });
-    if (values.open !== undefined && values.hours !== undefined) {
-      throw new AdminError('--open lists gaps of any age: leave out --hours.');
-    }
-    return async (pool) => {
-      if (values.open !== undefined) return (await readOpenGaps(pool, { limit: MAX_LISTED })).map(gapLine);
-      const now = systemClock();
-      const range = { from: now - hours * HOUR_MS, to: now + HOUR_MS, limit: MAX_LISTED };
-      return (await listGaps(pool, range)).map(gapLine);
-    };
-  },
-};
-
 function gapLine(gap: OpenGap & Partial<ListedGap>): object {
   return {
     id: gap.id,
@@ -117,5 +109,3 @@ function gapLine(gap: OpenGap & Partial<ListedGap>): object {
 function iso(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
-
-export const COMMANDS = [GAPS, COVERAGE];

@@ -16,99 +16,63 @@ import { withLanguage, loadLanguageDetector } from '../../shared/language/load-l
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
-import { AdminError, integerOption } from './command.ts';
+import { AdminError, examples, integer, oneOf } from './command.ts';
+import type { AddCommands, Installation } from './command.ts';
 import { requireTopics } from './topic-commands.ts';
-import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
-const DEFAULT_LISTED = 100;
 /** What is listed is held in memory, about 2 KB a letter. */
 const MAX_LISTED = 10_000;
 const MAX_REPLAYED = 1_000_000_000;
 const PROGRESS_EVERY = 1_000;
+const NAMES = TOPICS.map(({ name }) => name);
 
-const TOPIC_HELP = '--topic TOPIC          the source topic, without a prefix; default: every topic';
+interface LetterOptions {
+  topic?: string;
+  limit: number;
+}
 
-const DEAD_LETTERS_LIST: KafkaCommand = {
-  name: 'dead-letters list',
-  summary: 'print the dead letters that were not replayed yet, oldest first, a line each',
-  optionsHelp: [
-    TOPIC_HELP,
-    `--limit N              how many lines at most, default ${DEFAULT_LISTED}`,
-    '--all                  also the letters that were replayed',
-  ],
-  examples: ['dead-letters list --topic monitor.candidates'],
-  isList: true,
-  options: { topic: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
-  prepare(values) {
-    const topics = topicOption(values);
-    const limit = integerOption(values, 'limit', { max: MAX_LISTED, byDefault: DEFAULT_LISTED });
-    const includeReplayed = values.all !== undefined;
-    return async (deps) => {
-      await requireTopics(deps, withLetters(topics));
-      return listLetters(deps, { topics, limit, includeReplayed });
-    };
-  },
+export const addCommands: AddCommands = (program, { lines, table }) => {
+  const topic = oneOf('--topic', NAMES);
+  const letters = program
+    .command('dead-letters')
+    .description('count the dead letters that were not replayed yet, a line for each topic')
+    .addHelpText('after', examples('dead-letters', 'dead-letters --json'))
+    .action(table(countLetters));
+  letters
+    .command('list')
+    .description('print the dead letters that were not replayed yet, oldest first, a line each')
+    .option('--topic <topic>', 'the source topic, without a prefix; default: every topic', topic)
+    .option('--limit <n>', 'how many lines at most', integer('--limit', MAX_LISTED), 100)
+    .option('--all', 'also the letters that were replayed')
+    .addHelpText('after', examples('dead-letters list --topic monitor.candidates'))
+    .action(table(listLetters));
+  letters
+    .command('replay')
+    .description('publish dead letters to their source topic again, and print how many, a line for each topic')
+    .option('--topic <topic>', 'the source topic, without a prefix; default: every topic', topic)
+    .option('--limit <n>', 'how many letters at most', integer('--limit', MAX_REPLAYED), MAX_REPLAYED)
+    .addHelpText('after', examples('dead-letters replay --topic monitor.candidates --limit 10'))
+    .action(lines(replayLetters));
+  const offset = Number.MAX_SAFE_INTEGER;
+  letters
+    .command('set-aside')
+    .description('move the records that halted a group to the dead letters, so that the group continues after them')
+    .requiredOption('--topic <topic>', 'the source topic, without a prefix', topic)
+    .requiredOption('--partition <n>', 'its partition', integer('--partition', offset, 0))
+    .requiredOption(
+      '--to <offset>',
+      'the first offset that stays; all records from the group’s offset up to it are moved',
+      integer('--to', offset, 0),
+    )
+    .option('--group <group>', 'the group; required where several read the topic')
+    .addHelpText('after', examples('dead-letters set-aside --topic monitor.candidates --partition 3 --to 1094'))
+    .action(lines(setAside));
 };
 
-const DEAD_LETTERS_REPLAY: KafkaCommand = {
-  name: 'dead-letters replay',
-  summary: 'publish dead letters to their source topic again, and print how many, a line for each topic',
-  optionsHelp: [TOPIC_HELP, '--limit N              how many letters at most, default all that wait at the start'],
-  examples: ['dead-letters replay --topic monitor.candidates --limit 10'],
-  options: { topic: { type: 'string' }, limit: { type: 'string' } },
-  prepare(values) {
-    const topics = topicOption(values);
-    const limit = integerOption(values, 'limit', { max: MAX_REPLAYED, byDefault: MAX_REPLAYED });
-    return async (deps) => {
-      await requireTopics(deps, withLetters(topics));
-      return replayTopics(deps, topics, limit);
-    };
-  },
-};
-
-const DEAD_LETTERS_SET_ASIDE: KafkaCommand = {
-  name: 'dead-letters set-aside',
-  summary: 'move the records that halted a group to the dead letters, so that the group continues after them',
-  optionsHelp: [
-    '--topic TOPIC          the source topic, without a prefix',
-    '--partition N          its partition',
-    '--to OFFSET            the first offset that stays; all records from the group’s offset up to it are moved',
-    '--group GROUP          the group; required where several read the topic',
-  ],
-  examples: ['dead-letters set-aside --topic monitor.candidates --partition 3 --to 1094'],
-  options: Object.fromEntries(['topic', 'partition', 'to', 'group'].map((name) => [name, { type: 'string' }])),
-  prepare(values) {
-    if (values.topic === undefined) throw new AdminError('--topic: is required.');
-    const [topic = ''] = topicOption(values);
-    const partition = Number(wholeNumber('--partition', values.partition));
-    const to = wholeNumber('--to', values.to);
-    return async (deps) => {
-      await requireTopics(deps, withLetters([topic]));
-      return setAside(deps, {
-        topic,
-        partition,
-        to,
-        group: groupOption(values, groupsOfTopic(topic, deps.matcherShards)),
-      });
-    };
-  },
-};
-
-const DEAD_LETTERS_COUNT: KafkaCommand = {
-  name: 'dead-letters',
-  summary: 'count the dead letters that were not replayed yet, a line for each topic',
-  optionsHelp: [],
-  examples: ['dead-letters', 'dead-letters --json'],
-  isList: true,
-  options: {},
-  prepare: () => async (deps) => {
-    await requireTopics(deps, withLetters(topicOption({})));
-    return countLetters(deps);
-  },
-};
-
-async function* countLetters({ kafka, prefix }: KafkaWorkDeps): AsyncIterable<object> {
-  for (const { name: topic } of TOPICS) {
+async function* countLetters(installation: Installation): AsyncIterable<object> {
+  await requireLetters(installation, NAMES);
+  const { kafka, prefix } = installation;
+  for (const topic of NAMES) {
     const source = { prefix, group: replayGroup(topic), topics: [topic + DEAD_LETTER_SUFFIX] };
     const lags = await consumerLag(kafka, source);
     yield { topic, waiting: lags.reduce((sum, { lag }) => sum + lag, 0) };
@@ -116,9 +80,12 @@ async function* countLetters({ kafka, prefix }: KafkaWorkDeps): AsyncIterable<ob
 }
 
 async function* listLetters(
-  { kafka, prefix, report }: KafkaWorkDeps,
-  { topics, limit, includeReplayed }: { topics: readonly string[]; limit: number; includeReplayed: boolean },
+  installation: Installation,
+  { topic: chosen, limit, all: includeReplayed = false }: LetterOptions & { all?: boolean },
 ): AsyncIterable<object> {
+  const topics = chosen === undefined ? NAMES : [chosen];
+  await requireLetters(installation, topics);
+  const { kafka, prefix, report } = installation;
   let left = limit;
   let unlisted = 0;
   for (const topic of topics) {
@@ -130,11 +97,16 @@ async function* listLetters(
   if (unlisted > 0) report(`${unlisted} more dead letters are not listed; set --limit or --topic to see them.`);
 }
 
-async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], limit: number): AsyncIterable<object> {
-  const metrics = createMetrics();
-  const { kafka, prefix, siteUrl, report } = deps;
+async function* replayLetters(
+  installation: Installation,
+  { topic: chosen, limit }: LetterOptions,
+): AsyncIterable<object> {
+  const topics = chosen === undefined ? NAMES : [chosen];
+  await requireLetters(installation, topics);
+  const { kafka, prefix, report } = installation;
+  const { siteUrl } = installation.config.upstream;
   const detectLanguage = await loadLanguageDetector();
-  const publisher = await createPublisher({ kafka, prefix, metrics, logger: kafka.logger });
+  const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger: kafka.logger });
   try {
     let left = limit;
     for (const topic of topics) {
@@ -154,13 +126,21 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
 }
 
 async function setAside(
-  { kafka, prefix, report }: KafkaWorkDeps,
-  place: { topic: string; partition: number; to: bigint; group: string },
+  installation: Installation,
+  { topic, partition, to, group }: { topic: string; partition: number; to: number; group?: string },
 ): Promise<object[]> {
+  await requireLetters(installation, [topic]);
+  const { kafka, prefix, report, matcherShards } = installation;
+  const groups = groupsOfTopic(topic, matcherShards);
+  const chosen = group ?? (groups.length === 1 ? groups[0] : undefined);
+  if (chosen === undefined || !groups.includes(chosen)) {
+    throw new AdminError(`--group: must be one of those that read the topic: ${groups.join(', ')}.`);
+  }
+  const place = { topic, partition, group: chosen };
   const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger: kafka.logger });
   try {
-    const records = await setAsideRecords({ kafka, prefix, publisher, report, ...place });
-    return [{ ...place, to: Number(place.to), set_aside: records }];
+    const records = await setAsideRecords({ kafka, prefix, publisher, report, ...place, to: BigInt(to) });
+    return [{ topic, partition, to, group: chosen, set_aside: records }];
   } catch (error) {
     throw error instanceof CannotSetAside ? new AdminError(`${error.message}.`) : error;
   } finally {
@@ -206,27 +186,9 @@ function toLine(letter: DeadLetter): object {
   };
 }
 
-/** @throws AdminError that lists the topics when the named one is unknown */
-function topicOption({ topic }: OptionValues): readonly string[] {
-  const names = TOPICS.map(({ name }) => name);
-  if (topic === undefined) return names;
-  if (!names.includes(topic)) {
-    throw new AdminError(`--topic: ${topic} is not a topic of this service. The topics are: ${names.join(', ')}.`);
-  }
-  return [topic];
+async function requireLetters(installation: Installation, topics: readonly string[]): Promise<void> {
+  await requireTopics(
+    installation,
+    topics.flatMap((topic) => [topic, topic + DEAD_LETTER_SUFFIX]),
+  );
 }
-
-function wholeNumber(option: string, text = ''): bigint {
-  if (!/^\d{1,15}$/.test(text)) throw new AdminError(`${option}: must be a whole number.`);
-  return BigInt(text);
-}
-
-function groupOption({ group }: OptionValues, groups: readonly string[]): string {
-  const chosen = group ?? (groups.length === 1 ? groups[0] : undefined);
-  if (chosen !== undefined && groups.includes(chosen)) return chosen;
-  throw new AdminError(`--group: must be one of those that read the topic: ${groups.join(', ')}.`);
-}
-
-const withLetters = (topics: readonly string[]) => topics.flatMap((topic) => [topic, topic + DEAD_LETTER_SUFFIX]);
-
-export const COMMANDS = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY, DEAD_LETTERS_SET_ASIDE, DEAD_LETTERS_COUNT];

@@ -1,109 +1,84 @@
 import { apiKeyId, isApiKeyId } from '../../shared/domain/accounts/api-key.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/accounts/api-keys.ts';
-import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
-import { AdminError, printedRow, requireSecretKeys } from './command.ts';
-import type { PostgresCommand } from './command.ts';
+import { requireAccount, requireActiveAccount, withAccount } from './account-commands.ts';
+import type { AccountOptions } from './account-commands.ts';
+import { AdminError, examples, printedRow, requireSecretKeys } from './command.ts';
+import type { AddCommands } from './command.ts';
 import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
 import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
 import { SealedRecords } from '../../shared/stores/accounts/sealed-records.ts';
 import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
 
-const DEFAULT_NAME = 'made by the administrator';
-
-const KEY_CREATE: PostgresCommand = {
-  name: 'key create',
-  summary: 'create another key for an account and print it, only once',
-  optionsHelp: [...ACCOUNT_HELP, `--name TEXT            shown in lists, default "${DEFAULT_NAME}"`],
-  examples: ['key create --email a@example.com --name laptop'],
-  options: { ...ACCOUNT_OPTIONS, name: { type: 'string' } },
-  prepare(values) {
-    const named = accountOption(values);
-    const name = values.name ?? DEFAULT_NAME;
-    return async (pool) => {
-      const { id, status } = await requireAccount(pool, named);
-      if (status !== 'active') throw new AdminError(`${named.given} is ${status}; its keys are refused.`);
-      const key = await issueApiKey(pool, id, name);
-      return [{ account_id: id, key_id: apiKeyId(key), name, api_key: key }];
-    };
-  },
+export const addCommands: AddCommands = (program, { lines, table }) => {
+  const key = program.command('key');
+  withAccount(key.command('create'))
+    .description('create another key for an account and print it, only once')
+    .option('--name <text>', 'shown in lists', 'made by the administrator')
+    .addHelpText('after', examples('key create --email a@example.com --name laptop'))
+    .action(
+      lines(async ({ pool }, options: AccountOptions & { name: string }) => {
+        const { id } = await requireActiveAccount(pool, options);
+        const made = await issueApiKey(pool, id, options.name);
+        return [{ account_id: id, key_id: apiKeyId(made), name: options.name, api_key: made }];
+      }),
+    );
+  withAccount(key.command('list'))
+    .description("print an account's active keys, without their secrets")
+    .addHelpText('after', examples('key list --email a@example.com'))
+    .action(
+      table(async ({ pool }, options: AccountOptions) => {
+        const { id } = await requireAccount(pool, options);
+        return (await listApiKeys(pool, id)).map(({ id: key_id, ...rest }) => ({ key_id, ...printedRow(rest) }));
+      }),
+    );
+  withAccount(key.command('revoke'))
+    .description('refuse a key from now on')
+    .requiredOption('--key <key_id>', 'the 8 characters after fk_', keyId)
+    .addHelpText('after', examples('key revoke --email a@example.com --key 1a2b3c4d'))
+    .action(
+      lines(async ({ pool }, options: AccountOptions & { key: string }) => {
+        const { id } = await requireAccount(pool, options);
+        if (!(await revokeApiKey(pool, id, options.key)))
+          throw new AdminError(`--key: ${id} has no key ${options.key}.`);
+        return [{ account_id: id, key_id: options.key, status: 'revoked' }];
+      }),
+    );
+  const grant = program.command('grant');
+  withAccount(grant.command('list'))
+    .description('print the programs that an account gave access to the tool server')
+    .addHelpText('after', examples('grant list --email a@example.com'))
+    .action(
+      table(async ({ pool, config }, options: AccountOptions) => {
+        const box = secretBoxOf(await requireSecretKeys(pool, config));
+        const { id } = await requireAccount(pool, options);
+        const grants = await listAccountGrants(pool, new SealedRecords(pool, box), id);
+        return grants.map(({ id: grant_id, clientId, clientName, scopes, grantedAt, lastUsedAt }) => ({
+          grant_id,
+          ...printedRow({ clientId, clientName, scopes, grantedAt, lastUsedAt }),
+        }));
+      }),
+    );
+  withAccount(grant.command('revoke'))
+    .description('refuse all tokens of a program from now on')
+    .requiredOption('--grant <grant_id>', 'a grant_id that grant list prints', grantId)
+    .addHelpText('after', examples('grant revoke --email a@example.com --grant gra_1a2b3c4d5e6f1a2b3c4d5e6f'))
+    .action(
+      lines(async ({ pool }, options: AccountOptions & { grant: string }) => {
+        const { id } = await requireAccount(pool, options);
+        if (await revokeGrant(pool, id, options.grant)) {
+          return [{ account_id: id, grant_id: options.grant, status: 'revoked' }];
+        }
+        throw new AdminError(`--grant: ${id} has no grant ${options.grant}.`);
+      }),
+    );
 };
 
-const KEY_LIST: PostgresCommand = {
-  name: 'key list',
-  summary: "print an account's active keys, without their secrets",
-  optionsHelp: ACCOUNT_HELP,
-  examples: ['key list --email a@example.com'],
-  isList: true,
-  options: ACCOUNT_OPTIONS,
-  prepare(values) {
-    const named = accountOption(values);
-    return async (pool) => {
-      const { id } = await requireAccount(pool, named);
-      return (await listApiKeys(pool, id)).map(({ id: key_id, ...key }) => ({ key_id, ...printedRow(key) }));
-    };
-  },
-};
+function keyId(text: string): string {
+  if (!isApiKeyId(text)) throw new AdminError('--key: must be the 8 characters after fk_, not the whole key.');
+  return text;
+}
 
-const KEY_REVOKE: PostgresCommand = {
-  name: 'key revoke',
-  summary: 'refuse a key from now on',
-  optionsHelp: [...ACCOUNT_HELP, '--key KEY_ID           required; the 8 characters after fk_'],
-  examples: ['key revoke --email a@example.com --key 1a2b3c4d'],
-  options: { ...ACCOUNT_OPTIONS, key: { type: 'string' } },
-  prepare(values) {
-    const named = accountOption(values);
-    const key = values.key ?? '';
-    if (!isApiKeyId(key)) throw new AdminError('--key: must be the 8 characters after fk_, not the whole key.');
-    return async (pool) => {
-      const { id } = await requireAccount(pool, named);
-      if (!(await revokeApiKey(pool, id, key))) throw new AdminError(`--key: ${named.given} has no key ${key}.`);
-      return [{ account_id: id, key_id: key, status: 'revoked' }];
-    };
-  },
-};
-
-const GRANT_LIST: PostgresCommand = {
-  name: 'grant list',
-  summary: 'print the programs that an account gave access to the tool server',
-  optionsHelp: ACCOUNT_HELP,
-  examples: ['grant list --email a@example.com'],
-  isList: true,
-  options: ACCOUNT_OPTIONS,
-  prepare(values) {
-    const named = accountOption(values);
-    return async (pool, config) => {
-      const box = secretBoxOf(await requireSecretKeys(pool, config));
-      const { id } = await requireAccount(pool, named);
-      const grants = await listAccountGrants(pool, new SealedRecords(pool, box), id);
-      return grants.map((grant) => ({
-        grant_id: grant.id,
-        client_id: grant.clientId,
-        client_name: grant.clientName,
-        scopes: grant.scopes,
-        granted_at: grant.grantedAt,
-        last_used_at: grant.lastUsedAt,
-      }));
-    };
-  },
-};
-
-const GRANT_REVOKE: PostgresCommand = {
-  name: 'grant revoke',
-  summary: 'refuse all tokens of a program from now on',
-  optionsHelp: [...ACCOUNT_HELP, '--grant GRANT_ID       required; a grant_id that grant list prints'],
-  examples: ['grant revoke --email a@example.com --grant GRANT_ID'],
-  options: { ...ACCOUNT_OPTIONS, grant: { type: 'string' } },
-  prepare(values) {
-    const named = accountOption(values);
-    const grant = values.grant ?? '';
-    if (grantHashStart(grant) === undefined)
-      throw new AdminError('--grant: must be a grant_id that grant list prints.');
-    return async (pool) => {
-      const { id } = await requireAccount(pool, named);
-      if (!(await revokeGrant(pool, id, grant))) throw new AdminError(`--grant: ${named.given} has no grant ${grant}.`);
-      return [{ account_id: id, grant_id: grant, status: 'revoked' }];
-    };
-  },
-};
-
-export const COMMANDS = [KEY_CREATE, KEY_LIST, KEY_REVOKE, GRANT_LIST, GRANT_REVOKE];
+function grantId(text: string): string {
+  if (grantHashStart(text) === undefined) throw new AdminError('--grant: must be a grant_id that grant list prints.');
+  return text;
+}

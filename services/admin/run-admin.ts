@@ -1,75 +1,30 @@
-import { parseArgs } from 'node:util';
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
-import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
-import { createKafka } from '../../shared/kafka/kafka-connection.ts';
+import { Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
 import { TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
-import { markedEngine } from '../../shared/outages/engine.ts';
-import { createPool } from '../../shared/postgres/pool.ts';
-import { isPostgresAway, sqlState } from '../../shared/postgres/postgres-away.ts';
+import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
-import type { Config } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
-import { createLogger } from '../../shared/runtime/logger.ts';
-import { AdminError } from './command.ts';
-import type {
-  Command,
-  CommandOf,
-  EnginesCommand,
-  KafkaCommand,
-  Lines,
-  OptionValues,
-  PostgresCommand,
-  Report,
-} from './command.ts';
-import { findBrokers, findPostgres } from './find-engines.ts';
-
-type LoadCommands = () => Promise<readonly RunnableCommand[]>;
+import { AdminError, Installation } from './command.ts';
+import type { Actions, AddCommands, Lines } from './command.ts';
 
 /**
- * By the first word of their names, in the order of the overview. Only the words that were typed are loaded: all of
- * them take three times as long, because some need clients of the engines and the tables of matching.
+ * The files of commands by the nouns that they add, in the order of the overview. Only the file of the noun that was
+ * typed is loaded: all of them take three times as long, because some need the tables of matching.
  */
-const GROUPS: ReadonlyMap<string, LoadCommands> = new Map([
-  group(
-    'account',
-    withPostgres,
-    () => import('./accounts/account-commands.ts'),
-    () => import('./credit-commands.ts'),
-  ),
-  group('key', withPostgres, () => import('./key-commands.ts')),
-  group('grant', withPostgres, () => import('./key-commands.ts')),
-  group('monitor', withPostgres, () => import('./monitors/monitor-commands.ts')),
-  group('deliveries', withPostgres, () => import('./monitors/delivery-commands.ts')),
-  group('ledger', withPostgres, () => import('./ledger-commands.ts')),
-  group('secrets', withPostgres, () => import('./secrets/reseal.ts')),
-  group('gaps', withPostgres, () => import('./coverage-commands.ts')),
-  group('coverage', withPostgres, () => import('./coverage-commands.ts')),
-  group('dead-letters', withKafka, () => import('./dead-letter-commands.ts')),
-  group('topics', withKafka, () => import('./topic-commands.ts')),
-  group('matchers', withKafka, () => import('./topic-commands.ts')),
-  group('status', withEngines, () => import('./status/measure-status.ts')),
-  group('migrate', withEngines, () => import('./migrate-command.ts')),
-  group('restore', withEngines, () => import('./restoring/restore-finish-command.ts')),
-  group('archive', withEngines, () => import('./restoring/rebuild-archive.ts')),
-]);
-
-function group<C extends Command>(
-  word: string,
-  bind: (command: C) => RunnableCommand,
-  ...loads: readonly (() => Promise<{ COMMANDS: readonly C[] }>)[]
-): [string, LoadCommands] {
-  const load = async () => {
-    const commands = (await Promise.all(loads.map((one) => one()))).flatMap(({ COMMANDS }) => COMMANDS);
-    return commands.filter(({ name }) => name.split(' ')[0] === word).map(bind);
-  };
-  return [word, load];
-}
-
-const COMMON_HELP = [
-  '--json                 JSON lines on a terminal, too, where lists are tables',
-  '--help                 print this text',
+const FILES: readonly (readonly [nouns: readonly string[], load: () => Promise<{ addCommands: AddCommands }>])[] = [
+  [['account'], () => import('./account-commands.ts')],
+  [['key', 'grant'], () => import('./key-commands.ts')],
+  [['monitor', 'deliveries'], () => import('./monitor-commands.ts')],
+  [['ledger'], () => import('./ledger-commands.ts')],
+  [['secrets'], () => import('./reseal-command.ts')],
+  [['gaps', 'coverage'], () => import('./coverage-commands.ts')],
+  [['dead-letters'], () => import('./dead-letter-commands.ts')],
+  [['topics', 'matchers'], () => import('./topic-commands.ts')],
+  [['status'], () => import('./status-command.ts')],
+  [['migrate'], () => import('./migrate-command.ts')],
+  [['restore', 'archive'], () => import('./restore-commands.ts')],
 ];
-const UNDEFINED_TABLE = '42P01';
 
 interface Terminal {
   /** Whether `out` is a terminal: it gets tables, unless --json is given. */
@@ -77,9 +32,6 @@ interface Terminal {
   out: (line: string) => void;
   err: (line: string) => void;
 }
-
-/** A command that connects to its engine, runs, prints its lines and disconnects. */
-type RunnableCommand = CommandOf<(config: Config, terminal: Terminal) => Promise<void>>;
 
 /**
  * Runs one command. It prints results as JSON lines (lists as a table on a terminal without --json), and help that was
@@ -92,129 +44,78 @@ export async function runAdmin(
   env: Record<string, string | undefined>,
   terminal: Terminal,
 ): Promise<number> {
+  const program = createProgram(terminal);
+  const actions = createActions(program, env, terminal);
+  const typed = FILES.filter(([nouns]) => nouns.includes(args[0] ?? ''));
   try {
-    const command = await findCommand(args);
-    if (!command) return await answerWithOverview(args, terminal);
-    const values = parseOptions(command, args.slice(words(command.name)));
-    if (values.help !== undefined) {
-      terminal.out(helpOf(command));
-      return 0;
-    }
-    const run = command.prepare(values);
-    await run(loadConfig(env), { ...terminal, isTerminal: terminal.isTerminal === true && values.json === undefined });
+    for (const [, load] of typed.length > 0 ? typed : FILES) (await load()).addCommands(program, actions);
+    await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
     terminal.err(describeError(error));
     return 1;
   }
 }
 
-function words(name: string): number {
-  return name.split(' ').length;
+function createProgram({ out, err }: Terminal): Command {
+  return new Command('npm run --silent admin --')
+    .description(
+      'Administers a running installation. It is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR. COMMAND --help explains the options of a command and has examples.',
+    )
+    .version(packageJson.version)
+    .option('-j, --json', 'JSON lines on a terminal, too, where lists are tables')
+    .configureHelp({
+      showGlobalOptions: true,
+      // The overview lists every command. Nouns stay among them, because misspelt ones are looked up here.
+      visibleCommands: ({ commands }) => commands.flatMap((command) => [command, ...command.commands]),
+      subcommandTerm: (command) =>
+        command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name(),
+    })
+    .configureOutput({
+      writeOut: (text) => {
+        out(text.replace(/\n$/, ''));
+      },
+      writeErr: (text) => {
+        err(text.replace(/\n$/, ''));
+      },
+    })
+    .exitOverride();
 }
 
-/** The longest name counts: `dead-letters purge` is no command, although `dead-letters` is one beside its others. */
-async function findCommand(args: readonly string[]): Promise<RunnableCommand | undefined> {
-  const commands = (await GROUPS.get(args[0] ?? '')?.()) ?? [];
-  return commands.find(({ name }) => {
-    if (name !== args.slice(0, words(name)).join(' ')) return false;
-    const next = args[words(name)];
-    return next === undefined || next.startsWith('-') || !commands.some((other) => other.name.startsWith(`${name} `));
-  });
-}
-
-async function answerWithOverview(args: readonly string[], terminal: Terminal): Promise<number> {
-  const commands = (await Promise.all([...GROUPS.values()].map((load) => load()))).flat();
-  const overview = [
-    'npm run --silent admin -- COMMAND [OPTIONS]: administers a running installation.',
-    '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(24)}${summary}`),
-    '',
-    'COMMAND --help explains its options and has examples. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
-  ].join('\n');
-  if (args.includes('--help') || args.includes('-h')) {
-    terminal.out(overview);
-    return 0;
-  }
-  terminal.err(args.length === 0 ? overview : `There is no command "${args.join(' ')}".\n\n${overview}`);
-  return 1;
-}
-
-function parseOptions(command: Command, args: readonly string[]): OptionValues {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-      strict: true,
-      allowPositionals: false,
-    });
-    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
-  } catch (error) {
-    const message = errorMessage(error);
-    throw new AdminError(`${message}\n\n${helpOf(command)}`);
-  }
-}
-
-function helpOf({ name, summary, optionsHelp, examples }: Command): string {
-  const options = [...optionsHelp, ...COMMON_HELP].map((line) => `  ${line}`);
-  const commands = examples.map((example) => `  npm run --silent admin -- ${example}`);
-  return [`npm run --silent admin -- ${name}: ${summary}`, '', ...options, '', 'Examples:', ...commands].join('\n');
-}
-
-function withPostgres(command: PostgresCommand): RunnableCommand {
-  return bound(command, async (work, config, { print }) => {
-    const pool = createPool({ url: findPostgres(config), name: 'admin', logger: createLogger('silent'), max: 1 });
-    try {
-      await print(await work(pool, config));
-    } finally {
-      await pool.end();
-    }
-  });
-}
-
-function withKafka(command: KafkaCommand): RunnableCommand {
-  return bound(command, async (work, config, { print, report }) => {
-    const { security, topicPrefix: prefix } = config.kafka;
-    const logger = createLogger('silent');
-    const kafka = createKafka({ brokers: findBrokers(config), security, clientId: 'admin', logger });
-    const { siteUrl } = config.upstream;
-    await print(await work({ kafka, prefix, siteUrl, matcherShards: config.matcher.shards, report }));
-  });
-}
-
-function withEngines(command: EnginesCommand): RunnableCommand {
-  return bound(command, async (work, config, { print, report }) => print(await work(config, report)));
-}
-
-function bound<Work>(
-  command: CommandOf<Work>,
-  run: (work: Work, config: Config, to: { print: (lines: Lines) => Promise<void>; report: Report }) => Promise<void>,
-): RunnableCommand {
-  const prepare: RunnableCommand['prepare'] = (values) => {
-    const work = command.prepare(values);
-    return (config, terminal) =>
-      run(work, config, { print: (lines) => print(command, lines, terminal), report: terminal.err });
+function createActions(program: Command, env: Record<string, string | undefined>, terminal: Terminal): Actions {
+  const printedBy =
+    (print: (lines: Lines) => Promise<void>): Actions['lines'] =>
+    (work) =>
+    async (options) => {
+      const installation = new Installation(loadConfig(env), terminal.err);
+      try {
+        await print(await work(installation, options));
+      } finally {
+        await installation.close();
+      }
+    };
+  const printLines = async (lines: Lines) => {
+    for await (const line of lines) terminal.out(JSON.stringify(line));
   };
-  return { ...command, prepare };
-}
-
-async function print({ isList }: Command, lines: Lines, { out, isTerminal }: Terminal): Promise<void> {
-  if (isList === true && isTerminal === true) {
+  const printTable = async (lines: Lines) => {
+    if (terminal.isTerminal !== true || program.getOptionValue('json') !== undefined) return printLines(lines);
     const all: object[] = [];
     for await (const line of lines) all.push(line);
-    out(table(all, 'none'));
-    return;
-  }
-  for await (const line of lines) out(JSON.stringify(line));
+    terminal.out(table(all));
+  };
+  return { lines: printedBy(printLines), table: printedBy(printTable) };
 }
+
+const UNDEFINED_TABLE = '42P01';
+const ENGINES = { kafka: 'Kafka', postgres: 'Postgres', clickhouse: 'ClickHouse' };
 
 function describeError(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError || error instanceof TopicsDiffer)
     return error.message;
   const reason = errorMessage(error);
-  if (isKafkaAway(error)) return `Kafka does not answer (${reason}).`;
-  if (markedEngine(error) === 'clickhouse' && isClickhouseAway(error)) return `ClickHouse does not answer (${reason}).`;
-  if (isPostgresAway(error)) return `Postgres does not answer (${reason || 'connection refused'}).`;
+  const engine = awayEngine(error);
+  if (engine !== undefined) return `${ENGINES[engine]} does not answer (${reason || 'connection refused'}).`;
   if (sqlState(error) === UNDEFINED_TABLE) {
     return 'The database has no tables yet: start the service once, or run "migrate".';
   }
@@ -223,9 +124,9 @@ function describeError(error: unknown): string {
 
 const WIDEST = 60;
 
-/** Lines as a table for a terminal: a column for each field, cut at 60 characters; `none` for no lines. */
-function table(lines: readonly object[], none: string): string {
-  if (lines.length === 0) return none;
+/** Lines as a table for a terminal: a column for each field, cut at 60 characters. */
+function table(lines: readonly object[]): string {
+  if (lines.length === 0) return 'none';
   const fields = [...new Set(lines.flatMap((line) => Object.keys(line)))];
   const rows = lines.map((line) => fields.map((field) => cell((line as Record<string, unknown>)[field])));
   const widths = fields.map((field, column) => Math.max(field.length, ...rows.map((row) => row[column]!.length)));

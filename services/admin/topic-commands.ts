@@ -7,49 +7,51 @@ import {
   handOverGroups,
 } from '../../shared/kafka/topics/raise-partitions.ts';
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
-import { AdminError, integerOption } from './command.ts';
-import type { KafkaCommand, KafkaWorkDeps } from './command.ts';
+import { AdminError, examples, integer, oneOf } from './command.ts';
+import type { AddCommands, Installation } from './command.ts';
 import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
 
 const NAMES = TOPICS.map(({ name }) => name);
 const MOST_PARTITIONS = 10_000;
 
-const TOPICS_LIST: KafkaCommand = {
-  name: 'topics list',
-  summary: 'print each topic, its partitions, and how many records each group has before it',
-  optionsHelp: [],
-  examples: ['topics list'],
-  isList: true,
-  options: {},
-  prepare: () => async (deps) => {
-    await requireTopics(deps, NAMES);
-    return listTopics(deps);
-  },
+const MOST_SHARDS = 64;
+const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
+
+export const addCommands: AddCommands = (program, { lines, table }) => {
+  const topics = program.command('topics');
+  topics
+    .command('list')
+    .description('print each topic, its partitions, and how many records each group has before it')
+    .addHelpText('after', examples('topics list'))
+    .action(table(listTopics));
+  topics
+    .command('raise')
+    .description('raise the partitions of a topic, once everything in it is read and all services are stopped')
+    .requiredOption('--topic <topic>', 'the topic, without a prefix', oneOf('--topic', NAMES))
+    .requiredOption(
+      '--partitions <n>',
+      'how many it gets; then start the services with KAFKA_PARTITIONS=TOPIC=N',
+      integer('--partitions', MOST_PARTITIONS),
+    )
+    .addHelpText('after', examples('topics raise --topic monitor.candidates --partitions 48'))
+    .action(lines(raise));
+  program
+    .command('matchers')
+    .command('share-out')
+    .description('share the monitors out over another number of matcher groups, once all matchers are stopped')
+    .requiredOption('--from <n>', 'how many groups there are now (MATCHER_SHARDS)', integer('--from', MOST_SHARDS))
+    .requiredOption(
+      '--to <n>',
+      'how many there will be; then start all services with MATCHER_SHARDS=N',
+      integer('--to', MOST_SHARDS),
+    )
+    .addHelpText('after', examples('matchers share-out --from 1 --to 4'))
+    .action(lines(shareOut));
 };
 
-const TOPICS_RAISE: KafkaCommand = {
-  name: 'topics raise',
-  summary: 'raise the partitions of a topic, once everything in it is read and all services are stopped',
-  optionsHelp: [
-    '--topic TOPIC          the topic, without a prefix',
-    '--partitions N         how many it gets; then start the services with KAFKA_PARTITIONS=TOPIC=N',
-  ],
-  examples: ['topics raise --topic monitor.candidates --partitions 48'],
-  options: { topic: { type: 'string' }, partitions: { type: 'string' } },
-  prepare(values) {
-    const { topic } = values;
-    if (topic === undefined || !NAMES.includes(topic)) {
-      throw new AdminError(`--topic: must be one of ${NAMES.join(', ')}.`);
-    }
-    const count = integerOption(values, 'partitions', { max: MOST_PARTITIONS });
-    return async (deps) => {
-      await requireTopics(deps, [topic]);
-      return raise(deps, topic, count);
-    };
-  },
-};
-
-async function* listTopics({ kafka, prefix, matcherShards }: KafkaWorkDeps): AsyncIterable<object> {
+async function* listTopics(installation: Installation): AsyncIterable<object> {
+  await requireTopics(installation, NAMES);
+  const { kafka, prefix, matcherShards } = installation;
   const counts = await partitionCounts(
     kafka,
     NAMES.map((name) => prefix + name),
@@ -65,10 +67,11 @@ async function* listTopics({ kafka, prefix, matcherShards }: KafkaWorkDeps): Asy
 }
 
 async function raise(
-  { kafka, prefix, matcherShards }: KafkaWorkDeps,
-  topic: string,
-  partitions: number,
+  installation: Installation,
+  { topic, partitions }: { topic: string; partitions: number },
 ): Promise<object[]> {
+  await requireTopics(installation, [topic]);
+  const { kafka, prefix, matcherShards } = installation;
   try {
     const groups = groupsOfTopic(topic, matcherShards);
     const before = await raisePartitions(kafka, { prefix, topic, groups, partitions });
@@ -84,10 +87,7 @@ async function raise(
  * @param topics without the prefix
  * @throws AdminError that names those that do not exist
  */
-export async function requireTopics(
-  { kafka, prefix }: Pick<KafkaWorkDeps, 'kafka' | 'prefix'>,
-  topics: readonly string[],
-): Promise<void> {
+export async function requireTopics({ kafka, prefix }: Installation, topics: readonly string[]): Promise<void> {
   const existing = new Set(await kafka.withAdmin((admin) => admin.listTopics()));
   const missing = topics.map((topic) => prefix + topic).filter((topic) => !existing.has(topic));
   if (missing.length === 0) return;
@@ -96,31 +96,15 @@ export async function requireTopics(
   );
 }
 
-const MOST_SHARDS = 64;
-const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
-
-const MATCHERS_SHARE_OUT: KafkaCommand = {
-  name: 'matchers share-out',
-  summary: 'share the monitors out over another number of matcher groups, once all matchers are stopped',
-  optionsHelp: [
-    '--from N               how many groups there are now (MATCHER_SHARDS)',
-    '--to N                 how many there will be; then start all services with MATCHER_SHARDS=N',
-  ],
-  examples: ['matchers share-out --from 1 --to 4'],
-  options: { from: { type: 'string' }, to: { type: 'string' } },
-  prepare(values) {
-    const from = integerOption(values, 'from', { max: MOST_SHARDS });
-    const to = integerOption(values, 'to', { max: MOST_SHARDS });
-    if (from === to) throw new AdminError('--to: must be another number than --from.');
-    return (deps) => shareOut(deps, from, to);
-  },
-};
-
 /**
  * Lets each new group begin where the ring of the slowest old group began. What is read again is published again,
  * which is harmless: the recorder stores each pair once. Without this the new groups would begin with the oldest item.
  */
-async function shareOut({ kafka, prefix }: KafkaWorkDeps, from: number, to: number): Promise<object[]> {
+async function shareOut(
+  { kafka, prefix }: Installation,
+  { from, to }: { from: number; to: number },
+): Promise<object[]> {
+  if (from === to) throw new AdminError('--to: must be another number than --from.');
   const [before, after] = [matcherGroups(from), matcherGroups(to)];
   const connected = (await connectedGroups(kafka, prefix)).filter((group) => [...before, ...after].includes(group));
   if (connected.length > 0) {
@@ -138,5 +122,3 @@ function ringBegin({ offset, metadata }: { offset: bigint; metadata: string }): 
   const refill = BigInt(parseMatcherCommit(metadata)?.refill ?? offset);
   return refill < offset ? refill : offset;
 }
-
-export const COMMANDS = [TOPICS_LIST, TOPICS_RAISE, MATCHERS_SHARE_OUT];

@@ -76,6 +76,8 @@ test('a faulty command prints one message to stderr, nothing to stdout, exits wi
   const create = ['account', 'create'];
   const cases: [string[], string, Record<string, string>?][] = [
     [[], 'account create'],
+    [['acount', 'list'], 'Did you mean account?'],
+    [['account', 'list', '--afer', 'x'], 'Did you mean --after?'],
     [[...create, '--email', 'nobody'], 'nobody is not an e-mail address'],
     [[...create, '--email', 'x@example.com', '--credits', 'many'], '--credits'],
     [[...create, '--email', 'Taken+again@example.com'], 'has an account already'],

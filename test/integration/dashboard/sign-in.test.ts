@@ -3,12 +3,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { ACCOUNT_SIGN_IN_LINK } from '../../../services/admin/accounts/account-commands.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { loadConfig } from '../../../shared/runtime/config.ts';
 import { findAccount, listSignInNetworks, rememberSignInNetwork } from '../../../shared/stores/accounts/accounts.ts';
 import { listDashboardSessions } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -157,16 +156,17 @@ describe('signing in', () => {
 
   test('takes a link that an administrator printed, once, in the browser that presses its button', async () => {
     const { accountId, email } = await api.account();
-    const command = ACCOUNT_SIGN_IN_LINK.prepare({ account: accountId });
-    const [line] = [...((await command(db.pool, loadConfig({ DASHBOARD_URL: api.url }))) as Iterable<{ url: string }>)];
+    const env = { DATABASE_URL: db.url, DASHBOARD_URL: api.url };
+    const { out } = await runAdminHere(['account', 'sign-in-link', '--account', accountId], env);
+    const { url } = JSON.parse(out) as { url: string };
     const browser = browse();
-    const page = await browser.open(line!.url);
+    const page = await browser.open(url);
     expect(page.html).toContain('signs you in to the dashboard');
     const signedIn = await browser.submit('sign-in/link');
     expect([signedIn.status, signedIn.url.pathname]).toEqual([200, '/dashboard']);
     expect(signedIn.html).toContain(`Signed in as ${email}`);
     const again = browse();
-    await again.open(line!.url);
+    await again.open(url);
     expect((await again.submit('sign-in/link')).status).toBe(400);
   });
 

@@ -1,0 +1,259 @@
+import type { Command } from 'commander';
+import { SIGN_UP_CREDITS } from '../../shared/domain/accounts/credits.ts';
+import { creditedMailboxOf } from '../../shared/domain/accounts/credited-mailbox.ts';
+import {
+  CODE_SECONDS,
+  hashMailedToken,
+  newLinkToken,
+  newSignupToken,
+} from '../../shared/domain/accounts/mailed-tokens.ts';
+import { isEmailAddress, mailboxOf } from '../../shared/domain/accounts/mailbox.ts';
+import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
+import { isPackPrice, planOf } from '../../shared/domain/accounts/plans.ts';
+import type { Pack } from '../../shared/domain/accounts/plans.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool, PoolClient, Queryable } from '../../shared/postgres/pool.ts';
+import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import type { Config } from '../../shared/runtime/config.ts';
+import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
+import { findAccount, listAccounts } from '../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
+import { listApiKeys } from '../../shared/stores/accounts/api-keys.ts';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../shared/stores/accounts/close-account.ts';
+import { openAccount } from '../../shared/stores/accounts/open-account.ts';
+import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
+import { insertSignup } from '../../shared/stores/accounts/signups.ts';
+import { credit } from '../../shared/stores/ledger/ledger.ts';
+import { readLedgerForward } from '../../shared/stores/ledger/ledger-pages.ts';
+import { listMonitors } from '../../shared/stores/monitors/monitors.ts';
+import { listReceipts } from '../../shared/stores/payments/payments.ts';
+import { AdminError, examples, integer, printedRow, reference, requireSecretKeys } from './command.ts';
+import type { AddCommands } from './command.ts';
+
+const MAX_CREDITS = 1_000_000_000;
+const REFERENCE_HELP = 'the reason; one that was used before is refused, so repeating a command gives nothing twice';
+const UNIQUE_VIOLATION = '23505';
+
+/** The options that name an account. */
+export interface AccountOptions {
+  email?: string;
+  account?: string;
+}
+
+export const addCommands: AddCommands = (program, { lines, table }) => {
+  const account = program.command('account');
+  account
+    .command('create')
+    .description('open an account and print its API key, which is shown only once')
+    .requiredOption('--email <address>', 'one account per mailbox', emailAddress)
+    .option('--credits <n>', 'credits to grant', integer('--credits', MAX_CREDITS, 0), SIGN_UP_CREDITS)
+    .option('--pack <none|9|29|79>', 'the pack whose limits apply; its credits are not added', packOrNone)
+    .addHelpText('after', examples('account create --email a@example.com --credits 500 --pack 9'))
+    .action(
+      lines(async ({ pool }, { email, credits, pack = 0 }: { email: string; credits: number; pack?: Pack }) => {
+        const opened = await inTransaction(pool, (client) =>
+          openAccount(client, { email, credits, pack, keyName: 'first key' }),
+        );
+        if (!opened) throw new AdminError(`--email: the mailbox of ${email} has an account already.`);
+        return [{ account_id: opened.accountId, api_key: opened.apiKey, credits }];
+      }),
+    );
+  withAccount(account.command('show'))
+    .description('print one account')
+    .addHelpText('after', examples('account show --email a@example.com'))
+    .action(lines(async ({ pool }, options: AccountOptions) => [accountLine(await requireAccount(pool, options))]));
+  account
+    .command('list')
+    .description('print up to 1,000 accounts in the order of their ids, a line each')
+    .option('--after <account_id>', 'start after this account')
+    .addHelpText('after', examples('account list --after acc_1a2b3c4d5e6f'))
+    .action(
+      table(async ({ pool }, { after }: { after?: string }) => (await listAccounts(pool, after)).map(accountLine)),
+    );
+  const changeState = (change: typeof freezeAccount) =>
+    lines(async ({ pool }, options: AccountOptions) => {
+      const { id, status } = await requireAccount(pool, options);
+      if (status === 'deleted') throw new AdminError(`${id} is deleted.`);
+      await change(pool, id);
+      return [accountLine(await requireAccount(pool, { account: id }))];
+    });
+  withAccount(account.command('freeze'))
+    .description("refuse an account's keys and pause its monitors, until it is unfrozen")
+    .addHelpText('after', examples('account freeze --email a@example.com'))
+    .action(changeState(freezeAccount));
+  withAccount(account.command('unfreeze'))
+    .description("accept an account's keys again; its monitors stay paused until they are resumed")
+    .addHelpText('after', examples('account unfreeze --email a@example.com'))
+    .action(changeState(unfreezeAccount));
+  withAccount(account.command('delete'))
+    .description(
+      'delete an account for good: its keys and monitors at once, its matches, webhooks and attempts soon after',
+    )
+    .option('--yes', 'required, because a deletion cannot be undone')
+    .addHelpText('after', examples('account delete --email a@example.com --yes'))
+    .action(
+      lines(async ({ pool, config }, options: AccountOptions & { yes?: boolean }) => {
+        if (options.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be restored.');
+        const { secretKey } = await requireSecretKeys(pool, config);
+        const { id, mailbox } = await requireAccount(pool, options);
+        const mailboxHash = createMailboxHash(secretKey)(creditedMailboxOf(mailbox));
+        if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${id} is deleted already.`);
+        return [{ account_id: id, status: 'deleted' }];
+      }),
+    );
+  withAccount(account.command('export'))
+    .description('print all data of an account: itself, its keys, monitors, payments and ledger, a line each')
+    .addHelpText('after', examples('account export --email a@example.com > account.jsonl'))
+    .action(lines(async ({ pool }, options: AccountOptions) => accountData(pool, await requireAccount(pool, options))));
+  withAccount(account.command('sign-in-link'))
+    .description('print a link that signs in to the dashboard as this account, once, within 10 minutes')
+    .addHelpText('after', examples('account sign-in-link --email demo@localhost'))
+    .action(
+      lines(async ({ pool, config }, options: AccountOptions) => {
+        const { id, email, mailbox } = await requireActiveAccount(pool, options);
+        const link = newLinkToken();
+        await insertSignup(pool, {
+          tokenHash: hashMailedToken(newSignupToken()),
+          purpose: 'dashboard',
+          email,
+          mailbox,
+          secret: { linkHash: hashMailedToken(link) },
+          interaction: undefined,
+          validSeconds: CODE_SECONDS,
+        });
+        return [{ account_id: id, url: `${dashboardOf(config)}/dashboard/sign-in/link?token=${link}` }];
+      }),
+    );
+  withAccount(account.command('grant'))
+    .description('give credits')
+    .requiredOption('--credits <n>', 'how many', integer('--credits', MAX_CREDITS))
+    .requiredOption('--reference <text>', REFERENCE_HELP, reference)
+    .addHelpText('after', examples('account grant --email a@example.com --credits 100 --reference ticket-17'))
+    .action(
+      lines(async ({ pool }, options: AccountOptions & { credits: number; reference: string }) => {
+        const { id: accountId } = await requireAccount(pool, options);
+        const grant = { accountId, kind: 'grant', credits: options.credits, reference: options.reference } as const;
+        const balance = await once(pool, grant.reference, (client) => credit(client, grant));
+        return [{ account_id: accountId, granted: grant.credits, credits: balance }];
+      }),
+    );
+  withAccount(account.command('pack'))
+    .description('give a pack: its credits and its limits')
+    .requiredOption('--pack <9|29|79>', 'its price', packPrice)
+    .requiredOption('--reference <text>', REFERENCE_HELP, reference)
+    .addHelpText('after', examples('account pack --email a@example.com --pack 29 --reference invoice-42'))
+    .action(
+      lines(async ({ pool }, options: AccountOptions & { pack: Exclude<Pack, 0>; reference: string }) => {
+        const { id: accountId } = await requireAccount(pool, options);
+        const { pack, reference: id } = options;
+        const { credits } = planOf(pack);
+        const balance = await once(pool, id, (client) => givePack(client, { id, accountId, pack, credits }));
+        return [{ account_id: accountId, pack, granted: credits, credits: balance, reference: id }];
+      }),
+    );
+  account
+    .command('refund')
+    .description('take a pack back; later credits first pay for those of the pack that were spent')
+    .requiredOption('--reference <text>', 'the reference of the pack', reference)
+    .addHelpText('after', examples('account refund --reference invoice-42'))
+    .action(
+      lines(async ({ pool }, options: { reference: string }) => {
+        const refunded = await inTransaction(pool, (client) => refundPack(client, options.reference));
+        if (!refunded) {
+          throw new AdminError(`--reference: no pack with the reference ${options.reference} can be taken back.`);
+        }
+        const { accountId, taken, owed, balance } = refunded;
+        return [{ account_id: accountId, taken, owed, credits: balance }];
+      }),
+    );
+};
+
+export function withAccount(command: Command): Command {
+  return command
+    .option('--email <address>', 'the account of this mailbox', emailAddress)
+    .option('--account <account_id>', 'or the account with this id');
+}
+
+/** @throws AdminError unless one of --email and --account is given, and names an account */
+export async function requireAccount(db: Queryable, { email, account }: AccountOptions): Promise<StoredAccount> {
+  if (email !== undefined && account !== undefined) throw new AdminError('Give --email or --account, not both.');
+  const key = account ?? (email === undefined ? undefined : mailboxOf(email));
+  if (key === undefined) throw new AdminError('--email or --account is required.');
+  const found = await findAccount(db, key);
+  if (!found)
+    throw new AdminError(`${account === undefined ? '--email' : '--account'}: ${account ?? email} has no account.`);
+  return found;
+}
+
+/** As requireAccount; undefined where neither option is given. */
+export async function chosenAccount(db: Queryable, options: AccountOptions): Promise<StoredAccount | undefined> {
+  return options.email === undefined && options.account === undefined ? undefined : requireAccount(db, options);
+}
+
+export async function requireActiveAccount(db: Queryable, options: AccountOptions): Promise<StoredAccount> {
+  const account = await requireAccount(db, options);
+  if (account.status !== 'active') throw new AdminError(`${account.id} is ${account.status}.`);
+  return account;
+}
+
+function emailAddress(text: string): string {
+  if (!isEmailAddress(text)) throw new AdminError(`--email: ${text} is not an e-mail address.`);
+  return text;
+}
+
+function packPrice(text: string): Exclude<Pack, 0> {
+  const price = Number(text);
+  if (!isPackPrice(price) || price === 0) throw new AdminError('--pack: must be 9, 29 or 79.');
+  return price;
+}
+
+function packOrNone(text: string): Pack {
+  return text === 'none' ? 0 : packPrice(text);
+}
+
+function accountLine(account: StoredAccount): object {
+  return {
+    account_id: account.id,
+    email: account.email,
+    status: account.status,
+    plan: planOf(account.pack).name,
+    credits: account.balance,
+    ...(account.owed > 0 ? { owed: account.owed } : {}),
+    created_at: account.createdAt.toISOString(),
+  };
+}
+
+const PAGE = 1_000;
+const MOST_RECEIPTS = 100_000;
+
+async function* accountData(pool: Pool, account: StoredAccount): AsyncIterable<object> {
+  yield { type: 'account', ...accountLine(account) };
+  for (const key of await listApiKeys(pool, account.id)) yield { type: 'key', ...printedRow(key) };
+  for (const monitor of await listMonitors(pool, account.id)) yield { type: 'monitor', ...printedRow(monitor) };
+  for (const receipt of await listReceipts(pool, account.id, MOST_RECEIPTS)) {
+    yield { type: 'payment', ...printedRow(receipt) };
+  }
+  let afterId = 0;
+  for (;;) {
+    const entries = await readLedgerForward(pool, { accountId: account.id, afterId, limit: PAGE });
+    for (const entry of entries) yield { type: 'ledger', ...printedRow(entry) };
+    if (entries.length < PAGE) return;
+    afterId = entries.at(-1)!.id;
+  }
+}
+
+/** Without a DASHBOARD_URL of its own, a running installation may listen on another port than this process would. */
+function dashboardOf({ http, dataDir }: Config): string {
+  const isDefault = http.dashboardUrl === `http://localhost:${http.port}`;
+  const api = isDefault ? readEndpoints(dataDir)?.api : undefined;
+  return api === undefined ? http.dashboardUrl : `http://localhost:${new URL(api).port}`;
+}
+
+async function once<T>(pool: Pool, key: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  try {
+    return await inTransaction(pool, work);
+  } catch (error) {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    throw new AdminError(`--reference: ${key} was used before; nothing was given.`);
+  }
+}
