@@ -16,7 +16,7 @@ import type { MonitorShard } from '../shared/domain/monitor-shard.ts';
 import { CLOCK_TOLERANCE_MS } from '../shared/domain/recording-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
-import { createMailer } from '../shared/mail/create-mailer.ts';
+import { createMailer } from '../shared/mail/mailer.ts';
 import type { Mailer } from '../shared/mail/mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { createSteadyClock, systemClock } from '../shared/runtime/clock.ts';

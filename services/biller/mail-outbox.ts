@@ -1,5 +1,5 @@
 import { parseEmailAddress } from '../../shared/domain/accounts/email-address.ts';
-import { MailError } from '../../shared/mail/mail-error.ts';
+import { MailError } from '../../shared/mail/mailer.ts';
 import type { Mail, Mailer } from '../../shared/mail/mailer.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';

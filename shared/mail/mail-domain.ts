@@ -28,17 +28,7 @@ export function createMailDomainCheck(
   resolver: MailResolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),
   totalMs = TOTAL_MS,
 ): MailDomainCheck {
-  return async (domain) => {
-    const timeoutEnd = new AbortController();
-    try {
-      return await Promise.race([
-        acceptsMail(resolver, domain),
-        sleep(totalMs, true, { signal: timeoutEnd.signal, ref: false }),
-      ]);
-    } finally {
-      timeoutEnd.abort();
-    }
-  };
+  return (domain) => Promise.race([acceptsMail(resolver, domain), sleep(totalMs, true, { ref: false })]);
 }
 
 async function acceptsMail(resolver: MailResolver, domain: string): Promise<boolean> {

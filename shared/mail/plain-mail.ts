@@ -3,6 +3,8 @@ import type { Mail } from './mailer.ts';
 
 /** Longer lines are broken by some mail programs. */
 const LINE_LENGTH = 76;
+/** Longer names are cut. */
+const NAME_LENGTH = 60;
 
 /**
  * Paragraphs with lines that every mail server accepts unchanged. A line that is an address becomes a link, and a line
@@ -35,4 +37,27 @@ export function wrapLines(text: string): string[] {
     else lines.push(word);
   }
   return lines;
+}
+
+/**
+ * A name that somebody chose, in quotation marks, for a mail: one line, cut, and nothing in it that mail programs would
+ * turn into a link, as they do with addresses and host names in plain text.
+ */
+export function quotedName(name: string): string {
+  const plain = name
+    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
+    // A blank after a dot, a colon and a slash, and before an at sign, keeps the name readable.
+    .replace(/([.:/])(?=[^\s])/g, '$1 ')
+    .replace(/@/g, ' @ ')
+    .replace(/ +/g, ' ')
+    .trim();
+  const characters = Array.from(plain);
+  const cut = characters.length > NAME_LENGTH ? `${characters.slice(0, NAME_LENGTH).join('').trimEnd()}…` : plain;
+  return `“${cut}”`;
+}
+
+/** A time as mails name it: `22 November 2026, 20:03 UTC`. */
+export function mailTime(at: Date): string {
+  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return `${day}, ${at.toISOString().slice(11, 16)} UTC`;
 }

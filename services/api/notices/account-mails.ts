@@ -1,5 +1,4 @@
 import type { KeyScope } from '../../../schemas/api/account.ts';
-import { mailTime } from '../../../shared/mail/mail-time.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { quotedName } from '../../../shared/mail/quoted-name.ts';

@@ -1,4 +1,4 @@
-import { MailError } from '../../../shared/mail/mail-error.ts';
+import { MailError } from '../../../shared/mail/mailer.ts';
 import type { Mail, Mailer } from '../../../shared/mail/mailer.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';

@@ -4,7 +4,7 @@ import { parseEmailAddress } from '../../../shared/domain/accounts/email-address
 import type { EmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
-import { MailError } from '../../../shared/mail/mail-error.ts';
+import { MailError } from '../../../shared/mail/mailer.ts';
 import { deleteSignup, insertSignup } from '../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';

@@ -1,9 +1,7 @@
 import { isVisible, linkTarget } from '../../../shared/domain/webhooks/chat-text.ts';
 import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { mailTime } from '../../../shared/mail/mail-time.ts';
-import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
-import { quotedName } from '../../../shared/mail/quoted-name.ts';
+import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readMonitorNames, readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
 import type { DigestSection } from '../../../shared/stores/digests/due-digests.ts';

@@ -1,7 +1,5 @@
 import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
-import { mailTime } from '../../../shared/mail/mail-time.ts';
-import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
-import { quotedName } from '../../../shared/mail/quoted-name.ts';
+import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import type { FailingWebhook, NoticeFacts } from '../../../shared/stores/notices/notices.ts';
 import { readSwitchedOff, openAlarms } from '../../../shared/stores/notices/notices.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
-import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { createMailer } from '../../../shared/mail/mailer.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, beforeEach } from 'vitest';
-import { MailError } from '../../../shared/mail/mail-error.ts';
+import { MailError } from '../../../shared/mail/mailer.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { readSwitchedOff } from '../../../shared/stores/notices/notices.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { apiKeyId } from '../../../shared/domain/accounts/api-key.ts';
-import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { createMailer } from '../../../shared/mail/mailer.ts';
 import { NOTICE_KINDS } from '../../../shared/domain/notice-kinds.ts';
 import { switchOffNotices } from '../../../shared/stores/notices/notices.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quotedName } from '../../../../shared/mail/quoted-name.ts';
+import { quotedName } from '../../../../shared/mail/plain-mail.ts';
 
 test.each([
   ['Rust jobs', '“Rust jobs”'],

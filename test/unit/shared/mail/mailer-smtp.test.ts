@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
-import { createSmtpMailer } from '../../../../shared/mail/smtp-mailer.ts';
+import { createMailer } from '../../../../shared/mail/mailer.ts';
 import { startSmtpReceiver } from '../../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../../support/fakes/smtp-receiver.ts';
 import { politely, startScriptedSmtp } from '../../../support/fakes/smtp-script.ts';
@@ -34,7 +34,7 @@ const address = fc
   .filter((parsed) => parsed !== undefined);
 
 test('sends an accepted address unchanged in one RCPT TO', async () => {
-  const mailer = createSmtpMailer(server.url, FROM);
+  const mailer = createMailer({ smtpUrl: server.url, from: FROM, outbox: '' });
   await fc.assert(
     fc.asyncProperty(address, async (to) => {
       server.lines.length = 0;
@@ -52,7 +52,7 @@ test.each([
   'a.b+c@xn--bcher-kva.example',
   `${'x'.repeat(64)}@${'y'.repeat(63)}.${'z'.repeat(63)}.example`,
 ])('%s is the only recipient in the header', async (to) => {
-  await createSmtpMailer(receiver.url, FROM).send(mailTo(to));
+  await createMailer({ smtpUrl: receiver.url, from: FROM, outbox: '' }).send(mailTo(to));
   const mail = receiver.mailTo(to);
   expect(mail.recipients).toEqual([to]);
   expect(mail.headers.get('to')).toEqual([to]);
