@@ -3,17 +3,14 @@ import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client
 import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
 import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseCopiedMonitors } from '../../shared/clickhouse/erase-monitors.ts';
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
 import { readMonitorsToCopy } from '../../shared/stores/monitors/administered-monitors.ts';
 import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
+import type { Continuing } from './jobs.ts';
+import type { BillerDeps } from './start-biller.ts';
 
-export interface CopyDeps {
-  pool: Pool;
-  clickhouse: ClickHouseClient;
-  /** Called before each page; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-}
+type CopyDeps = Pick<BillerDeps, 'pool' | 'clickhouse'> & Continuing;
 
 const ROWS_PER_PAGE = 500;
 /** A copy that is younger may be of a monitor that was created after the page was read. */

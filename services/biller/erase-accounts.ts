@@ -1,4 +1,7 @@
+import { DELIVERIES_ARCHIVER_GROUP, MATCHES_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import {
   eraseMonitorRows,
@@ -9,9 +12,8 @@ import {
   listAccountsToEraseInArchive,
   markErasedHere,
 } from '../../shared/stores/upkeep/erasure.ts';
-import type { AccountErasure } from '../../shared/stores/upkeep/erasure.ts';
-import { isArchivedUpTo, readArchiveProgress } from './archive-progress.ts';
-import type { ArchiveProgress } from './archive-progress.ts';
+import type { AccountErasure, TopicOffsets } from '../../shared/stores/upkeep/erasure.ts';
+import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
@@ -21,10 +23,7 @@ const ACCOUNTS_PER_ROUND = 100;
 /** Longer than a recorder or deliverer can take to publish what it had read before the account was deleted. */
 const SETTLED_SECONDS = 60;
 
-export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
-  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-};
+export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & Continuing;
 
 /**
  * Advances the erasure of deleted accounts as far as possible now. Each step is harmless to repeat, so after a crash
@@ -82,4 +81,56 @@ async function eraseInArchive(
   if (!isClean || !isArchivedUpTo(heads ?? progress.heads, progress)) return false;
   await finishErasure(pool, accountId);
   return true;
+}
+
+/** The topics whose archived rows belong to a monitor, and the consumer groups that archive them. */
+const ARCHIVED = [
+  { topic: MONITOR_MATCHES.name, group: MATCHES_ARCHIVER_GROUP },
+  { topic: MONITOR_DELIVERIES.name, group: DELIVERIES_ARCHIVER_GROUP },
+];
+
+interface ArchiveProgress {
+  /** By topic and partition: the offset after the last record (high watermark). */
+  heads: TopicOffsets;
+  /** By topic and partition: every record below this offset is in the archive or has expired. */
+  archived: TopicOffsets;
+}
+
+/** Reads how far the topics with matches and attempts go now, and how far they are archived. */
+function readArchiveProgress(kafka: KafkaConnection, prefix: string): Promise<ArchiveProgress> {
+  return kafka.withAdmin(async (admin) => {
+    const progress: ArchiveProgress = { heads: {}, archived: {} };
+    for (const { topic, group } of ARCHIVED) {
+      const name = prefix + topic;
+      // Committed offsets first: they cannot exceed heads that are read later.
+      const [committed] = await admin.fetchOffsets({ groupId: prefix + group, topics: [name] });
+      const offsets = await admin.fetchTopicOffsets(name);
+      const commits = new Map(committed?.partitions.map(({ partition, offset }) => [partition, offset]));
+      progress.heads[topic] = Object.fromEntries(offsets.map(({ partition, high }) => [partition, high]));
+      progress.archived[topic] = Object.fromEntries(
+        offsets.map(({ partition, low }) => [partition, later(low, commits.get(partition) ?? low)]),
+      );
+    }
+    return progress;
+  });
+}
+
+/** Returns whether every record below the earlier `heads` is in the archive or has expired. */
+export function isArchivedUpTo(heads: TopicOffsets, progress: ArchiveProgress): boolean {
+  return Object.entries(heads).every(([topic, partitions]) =>
+    Object.entries(partitions).every(([partition, head]) => {
+      const now = progress.heads[topic]?.[partition];
+      const archived = progress.archived[topic]?.[partition];
+      // A head lower than before means that the topic was created again, and its old records are gone.
+      return now !== undefined && archived !== undefined && BigInt(archived) >= earlier(head, now);
+    }),
+  );
+}
+
+function later(a: string, b: string): string {
+  return BigInt(a) > BigInt(b) ? a : b;
+}
+
+function earlier(a: string, b: string): bigint {
+  return BigInt(a) < BigInt(b) ? BigInt(a) : BigInt(b);
 }

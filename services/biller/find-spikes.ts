@@ -1,12 +1,11 @@
 import type { Spike as SpikeOfEvent } from '../../schemas/messages/monitor-event.ts';
-import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { comparableHours, findSpikes, LEAST_MATCHES, spikeResource } from '../../shared/domain/spikes/find-spikes.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { insertMonitorEvent } from '../../shared/stores/events/event-deliveries.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../shared/stores/matches/match-series.ts';
 import { readMonitorHistory, listSpikeWatchers } from '../../shared/stores/monitors/monitor-history.ts';
 import { readServiceTime } from '../../shared/stores/upkeep/postgres-time.ts';
+import type { Continuing } from './jobs.ts';
+import type { BillerDeps } from './start-biller.ts';
 
 const HOUR_MS = 3_600_000;
 /** An hour is judged so long after its end, when the archive has its matches. */
@@ -19,13 +18,7 @@ const PAGE = 500;
 /** For the connection; each statement has a shorter limit of its own. */
 const TIMEOUT_MS = 20_000;
 
-export interface SpikeDeps {
-  pool: Pool;
-  clickhouse: ClickHouseClient;
-  metrics: Pick<Metrics, 'monitorEvents'>;
-  /** Whether this process may still do the work; asked before each monitor. */
-  mayContinue: () => Promise<boolean>;
-}
+type SpikeDeps = Pick<BillerDeps, 'pool' | 'clickhouse' | 'metrics'> & Continuing;
 
 /**
  * Judges the last hours of all monitors that want to hear of spikes, and stores an event for each spike. Repeating it
@@ -43,8 +36,8 @@ export async function findRecentSpikes({ mayContinue, ...deps }: SpikeDeps): Pro
     const ids = await listSpikeWatchers(pool, after, PAGE);
     const last = ids.at(-1);
     if (last === undefined) return to + HOUR_MS + DELAY_MS - now;
-    const least = LEAST_MATCHES;
-    const busy = await listBusyMonitors(clickhouse, ids, { from, to, least, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const busy = await listBusyMonitors(clickhouse, ids, { from, to, least: LEAST_MATCHES, signal });
     for (const monitorId of busy) {
       if (!(await mayContinue())) return false;
       await storeSpikes(deps, { monitorId, from, to });

@@ -7,7 +7,6 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
-import { TopicsUnreadable } from './archive-progress.ts';
 
 const LEASE_SECONDS = 25;
 const RENEW_AFTER_MS = 10_000;
@@ -16,6 +15,11 @@ const POLL_MS = 5_000;
 /** Wait after a round in which an engine was away. */
 const RETRY_MS = 1_000;
 
+export interface Continuing {
+  /** Asked before each statement that changes many rows: false when the process stops or lost the lease. */
+  mayContinue: () => Promise<boolean>;
+}
+
 /** Work in rounds, which may be repeated or interrupted anywhere. Two may overlap where a statement takes long. */
 export interface Job {
   everyMs: number;
@@ -23,11 +27,8 @@ export interface Job {
   lease?: string;
   /** After a round nobody makes another, in any process, until the next is due; at most so long. */
   restSeconds?: number;
-  /**
-   * @param mayContinue ask before each statement that changes many rows: false when the process stops or lost the lease
-   * @returns milliseconds until the next round, if it is not `everyMs`; false when the round was not finished
-   */
-  round(mayContinue: () => Promise<boolean>): Promise<unknown>;
+  /** @returns milliseconds until the next round, if it is not `everyMs`; false when the round was not finished */
+  round(mayContinue: Continuing['mayContinue']): Promise<unknown>;
   /** Another process does it. */
   elsewhere?: () => void;
 }
@@ -54,7 +55,7 @@ export async function runJob(deps: JobDeps, work: string, job: Job): Promise<voi
       endTimer?.();
       outage.recovered();
     } catch (error) {
-      if (awayEngine(error) === undefined && !(error instanceof TopicsUnreadable)) {
+      if (awayEngine(error) === undefined) {
         fatal(error as Error);
         return;
       }

@@ -1,12 +1,10 @@
 import { checkLedgerPage } from '../../shared/stores/ledger/ledger-check.ts';
 import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/ledger/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
+import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 
-export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
-  /** Called before each page; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-};
+type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & Continuing;
 
 /**
  * Compares every account's balance with its ledger. Differences are logged and counted, never repaired: an operator

@@ -7,7 +7,7 @@ import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-obje
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findAppliedEvents, findPaidSessions } from '../../shared/stores/payments/payments.ts';
-import type { Job } from './jobs.ts';
+import type { Continuing, Job } from './jobs.ts';
 import type { BillerDeps, BillerPayments } from './start-biller.ts';
 
 const INTERVAL_MS = 60 * 60_000;
@@ -17,21 +17,11 @@ const PERIOD_S = 3 * 24 * 60 * 60;
 /** The delivery of a younger event may be under way. */
 const UNDER_WAY_S = 10 * 60;
 const PER_PAGE = 100;
-/** Of each kind in a round: a bound on memory and calls, which a busy installation does not reach in three days. */
-const MOST = 50_000;
 
-export type ReconciliationDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> &
-  BillerPayments & {
-    /** Called before each page; returns whether this process still has the lease. */
-    mayContinue: () => Promise<boolean>;
-  };
-
-interface Listed {
-  id: string;
-}
+type ReconciliationDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & BillerPayments & Continuing;
 
 /** One of the provider's lists, and what to do with what it holds. */
-interface Comparison<T extends Listed> {
+interface Comparison<T extends { id: string }> {
   /** Begins to read: the client sends the first request at once, and a list that nobody reads would fail unseen. */
   list: () => AsyncIterable<T>;
   /** Of these ids, those whose effect is in the ledger. */
@@ -94,25 +84,21 @@ export async function reconcilePayments(deps: ReconciliationDeps): Promise<boole
   );
 }
 
-async function compare<T extends Listed>(deps: ReconciliationDeps, comparison: Comparison<T>): Promise<boolean> {
-  const { logger } = deps;
+async function compare<T extends { id: string }>(
+  deps: ReconciliationDeps,
+  comparison: Comparison<T>,
+): Promise<boolean> {
   let page: T[] = [];
-  let count = 0;
   for await (const listed of comparison.list()) {
     page.push(listed);
-    count++;
-    if (page.length === PER_PAGE) {
-      if (!(await applyMissing(deps, comparison, page))) return false;
-      page = [];
-    }
-    if (count < MOST) continue;
-    logger.error({ most: MOST }, 'too many payments to compare: the older ones of the last days were not');
-    break;
+    if (page.length < PER_PAGE) continue;
+    if (!(await applyMissing(deps, comparison, page))) return false;
+    page = [];
   }
   return applyMissing(deps, comparison, page);
 }
 
-async function applyMissing<T extends Listed>(
+async function applyMissing<T extends { id: string }>(
   { pool, logger, mayContinue }: ReconciliationDeps,
   { findApplied, apply }: Comparison<T>,
   page: readonly T[],

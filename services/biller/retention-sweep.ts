@@ -1,6 +1,4 @@
-import type { Pool } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
 import {
   deleteAttempts,
   deleteExpired,
@@ -13,6 +11,8 @@ import {
   readLastDeletedNumbers,
 } from '../../shared/stores/upkeep/retention.ts';
 import type { DeletedRows, MonitorRows } from '../../shared/stores/upkeep/retention.ts';
+import type { Continuing } from './jobs.ts';
+import type { BillerDeps } from './start-biller.ts';
 
 const MATCH_DAYS = 30;
 const MONITORS_PER_PAGE = 500;
@@ -22,14 +22,8 @@ const BATCH = 5_000;
 const SLEEP_FACTOR = 12;
 const MAX_SLEEP_MS = 5_000;
 
-export interface SweepDeps {
-  pool: Pool;
-  metrics: Metrics;
-  /** Ends the sleep after a statement. */
-  signal: AbortSignal;
-  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-}
+/** `signal` ends the sleep after a statement. */
+type SweepDeps = Pick<BillerDeps, 'pool' | 'metrics'> & Continuing & { signal: AbortSignal };
 
 /** Deletes everything past its retention in small statements. Repeating or stopping it at any point is harmless. */
 export async function sweepRetention(deps: SweepDeps): Promise<void> {

@@ -3,14 +3,12 @@ import { lockAccount } from '../../shared/stores/accounts/accounts.ts';
 import { refundPack } from '../../shared/stores/accounts/packs.ts';
 import type { PaymentMode, PaymentWithoutMoney } from '../../shared/stores/payments/payments.ts';
 import { listPaymentsWithoutMoney, markVoided } from '../../shared/stores/payments/payments.ts';
+import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 const PAYMENTS_PER_PAGE = 100;
 
-export type VoidDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
-  /** Called before each page; returns whether this process still has the lease. */
-  mayContinue: () => Promise<boolean>;
-};
+type VoidDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & Continuing;
 
 /**
  * The purchases that lose their credits in an installation: those of the simulator as soon as it has a real forum or a

@@ -38,35 +38,16 @@ async function readDigests(pool: Pool, sections: readonly DigestSection[]): Prom
     sections.map(({ monitorId }) => monitorId),
   );
   const kept = sections.filter(({ monitorId }) => names.has(monitorId));
-  const shares = shareOut(
-    LISTED_MATCHES,
-    kept.map(({ count }) => count),
-  );
-  const digests: DigestOfMonitor[] = [];
-  for (const [index, section] of kept.entries()) {
-    const matches = await readDigestMatches(pool, section, shares[index]!);
-    digests.push({ ...section, name: names.get(section.monitorId)!, matches });
+  const digests = new Map<string, DigestOfMonitor>();
+  let left = LISTED_MATCHES;
+  // The smallest first: what they leave of an equal share goes to the others. Each has at least one place.
+  for (const section of kept.toSorted((a, b) => a.count - b.count)) {
+    const share = Math.max(1, Math.floor(left / (kept.length - digests.size)));
+    const matches = await readDigestMatches(pool, section, share);
+    left -= matches.length;
+    digests.set(section.monitorId, { ...section, name: names.get(section.monitorId)!, matches });
   }
-  return digests;
-}
-
-/**
- * Shares `total` places out among those who want some: each gets what it wants or an equal share, and what the modest
- * ones leave goes to the others. Everybody gets at least one place, even if there are more of them than places.
- *
- * @param wanted at least 1 each
- * @returns places in the order of `wanted`
- */
-function shareOut(total: number, wanted: readonly number[]): number[] {
-  const shares = wanted.map(() => 1);
-  let left = total;
-  const modestFirst = wanted.map((want, index) => ({ want, index })).sort((a, b) => a.want - b.want);
-  for (const [position, { want, index }] of modestFirst.entries()) {
-    const share = Math.floor(left / (modestFirst.length - position));
-    shares[index] = Math.max(1, Math.min(want, share));
-    left = Math.max(0, left - shares[index]);
-  }
-  return shares;
+  return kept.map(({ monitorId }) => digests.get(monitorId)!);
 }
 
 /** What a mail says of one monitor. */

@@ -1,7 +1,5 @@
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import { sqlState } from '../../../shared/postgres/postgres-away.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import {
   insertDigestMail,
@@ -11,19 +9,14 @@ import {
 } from '../../../shared/stores/digests/due-digests.ts';
 import type { DueDigest } from '../../../shared/stores/digests/due-digests.ts';
 import { insertMonitorEvent } from '../../../shared/stores/events/event-deliveries.ts';
+import type { Continuing } from '../jobs.ts';
+import type { BillerDeps } from '../start-biller.ts';
 
 const ACCOUNTS_PER_PAGE = 500;
 /** SQLSTATE of a statement that took longer than its limit. */
 const TOOK_TOO_LONG = '57014';
 
-export interface DigestRoundDeps {
-  pool: Pool;
-  /** Without a trailing slash. */
-  dashboardUrl: string;
-  metrics: Metrics;
-  logger: Logger;
-  mayContinue: () => Promise<boolean>;
-}
+type DigestRoundDeps = Pick<BillerDeps, 'pool' | 'dashboardUrl' | 'metrics' | 'logger'> & Continuing;
 
 /**
  * Makes the digests that are due, an account at a time. It costs one short statement when none is due. An account whose
@@ -67,11 +60,10 @@ interface MadeDigests {
  *
  * After: the deliverer sends the events, and `mailDigests` the mails.
  *
- * @param deps.dashboardUrl without a trailing slash
  * @returns how many of each were made
  */
 export async function makeDigests(
-  { pool, dashboardUrl }: { pool: Pool; dashboardUrl: string },
+  { pool, dashboardUrl }: Pick<BillerDeps, 'pool' | 'dashboardUrl'>,
   accountId: string,
 ): Promise<MadeDigests> {
   return inTransaction(pool, async (client) => {

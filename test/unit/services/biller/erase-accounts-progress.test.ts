@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isArchivedUpTo } from '../../../../services/biller/archive-progress.ts';
+import { isArchivedUpTo } from '../../../../services/biller/erase-accounts.ts';
 
 const HEADS = { matches: { 0: '5', 1: '0' }, attempts: { 0: '9007199254740993' } };
 
