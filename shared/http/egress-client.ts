@@ -5,8 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { AddressLookup } from './address-lookup.ts';
 import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
-import { hasRoute, wasRefusedOnTheWay } from './has-route.ts';
-import { localFaultCode } from './local-fault.ts';
+import { localFaultCode, wasRefusedOnTheWay } from './local-fault.ts';
 import { createProxyTunnel } from './proxy-tunnel.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -56,8 +55,6 @@ export interface EgressClientDeps {
   clock: Clock;
   /** Default: public addresses, or all when allowPrivate is set. */
   isAllowed?: (ip: string) => boolean;
-  /** Default: the routes of this machine. */
-  hasRoute?: typeof hasRoute;
 }
 
 const MAX_EXCERPT_BYTES = 64 * 1024;
@@ -95,7 +92,7 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
         return await sendRequest(agent, url, request, options.clock);
       } catch (error) {
         const code = localFaultCode(error);
-        if (code !== undefined && !(await wasRefusedOnTheWay(error, options.hasRoute))) {
+        if (code !== undefined && !(await wasRefusedOnTheWay(error))) {
           return { error: 'local', status: 0, detail: describe(error), code };
         }
         return { error: classify(error), status: 0, detail: describe(error) };

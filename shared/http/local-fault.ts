@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 
 /**
@@ -53,4 +54,37 @@ export function localFaultCode(error: unknown): string | undefined {
     return isIpv6Missing ? IPV6_UNREACHABLE : String(error.code);
   }
   return localFaultCode(error.cause);
+}
+
+/** Whether this machine has a route to an IP address. Connecting a UDP socket looks the route up and sends nothing. */
+async function hasRoute(address: string): Promise<boolean> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('error', () => resolve(false)).once('connect', () => resolve(true));
+      // Any port will do: this is that of the discard protocol (RFC 863).
+      socket.connect(9, address);
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+/**
+ * What `connect` fails with when this machine has no route, but also when a router on the way answers that it has none,
+ * or that the traffic is prohibited: Linux reports ICMP's "network unreachable" (and for IPv6 "administratively
+ * prohibited") like a fault of its own.
+ */
+const ROUTE_CODES = new Set(['ENETUNREACH', 'EACCES']);
+
+/**
+ * Whether a failed connection that looks like this side's fault was refused by a router on the way: for any of its
+ * addresses this machine does have a route.
+ */
+export async function wasRefusedOnTheWay(error: unknown): Promise<boolean> {
+  if (!(error instanceof Error)) return false;
+  const causes = error instanceof AggregateError ? (error.errors as unknown[]) : [error.cause];
+  for (const cause of causes) if (await wasRefusedOnTheWay(cause)) return true;
+  if (!('code' in error && ROUTE_CODES.has(String(error.code)) && 'address' in error)) return false;
+  return hasRoute(String(error.address));
 }

@@ -71,7 +71,8 @@ export async function checkPublicUrl(text: string, options: PublicUrlOptions): P
 export function urlRefusal(url: URL, allowPrivate: boolean): UrlRefusal | undefined {
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'scheme';
   if (url.username !== '' || url.password !== '') return 'credentials';
-  if (!allowPrivate && isBlockedPort(url)) return 'port';
+  // Empty for the default port of the scheme, which is never blocked.
+  if (!allowPrivate && BLOCKED_PORTS.has(url.port)) return 'port';
   const literal = addressLiteral(url);
   if (literal !== undefined && !allowPrivate && !isPublicAddress(literal)) return 'blocked_address';
   return undefined;
@@ -87,10 +88,7 @@ const BLOCKED_PORTS = new Set(
     [101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
     [389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995],
     [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
-  ].flat(),
+  ]
+    .flat()
+    .map(String),
 );
-
-/** Whether a URL names a port that a webhook may not use. The scheme's default port is never blocked. */
-function isBlockedPort(url: URL): boolean {
-  return url.port !== '' && BLOCKED_PORTS.has(Number(url.port));
-}
