@@ -11,7 +11,6 @@ interface FileFormat {
   pieces: (monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>) => AsyncIterable<string | Uint8Array>;
 }
 
-/** How matches are written in each format. */
 export const FILE_FORMATS: Readonly<Record<ExportFormat, FileFormat>> = {
   csv: { type: 'text/csv; charset=utf-8', pieces: csvPieces },
   ndjson: { type: 'application/x-ndjson; charset=utf-8', pieces: linePieces },
@@ -42,10 +41,7 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Column[];
 
-/**
- * CSV by RFC 4180. Cells that a spreadsheet would read as a formula are turned into text. `matched_terms` is a list in
- * JSON.
- */
+/** By RFC 4180. Formulas of spreadsheets are turned into text; `matched_terms` is a list in JSON. */
 async function* csvPieces(monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>): AsyncGenerator<string> {
   yield `${NAMES.join(',')}\r\n`;
   for await (const batch of batches) {
@@ -63,7 +59,6 @@ async function* csvPieces(monitorId: string, batches: AsyncIterable<readonly Sto
   }
 }
 
-/** A match per line, as pages have it. */
 async function* linePieces(monitorId: string, batches: AsyncIterable<readonly StoredMatch[]>): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield batch.map((match) => `${JSON.stringify(matchResource(monitorId, match))}\n`).join('');

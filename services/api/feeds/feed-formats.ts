@@ -5,12 +5,7 @@ import type { FeedMatch, FoundFeed } from '../../../shared/stores/feeds/feed-tok
 
 type FeedItem = JsonFeed['items'][number];
 
-/**
- * A feed as JSON Feed 1.1.
- *
- * @param found newest first
- * @param url its own address
- */
+/** A feed as JSON Feed 1.1. @param found newest first @param url its own address */
 export function jsonFeed(
   { monitorId, name }: Pick<FoundFeed, 'monitorId' | 'name'>,
   found: readonly FeedMatch[],
@@ -40,7 +35,6 @@ function itemOf(monitorId: string, match: FeedMatch): FeedItem {
   };
 }
 
-/** The latest change of anything in a feed. */
 export function lastChange({ items }: JsonFeed, changedAt: Date): Date {
   return latest([changedAt, ...items.map((item) => new Date(item.date_modified))]);
 }
@@ -80,15 +74,11 @@ ${item.tags.map((term) => `    <category term="${xml(term)}"/>\n`).join('')}    
 `;
 }
 
-/** Text for elements and quoted attributes. */
 function xml(text: string): string {
   return text.replace(NOT_XML, '').replace(/[&<>"]/g, (character) => ESCAPES[character]!);
 }
 
-/**
- * An IRI that stays when the service moves to another address, since readers take an entry with a new id for a new one:
- * a UUID of version 8 (RFC 9562) that is derived from our id.
- */
+/** An IRI that survives a move of the service: a UUID of version 8 (RFC 9562) that is derived from our id. */
 function idOf(ownId: string): string {
   const bytes = createHash('sha256').update(ownId).digest().subarray(0, 16);
   bytes[6] = 0x80 | (bytes[6]! & 0x0f);

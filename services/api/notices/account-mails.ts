@@ -36,7 +36,6 @@ interface ChangedAddress {
   at: Date;
 }
 
-/** The address was changed: to the old one. */
 export function addressLeftMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
   return mail(oldEmail, 'The address of your account was changed', [
     `The address of ${accountAt(dashboardUrl)} was changed at ${mailTime(at)}, with the codes that were mailed to this address and to the new one. The new address is:`,
@@ -46,7 +45,6 @@ export function addressLeftMail({ oldEmail, newEmail, at }: ChangedAddress, dash
   ]);
 }
 
-/** The same to the new one. */
 export function addressTakenMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
   return mail(newEmail, 'This is the address of your account now', [
     `The address of ${accountAt(dashboardUrl)} was changed to this one at ${mailTime(at)}. Before, it was:`,
@@ -56,7 +54,6 @@ export function addressTakenMail({ oldEmail, newEmail, at }: ChangedAddress, das
   ]);
 }
 
-/** A code or link of a mail gave a new key to the account. */
 export function keyRecoveredMail(to: string, { keyId, at }: { keyId: string; at: Date }, dashboardUrl: string): Mail {
   return mail(to, 'A new API key to your account', [
     `A new API key to ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, with a code or link that was mailed to you.`,
@@ -90,12 +87,10 @@ export interface NewProgram {
   name: string | undefined;
   /** Where it sends its users back to. */
   host: string;
-  /** What it may do, in words. */
   permissions: readonly string[];
   at: Date;
 }
 
-/** A person allowed a program to use the account (OAuth). */
 export function newProgramMail(to: string, { name, host, permissions, at }: NewProgram, dashboardUrl: string): Mail {
   const program = name === undefined ? 'A program without a name' : `A program that calls itself ${quotedName(name)}`;
   return mail(to, 'A program was connected to your account', [

@@ -6,19 +6,13 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 /** Nobody should wait longer for an answer because a mail server is slow: the answer may hold a key, shown once. */
 const WAIT_MS = 3_000;
 
-/**
- * Mails a notice of something that is done already. Call it after the commit. A notice that cannot be sent is logged
- * and not retried: what was done stays done. After three seconds the mail server is no longer waited for.
- *
- * @param about for the log: what the notice is about
- */
+/** Call it after the commit. A notice that cannot be sent is logged, not retried. @param about what, for the log */
 export async function sendNotice(deps: { mailer: Mailer; logger: Logger }, mail: Mail, about: string): Promise<void> {
   const ended = new AbortController();
   const sending = mailAndLog(deps, mail, about).finally(() => ended.abort());
   await Promise.race([sending, delay(WAIT_MS, ended.signal)]);
 }
 
-/** Never rejects. */
 async function mailAndLog(
   { mailer, logger }: { mailer: Mailer; logger: Logger },
   mail: Mail,

@@ -2,7 +2,7 @@ import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import Provider, { errors, interactionPolicy } from 'oidc-provider';
-import type { Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
 import type { EgressClient } from '../../../shared/http/egress-client.ts';
@@ -14,6 +14,7 @@ import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
 import type { Page } from '../pages/page.ts';
+import { errorPage } from './pages.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 const HOUR = 3_600;
@@ -23,33 +24,26 @@ export const GRANT_SECONDS = 365 * DAY;
 /** Enough to read two mails and a page. */
 const INTERACTION_SECONDS = 20 * 60;
 
-/** Collaborators of the sign-in for the tool server. */
 export interface OAuthDeps extends SignupDeps {
   secretBox: SecretBox;
-  /** Fetches client metadata documents. */
   egress: EgressClient;
   /** Whether those documents may be at http:// and private addresses (development and tests). */
   webhooks: { allowPrivate: boolean };
 }
 
-export interface ProviderDeps {
+interface ProviderDeps {
   records: SealedRecords;
   findDocument: FindDocument;
-  /** The URL of the pages for a sign-in under way. */
-  pageOf: (uid: string) => string;
-  /** A whole page that says why the sign-in cannot continue. */
-  errorPage: (description: string) => Page;
+  /** The page of a sign-in under way. */
+  urlOf: (uid: string) => string;
 }
 
-/**
- * OAuth 2.1 without the rest of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh
- * tokens.
- */
+/** OAuth 2.1 without OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh tokens. */
 export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   const provider = new Provider(deps.baseUrl, configurationOf(deps, parts));
   // Forwarded headers are safe to trust: trustIssuer sets them, never the client.
   provider.proxy = true;
-  showErrorsLocally(provider, parts.errorPage);
+  showErrorsLocally(provider);
   provider.use(async (context, next) => {
     await next();
     if (context.status === 503) context.set('Retry-After', '5');
@@ -62,6 +56,7 @@ export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
 
 function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+  const { privateKey: unusedKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     adapter: createAdapterFactory(parts.records, parts.findDocument),
     routes: ROUTES,
@@ -69,7 +64,8 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
     scopes: [],
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: { token_endpoint_auth_method: 'none', id_token_signed_response_alg: 'ES256' },
-    jwks: { keys: [unusedKey()] },
+    // The provider requires a key for OpenID Connect tokens, which this server never issues.
+    jwks: { keys: [{ ...unusedKey.export({ format: 'jwk' }), use: 'sig' }] },
     clockTolerance: 0,
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -98,7 +94,7 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
       long: { ...cookie, path: `${folderOf(deps.baseUrl)}/oauth` },
       short: cookie,
     },
-    interactions: { policy: alwaysAsk(), url: (_context, interaction) => parts.pageOf(interaction.uid) },
+    interactions: { policy: alwaysAsk(), url: (_context, interaction) => parts.urlOf(interaction.uid) },
     async loadExistingGrant(context) {
       const grantId = context.oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : context.oidc.provider.Grant.find(grantId);
@@ -108,14 +104,9 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
       return account?.status === 'active' ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
     renderError(context, out) {
-      showPage(context, parts.errorPage(out.error_description ?? out.error));
+      showPage(context, errorPage(out.error_description ?? out.error));
     },
   };
-}
-
-/** The provider requires a signing key for OpenID Connect tokens, which this server never issues. */
-function unusedKey(): JWK {
-  return { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }), use: 'sig' };
 }
 
 function featuresOf(resource: string): NonNullable<Configuration['features']> {
@@ -154,10 +145,7 @@ function alwaysAsk(): interactionPolicy.Prompt[] {
   ];
 }
 
-/**
- * How long a kind of secret is valid. The provider asks before it makes up an id, so the secret gets one here, with the
- * prefix by which leaked ones are recognised.
- */
+/** The provider asks for the validity before it makes up an id, so the secret gets one here, with our prefix. */
 function namedSecret(kind: Parameters<typeof newOAuthSecret>[0], seconds: number) {
   return (_context: KoaContextWithOIDC, token: object): number => {
     Object.assign(token, { jti: newOAuthSecret(kind), format: 'opaque' });
@@ -171,7 +159,7 @@ function namedSecret(kind: Parameters<typeof newOAuthSecret>[0], seconds: number
  * from our address to any other without anybody being asked (RFC 9700, 4.11.2). What follows the person's decision is
  * redirected: a denial, and an error after it.
  */
-function showErrorsLocally(provider: Provider, errorPage: (description: string) => Page): void {
+function showErrorsLocally(provider: Provider): void {
   const refusals = new WeakMap<object, Error>();
   const note = (context: object, error: Error) => void refusals.set(context, error);
   provider.on('authorization.error', note);
@@ -195,7 +183,6 @@ function descriptionOf(refusal: Error): string {
   return known ? (refusal.error_description ?? refusal.error) : 'Something went wrong here.';
 }
 
-/** Replaces the provider's answer by a page. */
 function showPage(context: KoaContextWithOIDC, page: Page): void {
   context.type = 'html';
   context.set('Cache-Control', 'no-store');
@@ -203,7 +190,6 @@ function showPage(context: KoaContextWithOIDC, page: Page): void {
   context.body = page.text;
 }
 
-/** The endpoints that the provider itself answers. */
 export function createProviderRoutes(provider: Provider, limit: (kind: OAuthLimit) => RequestHandler): Router {
   const router = Router();
   const answer = provider.callback();

@@ -22,11 +22,13 @@ const REGISTRATIONS = { name: 'oauth:registration:total', maxUses: 500, seconds:
 /** Limits unauthenticated requests, exactly over all processes. Refuses with 429, in OAuth's format but for links. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
-    const retryAfter = await take(pool, kind, request.ip);
-    if (retryAfter === 0) {
+    const total = kind === 'registration' ? [REGISTRATIONS] : [];
+    const refused = await takeForNetworks(pool, { name: `oauth:${kind}`, ...PER_NETWORK[kind] }, request.ip, total);
+    if (refused === undefined) {
       next();
       return;
     }
+    const { retryAfter } = refused;
     const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
     // A page of ours, not a part of OAuth.
     if (kind === 'link') throw new ApiError('rate_limited', error_description, { retryAfter });
@@ -35,13 +37,6 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
     if (request.accepts(['json', 'html']) === 'html') sendPage(response, errorPage(error_description));
     else response.json({ error: 'temporarily_unavailable', error_description });
   };
-}
-
-/** Seconds until the next request may pass; 0 when this one may. */
-async function take(pool: Pool, kind: OAuthLimit, clientAddress: string | undefined): Promise<number> {
-  const total = kind === 'registration' ? [REGISTRATIONS] : [];
-  const refused = await takeForNetworks(pool, { name: `oauth:${kind}`, ...PER_NETWORK[kind] }, clientAddress, total);
-  return refused?.retryAfter ?? 0;
 }
 
 /** Takes a use for the client's network, with more of them for larger ones, and of the limits for all together. */

@@ -1,9 +1,7 @@
 import { Router } from 'express';
-import type { RequestHandler } from 'express';
 import type { ResourceProtection } from '../mcp/mcp-router.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
-/** The scopes that tokens may have, and their description on the consent page. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
   ['forum:read', 'Read and search the forum with your credits'],
   [
@@ -18,7 +16,6 @@ export const ROUTES = {
   revocation: '/oauth/revoke',
 } as const;
 export const REGISTRATION = '/oauth/register';
-/** The page that links in mails open. */
 export const SIGN_IN_LINK = '/oauth/link';
 
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
@@ -56,17 +53,13 @@ export function createMetadataRouter(baseUrl: string): Router {
     [AUTHORIZATION_SERVER, authorizationServer(baseUrl)],
   ]);
   for (const [path, document] of paths) {
-    router.get(path, answer(document));
+    router.get(path, (_request, response) => {
+      response.set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
+      response.json(document);
+    });
     router.all(path, methodNotAllowed(['GET', 'HEAD']));
   }
   return router;
-}
-
-function answer(document: object): RequestHandler {
-  return (_request, response) => {
-    response.set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
-    response.json(document);
-  };
 }
 
 function protectedResource(baseUrl: string): object {

@@ -3,23 +3,13 @@ import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 import { pageOf, problem } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 
-/** The client that asks for access, as it describes itself. */
 export interface AskingClient {
-  /** undefined: it has no name. */
   name: string | undefined;
-  /**
-   * The host of the document that describes the client; undefined for a client that registered itself and could be
-   * anybody.
-   */
+  /** Of the document that describes the client; undefined for one that registered itself and could be anybody. */
   host: string | undefined;
   redirectUri: string;
 }
 
-/**
- * Asks for the address to mail a code to.
- *
- * @param given the previous input and what is wrong with it
- */
 export function addressPage(pageUrl: string, client: AskingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
@@ -46,7 +36,6 @@ export function addressPage(pageUrl: string, client: AskingClient, fault?: strin
   );
 }
 
-/** Asks for the code that was mailed. */
 export function codePage(pageUrl: string, email: string, fault?: string): Page {
   return pageOf(
     'Enter the code',
@@ -74,11 +63,6 @@ export function codePage(pageUrl: string, email: string, fault?: string): Page {
   );
 }
 
-/**
- * Asks whether the client may have the access it requests.
- *
- * @param scopes descriptions of the scopes
- */
 export function consentPage(pageUrl: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
   const redirect = new URL(client.redirectUri);
   const target = redirectTarget(client);
@@ -98,7 +82,6 @@ export function consentPage(pageUrl: string, client: AskingClient, email: string
   );
 }
 
-/** Says why the sign-in cannot continue, and what to do. */
 export function errorPage(description: string): Page {
   return pageOf(
     'This did not work',
@@ -117,23 +100,16 @@ function originOf({ host }: AskingClient): Html {
     : html`It is the program of <strong>${host}</strong>; its name is what that site says.`;
 }
 
-/** Attributes of the field that the page's problem refers to. */
 function faulty(fault: string | undefined): HtmlValue {
   return fault !== undefined && html`aria-invalid="true" aria-describedby="problem"`;
 }
 
-/**
- * Browsers apply the page's policy to the redirects after a form too, and the client's redirect may lead on to further
- * addresses. A policy cannot name an IPv6 address.
- */
+/** It applies to the redirects after a form too, which may lead on. A policy cannot name an IPv6 address. */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
 }
 
-/**
- * Where a program sends its users back to, for people. What stands for a host in an address of a program's own scheme
- * is only a text of that program.
- */
+/** For people. The host in an address of a program's own scheme is only a text of that program. */
 export function redirectTarget({ redirectUri }: AskingClient): string {
   const { host, protocol } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? host : `a program on this device (${protocol})`;

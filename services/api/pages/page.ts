@@ -4,7 +4,6 @@ import type { Response } from 'express';
 import { html, trustedHtml } from '../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 
-/** A page, and where its forms may submit to. */
 export interface Page {
   text: string;
   contentSecurityPolicy: string;
@@ -15,12 +14,7 @@ const STYLE = readFileSync(new URL('../dashboard/assets/style.css', import.meta.
 const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/**
- * Sends a page with its security headers.
- *
- * @param referrer whether forms send this origin, and no other, as their origin; `no-referrer` where the address itself
- * is a secret
- */
+/** @param referrer `no-referrer` where the address is a secret; otherwise forms send this origin, and to it alone */
 export function sendPage(
   response: Response,
   page: Page,
@@ -51,11 +45,7 @@ export function document(title: string, style: Html, content: HtmlValue, header?
     </html>`;
 }
 
-/**
- * A whole page.
- *
- * @param formTargets where its forms may submit to besides this origin, as sources of form-action
- */
+/** @param formTargets where its forms may submit to besides this origin, as sources of form-action */
 export function pageOf(title: string, content: HtmlValue, formTargets = ''): Page {
   const text = document(title, STYLE_ELEMENT, html`<div class="narrow">${content}</div>`);
   const policy = [
@@ -68,7 +58,6 @@ export function pageOf(title: string, content: HtmlValue, formTargets = ''): Pag
   return { text: String(text), contentSecurityPolicy: policy.join('; ') };
 }
 
-/** An alert with what went wrong; nothing without a problem. */
 export function problem(text: string | undefined): HtmlValue {
   return text !== undefined && html`<p id="problem" role="alert">${text}</p>`;
 }

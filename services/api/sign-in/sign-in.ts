@@ -22,43 +22,29 @@ export interface SignedInAccount {
   email: string;
 }
 
-/** The outcome of a code: the account that it opened, or why it opened none. */
 export type SignInVerdict =
   | Exclude<CodeVerdict, { outcome: 'right' }>
   | ({ outcome: 'signed in'; isNew: boolean } & SignedInAccount)
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
-/** The mailbox a link was sent to, and the sign-in that requested it. */
-export type ConfirmedLink = SignInOutcome & { interaction: string | null };
+/** With the sign-in that requested the link. */
+type ConfirmedLink = SignInOutcome & { interaction: string | null };
 
 type SignInOutcome = Exclude<SignInVerdict, CodeVerdict>;
 
-export interface SignIn {
-  /**
-   * Mails a code and returns the token that belongs to it.
-   *
-   * @param interaction the page that a mailed link returns to, where there is one
-   * @throws ApiError as sign-up does
-   */
-  sendCode(email: string, clientAddress: string | undefined, interaction?: string): Promise<string>;
-  verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInVerdict>;
-  /** Consumes a link; undefined when it is no longer valid. */
-  confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined>;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
-/**
- * Signing in uses the steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account.
- *
- * @param linkPage the full address of the page that mailed links open
- */
-export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: string): SignIn {
+/** The steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account. */
+export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: string) {
   const requestCode = createRequestCode(deps, purpose, linkPage);
   const judge = createCodeJudge(deps, purpose.name);
   const { mailboxHash } = judge;
   const mayOpen = deps.signup.enabled;
   return {
-    sendCode: (email, clientAddress, interaction) => requestCode({ email }, clientAddress, interaction),
-    async verify(token, code, clientAddress) {
+    /** Mails a code and returns its token. @param interaction the page that a mailed link returns to */
+    sendCode: (email: string, clientAddress: string | undefined, interaction?: string): Promise<string> =>
+      requestCode({ email }, clientAddress, interaction),
+    async verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInVerdict> {
       const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
         const judged = await judgeCode(client, judge, hashMailedToken(token), code);
         return judged.outcome === 'right' ? findOrOpenAccount(client, judged.signup, { mayOpen, mailboxHash }) : judged;
@@ -67,7 +53,8 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
       await rememberNetwork(deps, verdict, clientAddress);
       return verdict;
     },
-    async confirmLink(linkHash, clientAddress) {
+    /** Consumes a link; undefined when it is no longer valid. */
+    async confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined> {
       const link = await inTransaction(deps.pool, async (client): Promise<ConfirmedLink | undefined> => {
         const confirmed = await takeLink(client, linkHash, purpose.name);
         if (confirmed === undefined) return undefined;
@@ -112,10 +99,7 @@ async function findOrOpenAccount(
   return account === undefined ? { outcome: 'no account' } : verdictFor(account, email);
 }
 
-/**
- * Spellings that count as one mailbox for free credits may be different mailboxes elsewhere: `ada+x@` may belong to
- * another person where plus has no special meaning. So only the address that the account was opened with gives access.
- */
+/** Only the address that the account was opened with gives access, as in `verify-code.ts`, which says why. */
 function verdictFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };

@@ -3,7 +3,6 @@ import type { Mail } from '../../../shared/mail/mailer.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
 
-/** The purpose of a code or a link, in the words of its mail. */
 export interface CodePurpose {
   name: MailPurpose;
   /** Purposes with the same name share their limits of mails. */
@@ -11,7 +10,6 @@ export interface CodePurpose {
   subject: string;
   /** What it does at a host, followed by "and is valid for 10 minutes". */
   use: (host: string) => string;
-  /** A sentence more. */
   note?: string;
 }
 
@@ -65,9 +63,7 @@ function useOf({ use, note }: CodePurpose, appUrl: string, how = ''): string[] {
   return wrapLines(note === undefined ? said : `${said} ${note}`);
 }
 
-/**
- * The mail with a code. It contains no text from the requester, so nobody can use it to send a message of their own.
- */
+/** It contains no text from the requester, so nobody can use it to send a message of their own. */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
   return plainMail(to, purpose.subject, [
     [`Your code is ${code}`],
@@ -76,7 +72,6 @@ export function codeMail(to: string, code: string, appUrl: string, purpose: Code
   ]);
 }
 
-/** The mail with a link, for a mailbox with too many wrong codes. */
 export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
   return plainMail(to, purpose.subject.replace(/code$/, 'link'), [
     ['Open this link, and press the button on its page:'],
@@ -89,7 +84,6 @@ export function linkMail(to: string, link: string, appUrl: string, purpose: Code
   ]);
 }
 
-/** Tells the owner of a mailbox that wrong codes were tried and that none is accepted for now. */
 export function wrongCodesMail(to: string, appUrl: string): Mail {
   const { host } = new URL(appUrl);
   return plainMail(to, 'Wrong codes were tried for your address', [

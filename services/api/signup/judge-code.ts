@@ -1,6 +1,5 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
-import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { hashMailedToken, isSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
@@ -17,18 +16,10 @@ import type { SignupDeps } from './signup-router.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 
-/** Collaborators that judge codes. */
-export interface CodeJudge {
-  codes: CodeHashes;
-  mailboxHash: MailboxHash;
-  /** The purpose of the code; codes mailed for another purpose are unknown. */
-  purpose: CodePurpose['name'];
-}
+export type CodeJudge = ReturnType<typeof createCodeJudge>;
 
-export function createCodeJudge(
-  { secretKey, previousKeys }: Pick<SignupDeps, 'secretKey' | 'previousKeys'>,
-  purpose: CodeJudge['purpose'],
-): CodeJudge {
+/** @param purpose codes mailed for another purpose are unknown */
+export function createCodeJudge({ secretKey, previousKeys }: SignupDeps, purpose: CodePurpose['name']) {
   return {
     codes: createCodeHashes(secretKey, previousKeys),
     mailboxHash: createMailboxHash(secretKey, previousKeys),
@@ -36,10 +27,7 @@ export function createCodeJudge(
   };
 }
 
-/**
- * The outcome of a code. Refusals are data, not exceptions: the transaction that finds a wrong code also counts it, so
- * it must commit.
- */
+/** Refusals are data, not exceptions: the transaction that finds a wrong code also counts it, so it must commit. */
 export type CodeVerdict =
   | { outcome: 'unknown' | 'expired' | 'exhausted' }
   /** The mailbox had too many wrong codes: none is judged any more, and links are mailed instead. */
@@ -48,10 +36,7 @@ export type CodeVerdict =
   | { outcome: 'wrong'; triesLeft: number; lastTryOf?: string }
   | { outcome: 'right'; signup: ConfirmedMailbox };
 
-/**
- * Locks the sign-up first, then the tries of its mailbox: concurrent codes of a mailbox are judged one after the other,
- * whatever their token. Call it in a transaction.
- */
+/** Concurrent codes of a mailbox are judged one after the other, whatever their token. Call it in a transaction. */
 export async function judgeCode(
   db: Queryable,
   { codes, mailboxHash, purpose }: CodeJudge,
@@ -66,7 +51,7 @@ export async function judgeCode(
   const mailbox = mailboxHash(signup.mailbox);
   if (!(await takeTry(db, mailbox))) return { outcome: 'tries used up' };
   if (codes.isCode(signup.codeHash, tokenHash, code)) {
-    await returnTry(db, mailbox);
+    for (const { name } of limitsOf(mailbox)) await returnUse(db, name);
     return { outcome: 'right', signup };
   }
   const triesLeft = WRONG_CODES_ALLOWED - (await countWrongCode(db, tokenHash));
@@ -74,11 +59,7 @@ export async function judgeCode(
   return { outcome: 'wrong', triesLeft: 0, lastTryOf: signup.email };
 }
 
-/**
- * Judges the code of a request, and does what a right one is for, in one transaction.
- *
- * @throws ApiError when the code is not right
- */
+/** Judges the code of a request, and does what a right one is for, in one transaction. @throws ApiError */
 export async function useCode<T>(
   deps: SignupDeps,
   { judge, ...routes }: CodeRoutes & { judge: CodeJudge },
@@ -96,7 +77,6 @@ export async function useCode<T>(
   throw codeError(judged.verdict, routes);
 }
 
-/** The words and codes of the routes of one purpose. */
 interface CodeRoutes {
   /** The name of the token's field, and the error code when it is not valid. */
   tokenField: string;
@@ -105,7 +85,6 @@ interface CodeRoutes {
   startOver: string;
 }
 
-/** The answer to a code that was not right. */
 function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: CodeRoutes): ApiError {
   const startOver = `Start over with ${routes.startOver}.`;
   switch (verdict.outcome) {
@@ -115,25 +94,21 @@ function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: 
       return new ApiError('code_expired', `code: is older than 10 minutes. ${startOver}`);
     case 'exhausted':
       return new ApiError('too_many_attempts', `code: was wrong three times. ${startOver}`);
-    case 'tries used up':
+    case 'tries used up': {
+      const link = `${routes.startOver} mails a link instead, which the person opens.`;
+      return new ApiError('too_many_attempts', `code: too many wrong codes were tried for this mailbox. ${link}`);
+    }
+    case 'wrong': {
+      const left = ['no tries', '1 try', '2 tries'][verdict.triesLeft];
       return new ApiError(
-        'too_many_attempts',
-        `code: too many wrong codes were tried for this mailbox. ${routes.startOver} mails a link instead, which the person opens.`,
+        'invalid_code',
+        `code: wrong code, ${left} left.${verdict.triesLeft === 0 ? ` ${startOver}` : ''}`,
       );
-    case 'wrong':
-      return new ApiError('invalid_code', `code: wrong code, ${triesLeftText(verdict.triesLeft, startOver)}`);
+    }
   }
 }
 
-function triesLeftText(triesLeft: number, startOver: string): string {
-  if (triesLeft === 0) return `no tries left. ${startOver}`;
-  return triesLeft === 1 ? '1 try left.' : `${triesLeft} tries left.`;
-}
-
-/**
- * Notifies the owner of a mailbox that its tries are used up by wrong codes. Call it after the commit that counted the
- * last one. The next mail, with a link, says the same.
- */
+/** Call it after the commit that counted the last wrong code. The next mail, with a link, says the same. */
 export async function notifyOfWrongCodes(
   deps: Pick<SignupDeps, 'mailer' | 'appUrl' | 'logger'>,
   verdict: { outcome: string; lastTryOf?: string },
@@ -142,37 +117,25 @@ export async function notifyOfWrongCodes(
   await sendNotice(deps, wrongCodesMail(verdict.lastTryOf, deps.appUrl), 'wrong codes were tried for a mailbox');
 }
 
-const CODE_DIGITS = 6;
-
-/** Six digits; all million codes are equally likely. */
+/** All million codes are equally likely. */
 export function newCode(): string {
-  return String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
-}
-
-/** Keyed hashes of codes, each bound to its token. */
-export interface CodeHashes {
-  hash(tokenHash: Uint8Array, code: string): Buffer;
-  /** Compares in constant time. */
-  isCode(codeHash: Uint8Array, tokenHash: Uint8Array, code: string): boolean;
+  return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
 /**
- * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key. Without it, whoever has the database could
- * try all million codes in a second. A code that was mailed under a key before is known, too.
+ * HMAC-SHA256 of a token and its code, with a key derived (HKDF) from the installation's secret key. Without it,
+ * whoever has the database could try all million codes in a second. A code that was mailed under a key before is known, too.
  */
-export function createCodeHashes(secretKey: string, previousKeys: readonly string[] = []): CodeHashes {
-  const [key, ...others] = [secretKey, ...previousKeys].map((one) =>
+export function createCodeHashes(secretKey: string, previousKeys: readonly string[] = []) {
+  const keys = [secretKey, ...previousKeys].map((one) =>
     Buffer.from(hkdfSync('sha256', one, '', 'forum-monitor sign-up codes v1', 32)),
   );
-  const hashWith = (by: Buffer, tokenHash: Uint8Array, code: string) =>
-    createHmac('sha256', by).update(tokenHash).update(code).digest();
+  const all = (tokenHash: Uint8Array, code: string) =>
+    keys.map((key) => createHmac('sha256', key).update(tokenHash).update(code).digest());
   return {
-    hash: (tokenHash, code) => hashWith(key!, tokenHash, code),
-    isCode: (codeHash, tokenHash, code) =>
-      [key!, ...others].some((by) => {
-        const given = hashWith(by, tokenHash, code);
-        return codeHash.length === given.length && timingSafeEqual(given, codeHash);
-      }),
+    hash: (tokenHash: Uint8Array, code: string): Buffer => all(tokenHash, code)[0]!,
+    isCode: (codeHash: Uint8Array, tokenHash: Uint8Array, code: string): boolean =>
+      all(tokenHash, code).some((given) => codeHash.length === given.length && timingSafeEqual(given, codeHash)),
   };
 }
 
@@ -187,12 +150,7 @@ const PER_DAY = 6;
 const PER_MONTH = 12;
 const MONTH = 30 * DAY;
 
-/**
- * Takes a try before a code is judged, so that concurrent codes of a mailbox are judged one after the other, whatever
- * their token or process. Call it in a transaction.
- *
- * @returns false when the tries are used up: nothing was taken
- */
+/** Before a code is judged, so that codes of a mailbox wait for each other. @returns false when nothing was taken */
 async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
   const [day, month] = limitsOf(mailboxHash);
   if ((await takeUse(db, day)) > 0) return false;
@@ -201,12 +159,6 @@ async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
   return false;
 }
 
-/** The code was right: returns the tries that this transaction took. */
-async function returnTry(db: Queryable, mailboxHash: Buffer): Promise<void> {
-  for (const { name } of limitsOf(mailboxHash)) await returnUse(db, name);
-}
-
-/** Whether a code of this mailbox would be judged now. */
 export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
   for (const limit of limitsOf(mailboxHash)) {
     if (!(await hasUse(db, limit))) return false;

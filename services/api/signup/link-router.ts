@@ -10,13 +10,11 @@ import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
-/** The page that the links of one purpose open. */
 export interface LinkPage {
   path: string;
   /** The full public URL of the page. */
   url: string;
   title: string;
-  /** The sentence above the button, and its label. */
   question: string;
   button: string;
   /** Performs the action. @returns the page to show; undefined when it has already answered */
@@ -27,6 +25,8 @@ const BODY_LIMIT = 4 * 1024;
 const COOKIE = 'link_page';
 const PROOF_LENGTH = 26;
 const PROOF = /^[0-9a-z]{26}$/;
+const NOT_WHOLE = 'This link is not complete. Copy all of it.';
+const NOT_OWN = 'Open the link in the mail again, and press the button there.';
 const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
 
 /**
@@ -39,19 +39,17 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   router.use(page.path, protect);
   router.get(page.path, (request, response) => {
     const { token } = request.query;
-    if (typeof token !== 'string' || !isLinkToken(token))
-      show(response, 400, linkProblem('This link is not complete. Copy all of it.'));
-    else show(response, 200, buttonPage(page, token, proofFor(page, request, response)));
+    const isWhole = typeof token === 'string' && isLinkToken(token);
+    if (isWhole) show(response, buttonPage(page, token, proofFor(page, request, response)));
+    else show(response, linkProblem(response, 400, NOT_WHOLE));
   });
   router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
     const { token, proof } = (request.body ?? {}) as Record<string, unknown>;
-    if (!isOwnForm(page, request, proof)) {
-      show(response, 400, linkProblem('Open the link in the mail again, and press the button there.'));
-    } else if (typeof token !== 'string' || !isLinkToken(token)) show(response, 400, linkProblem(TOO_OLD));
-    else {
-      const shown = await page.confirm(hashMailedToken(token), response);
-      if (shown) show(response, response.statusCode, shown);
-    }
+    let shown: Page | undefined;
+    if (!isOwnForm(page, request, proof)) shown = linkProblem(response, 400, NOT_OWN);
+    else if (typeof token !== 'string' || !isLinkToken(token)) shown = tooOldPage(response);
+    else shown = await page.confirm(hashMailedToken(token), response);
+    if (shown) show(response, shown);
   });
   router.all(page.path, methodNotAllowed(['GET', 'HEAD', 'POST']));
   router.use(page.path, showRefusal);
@@ -59,12 +57,8 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
 }
 
 /** The page for a link that is no longer valid. */
-export function tooOldPage(response: Response): Page {
-  response.status(400);
-  return linkProblem(TOO_OLD);
-}
+export const tooOldPage = (response: Response): Page => linkProblem(response, 400, TOO_OLD);
 
-/** The page that shows a new key, this once, and more about it. */
 export function keyPage(title: string, apiKey: string, baseUrl: string, more?: HtmlValue): Page {
   return pageOf(
     title,
@@ -78,8 +72,8 @@ export function keyPage(title: string, apiKey: string, baseUrl: string, more?: H
   );
 }
 
-/** The page that says why a link had no effect. */
-export function linkProblem(description: string): Page {
+export function linkProblem(response: Response, status: number, description: string): Page {
+  response.status(status);
   return pageOf('This did not work', problem(description));
 }
 
@@ -88,9 +82,7 @@ const protect: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function show(response: Response, status: number, page: Page): void {
-  sendPage(response.status(status), page, 'no-referrer');
-}
+const show = (response: Response, page: Page): void => sendPage(response, page, 'no-referrer');
 
 function buttonPage({ url, title, question, button }: LinkPage, token: string, proof: string): Page {
   return pageOf(
@@ -105,10 +97,7 @@ function buttonPage({ url, title, question, button }: LinkPage, token: string, p
   );
 }
 
-/**
- * The value that the browser's cookie and the form share. It stays the same for another page that is open in the
- * browser.
- */
+/** The value that cookie and form share. It stays the same for another page that is open in the browser. */
 function proofFor({ url }: LinkPage, request: Request, response: Response): string {
   const given = cookieOf(request, COOKIE);
   const proof = given !== undefined && PROOF.test(given) ? given : randomText(PROOF_LENGTH);
@@ -117,10 +106,7 @@ function proofFor({ url }: LinkPage, request: Request, response: Response): stri
   return proof;
 }
 
-/**
- * With `no-referrer`, browsers send `Origin: null` for our own form too. So an origin of another site is refused, and
- * the cookie decides otherwise.
- */
+/** With `no-referrer`, browsers send `Origin: null` for our own form too; then the cookie decides. */
 function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean {
   const [site, origin, cookie] = [request.get('Sec-Fetch-Site'), request.get('Origin'), cookieOf(request, COOKIE)];
   if (site !== undefined && site !== 'same-origin') return false;
@@ -129,13 +115,12 @@ function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean
   return timingSafeEqual(Buffer.from(proof), Buffer.from(cookie));
 }
 
-/** Answers bodies that cannot be read, and other methods. */
 const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const refusal = toApiError(error);
   if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
   else {
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-    show(response, refusal.status, linkProblem(refusal.message));
+    show(response, linkProblem(response, refusal.status, refusal.message));
   }
 };
 

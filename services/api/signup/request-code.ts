@@ -24,31 +24,18 @@ import type { SignupDeps } from './signup-router.ts';
 const MAIL_RETRY_AFTER = 60;
 
 /**
- * Mails a code to the address in a body, or a link when its tries of codes are used up.
- *
- * @returns the token that belongs to the code
- */
-export type RequestCode = (
-  body: unknown,
-  clientAddress: string | undefined,
-  /** For a sign-in: the page that a link leads back to. */
-  interaction?: string,
-) => Promise<string>;
-
-/**
- * Used by POST /api/agent/signup and /recover, and by the sign-in page. It never looks at accounts, so neither the
- * answer, nor its timing, nor the mail reveals whether a mailbox has one.
+ * Mails a code to the address in a body, or a link when its tries of codes are used up, and returns the token that
+ * belongs to it. It never looks at accounts, so neither the answer, nor its timing, nor the mail reveals whether a
+ * mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
+ *
+ * @param linkPage the address of the page that a link opens
  */
-export function createRequestCode(
-  deps: SignupDeps,
-  purpose: CodePurpose,
-  /** The address of the page that a link opens. */
-  linkPage: string,
-): RequestCode {
+export function createRequestCode(deps: SignupDeps, purpose: CodePurpose, linkPage: string) {
   const mailboxHash = createMailboxHash(deps.secretKey);
-  return async (body, clientAddress, interaction) => {
+  /** @param interaction for a sign-in: the page that a link leads back to */
+  return async (body: unknown, clientAddress: string | undefined, interaction?: string): Promise<string> => {
     // 1. Checks that need no other system.
     const { address, domain } = acceptableAddress(body);
     const mailbox = mailboxOf(address);
@@ -67,11 +54,9 @@ export function createRequestCode(
   };
 }
 
-/** What is mailed to an address. */
-export interface MailedSecret {
+interface MailedSecret {
   purpose: CodePurpose;
   address: string;
-  /** Belongs to it, and is not mailed. */
   token: string;
   /** Whose host the mail names. */
   appUrl: string;
@@ -80,35 +65,21 @@ export interface MailedSecret {
   linkPage?: string | undefined;
 }
 
-/**
- * Stores a sign-up and mails its code or link. A sign-up whose mail fails is deleted.
- *
- * @throws ApiError email_failed
- */
+/** Stores a sign-up and mails its code or link; it is deleted when that fails. @throws ApiError email_failed */
 export async function mailSecret(
-  deps: Pick<SignupDeps, 'pool' | 'mailer' | 'logger' | 'secretKey'>,
+  deps: SignupDeps,
   { purpose, address, token, appUrl, interaction, linkPage }: MailedSecret,
 ): Promise<void> {
   const tokenHash = hashMailedToken(token);
   const [code, link] = [newCode(), newLinkToken()];
-  await insertSignup(deps.pool, {
-    tokenHash,
-    purpose: purpose.name,
-    email: address,
-    mailbox: mailboxOf(address),
-    secret:
-      linkPage === undefined
-        ? { codeHash: createCodeHashes(deps.secretKey).hash(tokenHash, code) }
-        : { linkHash: hashMailedToken(link) },
-    interaction,
-    validSeconds: CODE_SECONDS,
-  });
+  const [secret, mail] =
+    linkPage === undefined
+      ? [{ codeHash: createCodeHashes(deps.secretKey).hash(tokenHash, code) }, codeMail(address, code, appUrl, purpose)]
+      : [{ linkHash: hashMailedToken(link) }, linkMail(address, `${linkPage}?token=${link}`, appUrl, purpose)];
+  const of = { purpose: purpose.name, email: address, mailbox: mailboxOf(address) };
+  await insertSignup(deps.pool, { tokenHash, ...of, secret, interaction, validSeconds: CODE_SECONDS });
   try {
-    await deps.mailer.send(
-      linkPage === undefined
-        ? codeMail(address, code, appUrl, purpose)
-        : linkMail(address, `${linkPage}?token=${link}`, appUrl, purpose),
-    );
+    await deps.mailer.send(mail);
   } catch (error) {
     await deleteSignup(deps.pool, tokenHash);
     if (!(error instanceof MailError)) throw error;
@@ -118,20 +89,13 @@ export async function mailSecret(
 }
 
 /** @throws ApiError undeliverable_email */
-export async function refuseUndeliverable(
-  { acceptsMail }: Pick<SignupDeps, 'acceptsMail'>,
-  domain: string,
-): Promise<void> {
+export async function refuseUndeliverable({ acceptsMail }: SignupDeps, domain: string): Promise<void> {
   if (acceptsMail && !(await acceptsMail(domain))) {
     throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
   }
 }
 
-/**
- * The address in a body `{email}`, as sign-up accepts it.
- *
- * @throws ApiError invalid_request, invalid_email, disposable_email
- */
+/** As sign-up accepts it. @throws ApiError invalid_request, invalid_email, disposable_email */
 export function acceptableAddress(body: unknown): EmailAddress {
   const { email } = parseRequest(signupBody, body === undefined ? {} : body, 'body');
   const parsed = parseEmailAddress(email);

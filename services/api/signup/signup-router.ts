@@ -12,12 +12,10 @@ import { jsonBody, methodNotAllowed } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { RECOVER_KEY, SIGN_UP } from './code-mail.ts';
 import { createLinkRouter } from './link-router.ts';
-import { createRecoverKey, recoveryLink } from './recover-key.ts';
 import { createRequestCode } from './request-code.ts';
 import type { CodeBudgets } from './signup-limits.ts';
-import { createVerifyCode, signupLink } from './verify-code.ts';
+import { createRecoverKey, createVerifyCode, recoveryLink, signupLink } from './verify-code.ts';
 
-/** Collaborators of sign-up. */
 export interface SignupDeps {
   pool: Pool;
   logger: Logger;
@@ -32,7 +30,6 @@ export interface SignupDeps {
   /** The addresses of the API and of sign-up, without a trailing slash. */
   baseUrl: string;
   appUrl: string;
-  /** Where people reach the dashboard, without a trailing slash. */
   dashboardUrl: string;
 }
 

@@ -1,17 +1,20 @@
-import type { Response } from 'express';
-import { verifyBody } from '../../../schemas/api/signup.ts';
-import type { AccountCreated } from '../../../schemas/api/signup.ts';
+import { recoverVerifyBody, verifyBody } from '../../../schemas/api/signup.ts';
+import type { AccountCreated, KeyRecovered } from '../../../schemas/api/signup.ts';
+import { apiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import { creditedFormsOf, creditedMailboxOf } from '../../../shared/domain/accounts/credited-mailbox.ts';
 import { MONITOR_PERIOD_CREDITS, SIGN_UP_CREDITS } from '../../../shared/domain/accounts/credits.ts';
-import { isLargeProvider, registrableDomain } from '../../../shared/domain/accounts/mailbox.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { isLargeProvider, registrableDomain } from '../../../shared/domain/accounts/mailbox.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { html } from '../../../shared/html/html.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import {
+  deleteSignup,
   isCreditedMailbox,
   recordCreditedMailboxes,
   takeLink,
@@ -20,67 +23,55 @@ import {
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { credit } from '../../../shared/stores/ledger/ledger.ts';
+import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
+import { keyRecoveredMail } from '../notices/account-mails.ts';
+import { sendNotice } from '../notices/send-notice.ts';
 import type { Page } from '../pages/page.ts';
 import { createCodeJudge, useCode } from './judge-code.ts';
 import { keyPage, linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';
 import type { SignupDeps } from './signup-router.ts';
 
-/**
- * POST /api/agent/verify: opens the account for a token and code, in one transaction, so a crash leaves the account
- * with its key and credits, or nothing.
- */
+/** POST /api/agent/verify: opens the account in one transaction, with its key and credits, or not at all. */
 export function createVerifyCode(deps: SignupDeps): (body: unknown) => Promise<AccountCreated> {
   const judge = createCodeJudge(deps, 'signup');
-  const routes = {
-    judge,
-    tokenField: 'signup_token',
-    tokenError: 'invalid_signup_token',
-    startOver: 'POST /api/agent/signup',
-  } as const;
+  const words = { tokenField: 'signup_token', tokenError: 'invalid_signup_token' } as const;
+  const routes = { judge, ...words, startOver: 'POST /api/agent/signup' };
   return async (body) => {
     const { signup_token: token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
     const opened = await useCode(deps, routes, { token, code }, (client, _tokenHash, signup) =>
       openForMailbox(client, signup, judge.mailboxHash),
     );
-    if (opened.outcome === 'account exists') throw accountExists(deps.dashboardUrl);
+    if (opened === 'account exists') {
+      throw new ApiError(
+        'account_exists',
+        `This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it, and so does its owner at ${deps.dashboardUrl}/dashboard/keys.`,
+      );
+    }
     return accountCreated(opened.apiKey, opened.given, deps);
   };
 }
-
-/** The outcome for a mailbox that the requester has proved to read. */
-type OpenedForMailbox = { outcome: 'account exists' } | { outcome: 'created'; apiKey: string; given: FreeCredits };
 
 /** Waits for a concurrent sign-up of the same mailbox, which then owns the account. Call it in a transaction. */
 async function openForMailbox(
   db: Queryable,
   { email, mailbox }: ConfirmedMailbox,
   mailboxHash: MailboxHash,
-): Promise<OpenedForMailbox> {
+): Promise<{ apiKey: string; given: FreeCredits } | 'account exists'> {
   const opened = await openAccount(db, { email, credits: 0, pack: 0, keyName: 'agent sign-up' });
-  if (!opened) return { outcome: 'account exists' };
+  if (!opened) return 'account exists';
   const given = await grantFreeCredits(db, { accountId: opened.accountId, mailbox }, mailboxHash);
-  return { outcome: 'created', apiKey: opened.apiKey, given };
+  return { apiKey: opened.apiKey, given };
 }
 
-function accountExists(dashboardUrl: string): ApiError {
-  return new ApiError(
-    'account_exists',
-    `This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it, and so does its owner at ${dashboardUrl}/dashboard/keys.`,
-  );
-}
-
-const NO_PACK = 0;
-
-/** The answer to a right code: the key, and what an agent needs to know to continue. */
 function accountCreated(
   apiKey: string,
   freeCredits: FreeCredits,
   { baseUrl, dashboardUrl }: { baseUrl: string; dashboardUrl: string },
 ): AccountCreated {
-  const { requestsPerSecond, requestsPerDay } = planOf(NO_PACK);
+  const { requestsPerSecond, requestsPerDay } = planOf(0);
   const { credits } = freeCredits;
   // Free operations work without credits too.
   const example = credits > 0 ? '/v1/forum/search?q=coffee&limit=3' : '/v1/account';
@@ -104,11 +95,7 @@ function accountCreated(
 
 const SIGNUP_LINK = '/api/agent/link';
 
-/**
- * The page that finishes a sign-up in the browser of the person who reads the mail. The key is shown there once, and
- * never to the program that requested the mail. One transaction: a crash leaves the link unused or the account
- * complete.
- */
+/** Shows the key to the person who reads the mail, and never to the program that requested it. One transaction. */
 export function signupLink(deps: SignupDeps): LinkPage {
   const { pool, appUrl, signup } = deps;
   const mailboxHash = createMailboxHash(deps.secretKey, deps.previousKeys);
@@ -120,18 +107,15 @@ export function signupLink(deps: SignupDeps): LinkPage {
     question: `The button opens an account at ${host} for your e-mail address, and shows its API key here, this once.`,
     button: 'Open the account',
     async confirm(linkHash, response) {
-      if (!signup.enabled) return failed(response, 503, 'Sign-up is off here.');
+      if (!signup.enabled) return linkProblem(response, 503, 'Sign-up is off here.');
       const opened = await inTransaction(pool, async (client) => {
         const confirmed = await takeLink(client, linkHash, 'signup');
         return confirmed && openForMailbox(client, confirmed, mailboxHash);
       });
       if (opened === undefined) return tooOldPage(response);
-      if (opened.outcome === 'account exists') {
-        return failed(
-          response,
-          409,
-          `This mailbox has an account already. Sign in at ${deps.dashboardUrl}/dashboard/keys to create a key.`,
-        );
+      if (opened === 'account exists') {
+        const instead = `Sign in at ${deps.dashboardUrl}/dashboard/keys to create a key.`;
+        return linkProblem(response, 409, `This mailbox has an account already. ${instead}`);
       }
       response.status(201);
       return openedPage(opened, deps);
@@ -139,13 +123,8 @@ export function signupLink(deps: SignupDeps): LinkPage {
   };
 }
 
-function failed(response: Response, status: number, description: string): Page {
-  response.status(status);
-  return linkProblem(description);
-}
-
 function openedPage(
-  { apiKey, given }: Extract<OpenedForMailbox, { outcome: 'created' }>,
+  { apiKey, given }: { apiKey: string; given: FreeCredits },
   { baseUrl, dashboardUrl }: SignupDeps,
 ): Page {
   const more = html`<p>The account has ${given.credits} credits. ${'reason' in given && given.reason}</p>
@@ -166,7 +145,6 @@ const HAD_CREDITS = {
   reason: 'This mailbox had its free credits before, so the account starts with 0 credits.',
 } as const;
 
-/** The free credits of a new account, and the reason when there are none. */
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
@@ -190,7 +168,8 @@ export async function grantFreeCredits(
   const credited = creditedMailboxOf(mailbox);
   const domain = credited.slice(credited.lastIndexOf('@') + 1);
   const owned = registrableDomain(domain);
-  if (!isLargeProvider(domain) && (await isDomainUsedUp(db, owned))) {
+  const ofDomain = { name: `signup:credits:${owned}`, maxUses: CREDITED_PER_DOMAIN_DAILY, seconds: DAY };
+  if (!isLargeProvider(domain) && (await takeUse(db, ofDomain)) > 0) {
     const reason = `${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
@@ -200,7 +179,73 @@ export async function grantFreeCredits(
   return { credits: SIGN_UP_CREDITS };
 }
 
-async function isDomainUsedUp(db: Queryable, domain: string): Promise<boolean> {
-  const name = `signup:credits:${domain}`;
-  return (await takeUse(db, { name, maxUses: CREDITED_PER_DOMAIN_DAILY, seconds: DAY })) > 0;
+const KEY_NAME = 'recovered';
+
+/**
+ * POST /api/agent/recover/verify: gives a new key to the account of a token and code. 1. The code is judged and used
+ * up; 2. the key is created; 3. the owner is notified. A crash after step 1 leaves a used code: the client asks for
+ * another. They are two transactions, because the deletion of an account locks the account before its codes.
+ */
+export function createRecoverKey(deps: SignupDeps): (body: unknown) => Promise<KeyRecovered> {
+  const words = { tokenField: 'recovery_token', tokenError: 'invalid_recovery_token' } as const;
+  const routes = { judge: createCodeJudge(deps, 'recovery'), ...words, startOver: 'POST /api/agent/recover' };
+  return async (body) => {
+    const { recovery_token: token, code } = parseRequest(recoverVerifyBody, body === undefined ? {} : body, 'body');
+    const confirmed = await useCode(deps, routes, { token, code }, async (client, tokenHash, signup) => {
+      await deleteSignup(client, tokenHash);
+      return signup;
+    });
+    return { api_key: await issueRecoveredKey(deps, confirmed) };
+  };
+}
+
+/** The limit of keys does not apply: whoever lost 20 must get another. @throws ApiError not_found, account_frozen */
+async function issueRecoveredKey(deps: SignupDeps, confirmed: ConfirmedMailbox): Promise<string> {
+  const key = await inTransaction(deps.pool, (client) => issueFor(client, confirmed));
+  const recovered = { keyId: apiKeyId(key)!, at: new Date() };
+  await sendNotice(deps, keyRecoveredMail(confirmed.email, recovered, deps.dashboardUrl), 'a key was recovered');
+  return key;
+}
+
+/**
+ * Spellings that count as one mailbox for free credits may be different mailboxes elsewhere: `ada+x@` may belong to
+ * another person where plus has no special meaning. So only the address that the account was opened with gives a key.
+ */
+async function issueFor(db: Queryable, { email, mailbox }: ConfirmedMailbox): Promise<string> {
+  const found = await findAccount(db, mailbox);
+  const account = found && (await lockAccount(db, found.id));
+  if (account?.email !== email) {
+    throw new ApiError(
+      'not_found',
+      'No account was opened with exactly this address. Capital letters, dots and plus tags count.',
+    );
+  }
+  if (account.status === 'frozen') throw accountFrozen();
+  return issueApiKey(db, account.id, KEY_NAME);
+}
+
+const RECOVERY_LINK = '/api/agent/recover/link';
+
+/** The page that gives a new key to the person who reads the mail, and never to the program that requested it. */
+export function recoveryLink(deps: SignupDeps): LinkPage {
+  const { pool, appUrl, baseUrl } = deps;
+  return {
+    path: RECOVERY_LINK,
+    url: appUrl + RECOVERY_LINK,
+    title: 'Get a new API key',
+    question: `The button creates an API key for your account at ${new URL(appUrl).host}, and shows it here, this once.`,
+    button: 'Create the key',
+    async confirm(linkHash, response) {
+      const confirmed = await inTransaction(pool, (client) => takeLink(client, linkHash, 'recovery'));
+      if (confirmed === undefined) return tooOldPage(response);
+      try {
+        const apiKey = await issueRecoveredKey(deps, confirmed);
+        response.status(201);
+        return keyPage('Your new key', apiKey, baseUrl);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return linkProblem(response, error.status, error.message);
+      }
+    },
+  };
 }

@@ -44,14 +44,10 @@ interface Step {
   records: SealedRecords;
   request: Request;
   response: Response;
-  /** The random value of the browser's cookie. */
   visitor: string;
 }
 
-/**
- * Signing in by a mailed code, and signing out. The sign-in under way belongs to the browser that started it: its token
- * is kept on the server, under the hash of that browser's cookie.
- */
+/** A sign-in under way belongs to the browser that started it: it is stored under the hash of that browser's cookie. */
 export function createSignInRouter(pages: PagesDeps): Router {
   const { deps, address } = pages;
   const signIn = createSignIn(deps, DASHBOARD_SIGN_IN, address.url + LINK);
@@ -137,7 +133,6 @@ async function takeCode(step: Step): Promise<void> {
   showAddressForm(step, { email: String(found.payload.email), problem, status: 400 });
 }
 
-/** The page of a mailed link, for addresses with too many wrong codes. */
 function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
   const { address } = pages;
   return {
@@ -153,17 +148,12 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
         response.redirect(303, address.folder);
         return undefined;
       }
-      response.status(400);
-      return linkProblem(signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict));
+      return linkProblem(response, 400, signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict));
     },
   };
 }
 
-/**
- * Opens a session in this browser, and ends the one that it had.
- *
- * @returns false when the account was closed or got another address since the code was found right
- */
+/** Opens a session in place of the one before. @returns false when the account was closed or left its address */
 async function enter(
   { deps, cookies }: PagesDeps,
   request: Request,
@@ -191,7 +181,6 @@ async function signOut(pages: PagesDeps, request: Request, response: Response): 
   sendShownPage(response, frame, signedOutPage(frame.path(PATH)), undefined);
 }
 
-/** After signing out. */
 export function signedOutPage(signInPath: string): ShownPage {
   return { title: 'You are signed out', content: html`<p><a href="${signInPath}">Sign in again</a></p>` };
 }
@@ -208,7 +197,6 @@ function nextOf(request: Request): string {
   return pathBelow(new FormFields(request.query).text('next'));
 }
 
-/** Asks for the address. */
 function showAddressForm(
   { pages: { frame }, request, response, visitor }: Step,
   { email, problem, status }: { email: string; problem?: string; status: number } = { email: '', status: 200 },
@@ -232,7 +220,6 @@ function showAddressForm(
   sendShownPage(response, frame, { title: 'Sign in', status, content }, undefined);
 }
 
-/** Asks for the code that was mailed. */
 function showCodeForm({ pages: { frame }, response, visitor }: Step, email: string, problem?: string): void {
   const content = html`<p>
       A mail with a code of six digits is on its way to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60}
