@@ -10,7 +10,6 @@ import { LIVE_TAIL_TIMING, LiveTail } from './live-tail.ts';
 import type { LiveTailTiming } from './live-tail.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 
-/** Announces that monitors may have new matches. */
 export interface WakeUps {
   /** The listener gets the id of a monitor, or undefined when any monitor may have new matches. */
   listen(listener: (monitorId: string | undefined) => void): void;
@@ -27,7 +26,6 @@ export interface LiveTailsDeps {
   maxStreams?: number;
 }
 
-/** Whose matches a stream sends, and from where. */
 export interface TailRequest {
   accountId: string;
   holder: LiveTailHolder;
@@ -44,13 +42,12 @@ const READS_AT_ONCE = 4;
 /** The Retry-After of a refused stream, in seconds. */
 const RETRY_AFTER = 15;
 
-/** The open streams of this process. */
 export class LiveTails {
   private readonly options: LiveTailsDeps;
   private readonly timing: LiveTailTiming;
   private readonly slots: StreamSlots;
   private readonly turns = new Semaphore(READS_AT_ONCE);
-  private readonly byMonitor = new Map<string, Set<LiveTail>>();
+  private readonly tails = new Set<LiveTail>();
   /** Streams that are open or being opened. */
   private count = 0;
   private stopping = false;
@@ -81,46 +78,30 @@ export class LiveTails {
     }
   }
 
-  /**
-   * Ends all streams and releases their slots; clients reconnect to another process. A stream opened later ends at
-   * once.
-   */
+  /** Ends all streams and releases their slots. A stream opened later ends at once. */
   async stop(): Promise<void> {
     this.stopping = true;
-    for (const tail of this.all()) tail.end();
+    for (const tail of this.tails) tail.end();
     await this.slots.releaseAll();
   }
 
   private add({ accountId: _accountId, ...request }: TailRequest, release: () => Promise<void>): LiveTail {
     const { turns, timing } = this;
     const { pool: db, logger, metrics } = this.options;
-    const { monitorId } = request;
     const onClosed = async () => {
-      this.remove(monitorId, tail);
+      this.tails.delete(tail);
+      metrics.liveTails.dec();
+      this.count--;
       await release();
     };
     const tail = new LiveTail({ db, turns, logger, metrics, timing, ...request, onClosed });
-    const tails = this.byMonitor.get(monitorId) ?? new Set();
-    this.byMonitor.set(monitorId, tails.add(tail));
+    this.tails.add(tail);
     metrics.liveTails.inc();
     if (this.stopping) tail.end();
     return tail;
   }
 
-  private remove(monitorId: string, tail: LiveTail): void {
-    const tails = this.byMonitor.get(monitorId);
-    tails?.delete(tail);
-    if (tails?.size === 0) this.byMonitor.delete(monitorId);
-    this.options.metrics.liveTails.dec();
-    this.count--;
-  }
-
   private wake(monitorId: string | undefined): void {
-    const tails = monitorId === undefined ? this.all() : (this.byMonitor.get(monitorId) ?? []);
-    for (const tail of tails) tail.wake();
-  }
-
-  private all(): LiveTail[] {
-    return [...this.byMonitor.values()].flatMap((tails) => [...tails]);
+    for (const tail of this.tails) if (monitorId === undefined || tail.monitorId === monitorId) tail.wake();
   }
 }

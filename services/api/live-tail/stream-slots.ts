@@ -10,7 +10,7 @@ import {
 import type { LiveTailSlot } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailTiming } from './live-tail.ts';
 
-export interface StreamSlotsDeps {
+interface StreamSlotsDeps {
   db: Queryable;
   logger: Logger;
   timing: Pick<LiveTailTiming, 'renewMs' | 'leaseMs'>;
@@ -22,10 +22,7 @@ const RELEASE_TIMEOUT_MS = 2_000;
 /** Open streams per account, over all processes. */
 export const STREAMS_PER_ACCOUNT = 10;
 
-/**
- * The stream slots that this process has leased for its accounts. One timer renews all leases; the next renewal makes
- * up for a failed one.
- */
+/** One timer renews all leases of this process; the next renewal makes up for a failed one. */
 export class StreamSlots {
   private readonly options: StreamSlotsDeps;
   private readonly leased = new Set<LiveTailSlot>();
@@ -40,25 +37,19 @@ export class StreamSlots {
   /** Leases a slot for one more stream of the account; undefined when all are taken. */
   async take(accountId: string): Promise<LiveTailSlot | undefined> {
     const { db, timing } = this.options;
-    const request = {
-      accountId,
-      streamId: randomUUID(),
-      maxSlots: STREAMS_PER_ACCOUNT,
-      leaseSeconds: timing.leaseMs / 1_000,
-    };
-    for (;;) {
-      const slot = await takeLiveTailSlot(db, request);
-      if (slot === 'full') return undefined;
-      // Another stream took the slot. That happens at most once per slot, so the loop ends.
-      if (slot === 'lost') continue;
-      const taken = { accountId, slot, streamId: request.streamId };
-      this.leased.add(taken);
-      this.renewal ??= setInterval(() => {
-        const renewed = this.renew();
-        this.renewing = this.renewing.then(() => renewed);
-      }, timing.renewMs);
-      return taken;
-    }
+    const stream = { accountId, streamId: randomUUID() };
+    const lease = { ...stream, maxSlots: STREAMS_PER_ACCOUNT, leaseSeconds: timing.leaseMs / 1_000 };
+    let slot = await takeLiveTailSlot(db, lease);
+    // Another stream took the slot. That happens at most once per slot, so the loop ends.
+    while (slot === 'lost') slot = await takeLiveTailSlot(db, lease);
+    if (slot === 'full') return undefined;
+    const taken = { ...stream, slot };
+    this.leased.add(taken);
+    this.renewal ??= setInterval(() => {
+      const renewed = this.renew();
+      this.renewing = this.renewing.then(() => renewed);
+    }, timing.renewMs);
+    return taken;
   }
 
   /** Never throws: a slot that could not be released is free when its lease expires. */
@@ -67,7 +58,6 @@ export class StreamSlots {
     await this.releaseLeases([slot]);
   }
 
-  /** Releases all slots of this process in one statement. */
   async releaseAll(): Promise<void> {
     const slots = [...this.leased];
     this.leased.clear();
