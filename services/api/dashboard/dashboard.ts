@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Stripe } from 'stripe';
@@ -22,15 +23,10 @@ import { billingPages, checkoutOrigin } from './billing/billing-pages.ts';
 import { keysPages } from './keys/keys-pages.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
-import { deliveryPages } from './monitors/deliveries-page.ts';
-import { earlierPages } from './monitors/earlier-page.ts';
 import { editPages } from './monitors/edit-pages.ts';
-import { explanationPages } from './monitors/explanation-page.ts';
-import { exportPages } from './monitors/export-page.ts';
-import { listPages } from './monitors/list-page.ts';
+import { explanationPages } from './monitors/matches.ts';
 import { monitorPages } from './monitors/monitor-page.ts';
-import { mutePages } from './monitors/mutes-page.ts';
-import { trendPages } from './monitors/trends-page.ts';
+import { historyPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import { FormFields, get } from './page.ts';
@@ -40,7 +36,6 @@ import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
 import { sqlPages } from './sql/sql-page.ts';
 
-/** Collaborators of the dashboard. */
 export interface DashboardDeps extends SignupDeps {
   /** The address that the server is bound to. */
   host: string;
@@ -48,14 +43,11 @@ export interface DashboardDeps extends SignupDeps {
   clock: Clock;
   /** Default: packs cannot be bought. */
   payments?: { stripe: Stripe; settings: PaymentSettings } | undefined;
-  /** Those of the API. */
   routes: readonly Route[];
   liveTails: LiveTails;
-  /** The report of GET /status. */
   status: () => Promise<ServiceStatus>;
 }
 
-/** What the routers of pages share. */
 export interface PagesDeps {
   deps: DashboardDeps;
   address: DashboardAddress;
@@ -63,21 +55,15 @@ export interface PagesDeps {
   frame: Frame;
 }
 
-/** All pages for signed-in people. */
 export function allPages(deps: DashboardDeps): PageRoute[] {
   return [
     ...overviewPages(deps),
-    ...listPages(deps.pool),
     // Before `/monitors/:id`.
     ...editPages,
     ...monitorPages(deps),
     ...explanationPages,
-    ...deliveryPages,
     ...webhookPages,
-    ...mutePages,
-    ...exportPages(deps.pool),
-    ...earlierPages,
-    ...trendPages,
+    ...historyPages(deps.pool),
     ...keysPages(deps),
     ...sqlPages,
     ...billingPages(deps),
@@ -89,7 +75,6 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
   ];
 }
 
-/** The dashboard: everything that a person does with an account, in a browser. `/` leads there. */
 export function createDashboard(deps: DashboardDeps): Router {
   const address = dashboardAddress(deps.dashboardUrl);
   const { mount, folder, isHttps } = address;
@@ -112,26 +97,16 @@ export function createDashboard(deps: DashboardDeps): Router {
   return router;
 }
 
-/** The dashboard's path on this server. */
 const FOLDER = '/dashboard';
 
-/** Where the dashboard is. */
-export interface DashboardAddress {
-  /** The path on this server: `/dashboard`. */
-  mount: string;
-  /** The path that browsers see, with the prefix of a proxy: `/app/dashboard`. */
-  folder: string;
-  isHttps: boolean;
-  /** The full address, and its host. */
-  url: string;
-  publicHost: string;
-}
+export type DashboardAddress = ReturnType<typeof dashboardAddress>;
 
 /** @param dashboardUrl the public address without /dashboard and without a trailing slash */
-export function dashboardAddress(dashboardUrl: string): DashboardAddress {
+export function dashboardAddress(dashboardUrl: string) {
   const { pathname, protocol, host } = new URL(dashboardUrl);
   return {
     mount: FOLDER,
+    /** The path that browsers see, with the prefix of a proxy: `/app/dashboard`. */
     folder: pathname.replace(/\/$/, '') + FOLDER,
     isHttps: protocol === 'https:',
     url: dashboardUrl + FOLDER,
@@ -141,12 +116,7 @@ export function dashboardAddress(dashboardUrl: string): DashboardAddress {
 
 const YEAR_SECONDS = 31_536_000;
 
-/**
- * Serves a file of all pages. Its name holds a hash of its content, so that browsers keep it for a year and see a new
- * version at once.
- *
- * @returns the path that browsers see
- */
+/** Its name holds a hash of its content, so browsers keep it for a year. @returns the path that they see */
 function serveAsset(router: Router, { mount, folder }: DashboardAddress, file: string, type: string): string {
   const body = readFileSync(new URL(`assets/${file}`, import.meta.url));
   const path = `/assets/${createHash('sha256').update(body).digest('hex').slice(0, 12)}/${file}`;
@@ -174,10 +144,7 @@ function refuseOtherHosts({ host, baseUrl, appUrl, dashboardUrl }: DashboardDeps
 
 /** The longest rule, typed into a form. */
 const FORM_LIMIT = 256 * 1024;
-/** Fields of a form: a rule has fewer. */
 const MAX_FIELDS = 500;
-
-const formReader: RequestHandler = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
 
 /**
  * The pages for signed-in people. Checks come in this order: method, session (else the sign-in page), the session's
@@ -215,14 +182,9 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
 }
 
 /** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */
-function readForm(request: Request, response: Response): Promise<void> {
-  return new Promise((resolve, reject) => {
-    void formReader(request, response, (error?: Error | 'route' | 'router') => {
-      if (error instanceof Error) reject(error);
-      else resolve();
-    });
-  });
-}
+const readForm = promisify<Request, Response>(
+  urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS }),
+);
 
 /** A page that would answer something else than a document says so by a status. */
 function askToSignIn({ cookies, address }: PagesDeps, request: Request, response: Response): void {
@@ -304,10 +266,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 };
 
-/**
- * Shows what a page threw as a page; failures of other routes are not. An unexpected error is logged, and the person
- * sees the request's id only.
- */
+/** Shows what a page threw as a page. Of an unexpected error the person sees the request's id only. */
 function showFailure({ frame, deps: { logger } }: PagesDeps): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (request.path !== FOLDER && !request.path.startsWith(`${FOLDER}/`)) {

@@ -1,13 +1,11 @@
 import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { html } from '../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../shared/html/html.ts';
+import type { Html } from '../../../shared/html/html.ts';
 import { document } from '../pages/page.ts';
 import type { ShownPage } from './page.ts';
 
-/** What the layout needs besides the page. */
 export interface Frame {
-  /** The paths of the files of every page. */
   style: string;
   script: string;
   path: (below: string) => string;
@@ -15,7 +13,6 @@ export interface Frame {
   formTargets: readonly string[];
 }
 
-/** Who looks at the page; undefined for a browser without a session. */
 export interface Viewer {
   account: StoredAccount;
   csrfField: Html;
@@ -33,42 +30,40 @@ const SECTIONS = [
   ['/account', 'Account'],
 ] as const;
 
-/** Sends a page in the layout, with its security headers. */
 export function sendShownPage(response: Response, frame: Frame, page: ShownPage, viewer: Viewer | undefined): void {
-  response.set({
-    'Content-Security-Policy': policyOf(frame),
-    'Referrer-Policy': 'same-origin',
-    'Cache-Control': 'no-store',
-    'X-Robots-Tag': 'noindex',
-  });
-  response.status(page.status ?? 200).type('html');
-  response.send(String(layout(frame, page, viewer)));
-}
-
-function policyOf({ formTargets }: Frame): string {
-  return [
+  const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
     "connect-src 'self'",
     "img-src 'self'",
     "base-uri 'none'",
-    ["form-action 'self'", ...formTargets].join(' '),
+    ["form-action 'self'", ...frame.formTargets].join(' '),
     "frame-ancestors 'none'",
-  ].join('; ');
-}
-
-function layout(frame: Frame, { title, content }: ShownPage, viewer: Viewer | undefined): Html {
+  ];
+  response.set({
+    'Content-Security-Policy': policy.join('; '),
+    'Referrer-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+    'X-Robots-Tag': 'noindex',
+  });
   const files = html`<link rel="stylesheet" href="${frame.style}" />
     <script type="module" src="${frame.script}"></script>`;
   const top = html`<a class="skip" href="#content">Skip to the content</a> ${header(frame, viewer)}`;
-  return document(title, files, content, top);
+  response.status(page.status ?? 200).type('html');
+  response.send(String(document(page.title, files, page.content, top)));
 }
 
 function header({ path }: Frame, viewer: Viewer | undefined): Html {
   const home = html`<a class="brand" href="${path('')}">Forum monitor</a>`;
   if (viewer === undefined) return html`<header><div class="bar">${home}</div></header>`;
   const { account, csrfField, current } = viewer;
+  const links = SECTIONS.map(([below, name]) => {
+    const isCurrent = current === below || (below !== '/' && current.startsWith(`${below}/`));
+    return html`<li>
+      <a href="${path(below === '/' ? '' : below)}" ${isCurrent && html`aria-current="page"`}>${name}</a>
+    </li>`;
+  });
   return html`<header>
     <div class="bar">
       ${home}
@@ -81,17 +76,8 @@ function header({ path }: Frame, viewer: Viewer | undefined): Html {
     </div>
     <nav aria-label="Pages">
       <ul>
-        ${SECTIONS.map(([below, name]) => html`<li>${navigationLink(path, { below, name, current })}</li>`)}
+        ${links}
       </ul>
     </nav>
   </header>`;
-}
-
-function navigationLink(
-  path: Frame['path'],
-  { below, name, current }: { below: string; name: string; current: string },
-): HtmlValue {
-  const isCurrent = below === '/' ? current === '/' : current === below || current.startsWith(`${below}/`);
-  const mark = isCurrent && html`aria-current="page"`;
-  return html`<a href="${path(below === '/' ? '' : below)}" ${mark}>${name}</a>`;
 }

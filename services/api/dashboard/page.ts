@@ -8,7 +8,6 @@ import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Answer, Route } from '../http/route.ts';
 
-/** One page or action of the dashboard, as data. */
 export interface PageRoute {
   method: 'get' | 'post';
   /** Below /dashboard: `/monitors/:id`. */
@@ -18,6 +17,13 @@ export interface PageRoute {
 
 export const get = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'get', path, handle });
 export const post = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'post', path, handle });
+
+/** A form that runs a route of the API and redirects. `:id` in the redirect is that of the page. */
+export const action = (path: string, method: Route['method'], route: string, redirect: string): PageRoute =>
+  post(path, async (visit) => {
+    await visit.call(method, route, { partId: visit.params.part ?? '' });
+    return { redirect: redirect.replace(':id', visit.id) };
+  });
 
 /** A request of a signed-in person. Its values are not validated yet. */
 export interface Visit {
@@ -30,30 +36,19 @@ export interface Visit {
   host: string;
   /** When it arrived, in milliseconds since 1970. */
   now: number;
-  /** From the path. */
   params: Readonly<Record<string, string>>;
-  /** The parameter `id`; empty on pages without one. */
   id: string;
   query: FormFields;
-  /** Empty for GET. */
   form: FormFields;
-  /** The hidden field that every form needs. */
   csrfField: Html;
   /** `/keys` → the path from the origin, with the prefix of the dashboard's address. */
   path: (below: string) => string;
-  /** Of an event stream that reconnects. */
   lastEventId: string | undefined;
-  /**
-   * Calls a route of the API as this person, so that validation, charges and errors are the API's own.
-   *
-   * @throws ApiError as the route does; that of a faulty request has `faults`
-   */
+  /** Calls a route as this person: checks, charges and errors are the API's. @throws ApiError as the route does */
   call: (method: Route['method'], path: string, request?: ApiRequest) => Promise<Answer>;
-  /** The body of a GET route's answer. */
   read: (path: string, request?: ApiRequest) => Promise<object>;
 }
 
-/** What a page sends to a route of the API. */
 export interface ApiRequest {
   /** Default: that of the page. */
   id?: string;
@@ -67,14 +62,11 @@ export type PageAnswer =
   | ShownPage
   /** A path below /dashboard (`/keys?done=revoked`), or the whole address of another site. */
   | { redirect: string }
-  /** Downloads and event streams. */
   | { headers: Record<string, string>; body: Uint8Array | StreamedBody };
 
-/** A page in the layout. */
 export interface ShownPage {
   title: string;
   content: HtmlValue;
-  /** 200 when absent. */
   status?: number;
   /** The session is over: the cookie is removed, and the page is shown without it. */
   signedOut?: true;
@@ -89,8 +81,7 @@ export class FormFields {
 
   /** @param given as Express parses it: names with a text or a list of texts */
   constructor(given: unknown) {
-    const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
-    this.values = new Map(entries.map(([name, value]) => [name, textsOf(value)]));
+    this.values = new Map(Object.entries(given ?? {}).map(([name, value]) => [name, textsOf(value)]));
   }
 
   /** Without spaces around it; empty when the field is absent. */
@@ -98,7 +89,6 @@ export class FormFields {
     return (this.values.get(name)?.[0] ?? '').trim();
   }
 
-  /** All values of a field that may be given several times. */
   all(name: string): string[] {
     return (this.values.get(name) ?? []).map((value) => value.trim()).filter((value) => value !== '');
   }
@@ -107,7 +97,6 @@ export class FormFields {
     return this.values.has(name);
   }
 
-  /** Those of these fields that are not empty. */
   given(names: readonly string[]): Record<string, string> {
     return Object.fromEntries(
       names.map((name) => [name, this.text(name)] as const).filter(([, value]) => value !== ''),
@@ -130,11 +119,7 @@ export type FieldProblems = ReadonlyMap<string, string>;
 
 export const NO_PROBLEMS: FieldProblems = new Map();
 
-/**
- * What a form shows when the API refused it. `keywords[2]` counts for the field `keywords`.
- *
- * @throws the error when it is not a refusal that the person can mend in the form
- */
+/** What a form shows when the API refused it; `keywords[2]` counts for `keywords`. @throws what cannot be mended */
 export function problemsOf(error: unknown): FieldProblems {
   if (!(error instanceof ApiError) || error.status >= 500 || error.status === 404) throw error;
   if (error.faults.length === 0) return new Map([['', error.message]]);
@@ -146,7 +131,15 @@ export function problemsOf(error: unknown): FieldProblems {
   );
 }
 
-/** Several problems of one field become one text. */
+/** What the API answered; without it, what is wrong with the request. */
+export async function attempt<T>(work: Promise<T>): Promise<{ value?: T; problems: FieldProblems }> {
+  try {
+    return { value: await work, problems: NO_PROBLEMS };
+  } catch (error) {
+    return { problems: problemsOf(error) };
+  }
+}
+
 export function joinedProblems(problems: readonly (readonly [field: string, message: string])[]): FieldProblems {
   const byField = Map.groupBy(problems, ([field]) => field);
   return new Map([...byField].map(([field, all]) => [field, all.map(([, message]) => message).join('; ')]));
@@ -160,10 +153,7 @@ export function newOnce(): string {
   return randomText(ONCE_LENGTH);
 }
 
-/**
- * The Idempotency-Key of what a form with the field `once` asks for: sent twice, it is done once and both answers are
- * the same. A form that was changed after it was sent, and is sent again, asks for something else.
- */
+/** Of a form with the field `once`: sent twice, it is done once. A form that was changed in between asks anew. */
 export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idempotencyKey'> {
   const once = form.text('once');
   if (!ONCE.test(once)) return {};
@@ -174,4 +164,8 @@ export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idem
 /** The answer that streams what a generator yields, until the client leaves or reads nothing for `stallMs`. */
 export function streamed(pieces: () => AsyncIterable<string>, stallMs: number): StreamedBody {
   return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
+}
+
+export function file(type: string, name: string, body: Uint8Array | StreamedBody): PageAnswer {
+  return { headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` }, body };
 }

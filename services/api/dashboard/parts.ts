@@ -6,7 +6,6 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A number as people read it: 1,250. */
 export const number = (value: number): string => value.toLocaleString('en');
 
 /** A time as UTC text; the script adds the reader's own time to it as a tooltip. */
@@ -30,7 +29,6 @@ export function ago(at: Date | string, now: number): Html {
   return html`<time datetime="${iso}">${inWords} ago</time>`;
 }
 
-/** Says what was done, or what is wrong, above the rest of a page. */
 export function notice(kind: 'good' | 'bad' | '', said: HtmlValue): Html {
   const role = kind === 'bad' ? 'alert' : 'status';
   return html`<p class="notice ${kind}" ${kind !== '' && html`role="${role}"`}>${said}</p>`;
@@ -48,7 +46,6 @@ export function otherProblems(problems: FieldProblems, fields: readonly string[]
   return others.map(([name, message]) => notice('bad', `${name !== '' ? `${name}: ` : ''}${message}`));
 }
 
-/** A list of sentences or names. */
 export const list = (items: readonly HtmlValue[]): Html =>
   html`<ul>
     ${items.map((item) => html`<li>${item}</li>`)}
@@ -57,10 +54,7 @@ export const list = (items: readonly HtmlValue[]): Html =>
 /** Amounts stand at the right of their column. */
 const AMOUNT = /^[+-]?\$?[\d,.]+$/;
 
-/**
- * A table that scrolls by itself where the screen is narrow. The first cell of a row is its heading. Numbers are shown
- * as people read them.
- */
+/** It scrolls by itself where the screen is narrow. The first cell of a row is its heading. */
 export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? number(cell) : cell)));
   const classOf = (cell: HtmlValue) => typeof cell === 'string' && AMOUNT.test(cell) && html`class="number"`;
@@ -86,7 +80,6 @@ export function table(caption: string, columns: readonly string[], rows: readonl
   </div>`;
 }
 
-/** A row of figures: the name of each, what it is (a text is shown large), and a note. */
 export function figures(all: readonly (readonly [name: string, value: HtmlValue, note?: HtmlValue])[]): Html {
   return html`<dl class="figures">
     ${all.map(
@@ -106,21 +99,17 @@ export function figures(all: readonly (readonly [name: string, value: HtmlValue,
 export interface Bar {
   label: string;
   value: number;
-  /** Drawn in another colour above `value`. */
   more?: number;
 }
 
 interface BarChart {
-  /** The heading of the chart and of its table. */
   caption: string;
-  /** The column of `more`. */
   moreUnit?: string;
   bars: readonly Bar[];
 }
 
 const CHART = { width: 600, height: 120, gap: 0.2 };
 
-/** A bar chart of matches as a picture, with the same figures as a table. */
 export function barChart({ caption, moreUnit, bars }: BarChart): Html {
   const { width, height, gap } = CHART;
   const largest = Math.max(1, ...bars.map(({ value, more = 0 }) => value + more));
@@ -167,7 +156,6 @@ interface PostButton {
   fields?: Readonly<Record<string, string>>;
 }
 
-/** A button that does something at once. */
 export function postButton(visit: Visit, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
   return html`<form method="post" action="${visit.path(action)}" class="inline">
     ${visit.csrfField}
@@ -188,14 +176,11 @@ export function dangerousButton(
   </details>`;
 }
 
-/** A field of a form. */
 export interface Field {
   name: string;
   label: string;
-  /** What is in it now: as stored, or as it was typed. */
   value: string;
   hint?: HtmlValue;
-  /** What is wrong with the value; shown beside the field. */
   problem?: string | undefined;
   required?: boolean;
 }
@@ -207,12 +192,10 @@ interface TextField extends Field {
   maxlength?: number;
 }
 
-/** A field as it was typed, with what is wrong with it. */
 export function typed(fields: FormFields, problems: FieldProblems, name: string, otherwise = '') {
   return { name, value: fields.text(name) || otherwise, problem: problems.get(name) };
 }
 
-/** A text field with its label, hint and problem. */
 export function field(of: TextField): Html {
   const { type = 'text', autocomplete, inputmode, maxlength } = of;
   return row(
@@ -230,7 +213,6 @@ export function field(of: TextField): Html {
   );
 }
 
-/** A field of several lines. */
 export function textArea(of: Field & { rows: number }): Html {
   return row(
     of,
@@ -240,7 +222,6 @@ ${of.value}</textarea>`,
   );
 }
 
-/** A choice of one. */
 export function select(of: Field & { options: readonly (readonly [value: string, label: string])[] }): Html {
   const options = of.options.map(
     ([value, label]) => html`<option value="${value}" ${value === of.value && html`selected`}>${label}</option>`,
@@ -260,7 +241,6 @@ export function checkbox(name: string, label: HtmlValue, checked: boolean, value
   >`;
 }
 
-/** Several boxes or fields under one legend. */
 export function fieldset(legend: string, content: HtmlValue, problem?: string): Html {
   return html`<fieldset>
     <legend>${legend}</legend>

@@ -22,52 +22,42 @@ import { networksOf } from '../signup/signup-limits.ts';
 import { cookieOf } from '../signup/link-router.ts';
 import type { DashboardDeps } from './dashboard.ts';
 
-/** A browser's cookies for the dashboard. They are sent to its pages only, never to /v1. */
-export interface DashboardCookies {
-  /** The session's random value; undefined when there is none or it is malformed. */
-  session(request: Request): string | undefined;
-  setSession(response: Response, token: string, seconds: number): void;
-  clearSession(response: Response): void;
-  /** The random value of a browser without a session, for its forms and its sign-in. */
-  visitor(request: Request): string | undefined;
-  setVisitor(response: Response): string;
-  clearVisitor(response: Response): void;
-}
-
 const SESSION = 'dashboard_session';
 const VISITOR = 'dashboard_visitor';
 /** 160 bits. */
 const LENGTH = 32;
 const VALUE = /^[0-9a-z]{32}$/;
 
-/** A new random value for a cookie. */
 export function newCookieValue(): string {
   return randomText(LENGTH);
 }
 
-/** @param folder the path of the pages */
-export function createDashboardCookies(folder: string, isHttps: boolean): DashboardCookies {
+export type DashboardCookies = ReturnType<typeof createDashboardCookies>;
+
+/** A browser's cookies for the dashboard, which are sent to its pages (`folder`) only. */
+export function createDashboardCookies(folder: string, isHttps: boolean) {
   const options: CookieOptions = { path: folder, httpOnly: true, sameSite: 'lax', secure: isHttps };
+  /** Undefined when there is none or it is malformed. */
   const valueOf = (name: string) => (request: Request) => {
     const value = cookieOf(request, name);
     return value !== undefined && VALUE.test(value) ? value : undefined;
   };
   return {
     session: valueOf(SESSION),
-    setSession: (response, token, seconds) =>
+    setSession: (response: Response, token: string, seconds: number) =>
       void response.cookie(SESSION, token, { ...options, maxAge: seconds * 1000 }),
-    clearSession: (response) => void response.clearCookie(SESSION, options),
+    clearSession: (response: Response) => void response.clearCookie(SESSION, options),
+    /** The random value of a browser without a session, for its forms and its sign-in. */
     visitor: valueOf(VISITOR),
-    setVisitor: (response) => {
+    setVisitor: (response: Response): string => {
       const value = newCookieValue();
       response.cookie(VISITOR, value, options);
       return value;
     },
-    clearVisitor: (response) => void response.clearCookie(VISITOR, options),
+    clearVisitor: (response: Response) => void response.clearCookie(VISITOR, options),
   };
 }
 
-/** A session, its account, and the random value of its cookie. */
 export interface SignedIn {
   session: StoredDashboardSession;
   account: StoredAccount;
@@ -82,12 +72,7 @@ export function hashSessionToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/**
- * Finds the session of a request's cookie and takes one of its requests.
- *
- * @returns undefined when the browser is not signed in
- * @throws ApiError rate_limited
- */
+/** Finds the session of a request's cookie and takes one of its requests. @throws ApiError rate_limited */
 export async function admitVisit(
   pool: Queryable,
   cookies: DashboardCookies,
@@ -116,14 +101,8 @@ const ID_LENGTH = 12;
 const MOST_SESSIONS = 10;
 const USER_AGENT_LENGTH = 300;
 
-/** Whose session, and from where. */
-export interface NewSession {
-  accountId: string;
-  /** The address that signed in. */
-  email: string;
-  /** Whether the sign-in opened the account, which has no other networks to compare with. */
-  isNew: boolean;
-}
+/** @property isNew whether the sign-in opened the account, which has no other networks to compare with */
+export type NewSession = { accountId: string; email: string; isNew: boolean };
 
 /**
  * Opens a session with a new random value, whatever the browser sent before, and tells the owner when it comes from a
@@ -159,29 +138,19 @@ export async function openSession(
   return token;
 }
 
-/** The name of the hidden field with a form's token. */
 export const FORM_TOKEN = 'form_token';
 
-/**
- * The token of the forms that are shown to the holder of a cookie: HMAC-SHA256 of a constant, keyed with the cookie's
- * random value, so that it needs no storage and does not reveal the cookie.
- */
+/** HMAC-SHA256 of a constant, keyed with the cookie's value: it needs no storage and does not reveal the cookie. */
 export function formTokenOf(cookie: string): string {
   return createHmac('sha256', cookie).update('forum-monitor dashboard form v1').digest('base64url');
 }
 
-/** The hidden field that belongs into every form for the holder of a cookie. */
 export function formTokenField(cookie: string): Html {
   return html`<input type="hidden" name="${FORM_TOKEN}" value="${formTokenOf(cookie)}" />`;
 }
 
-/** Who may have sent a form. */
-export interface FormHolder {
-  /** The random value that the browser's cookie brought with the form; undefined without one. */
-  cookie: string | undefined;
-  /** The host of the dashboard's public address. */
-  publicHost: string;
-}
+/** The random value of the cookie that came with a form, and the host of the dashboard's public address. */
+type FormHolder = { cookie: string | undefined; publicHost: string };
 
 /** @throws ApiError invalid_request for a form that was not sent from a page of this site */
 export function refuseForeignForm(request: Request, holder: FormHolder): void {

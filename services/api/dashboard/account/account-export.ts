@@ -19,20 +19,9 @@ const MOST_PAYMENTS = 10_000;
 /** Lines are sent together up to this many characters. */
 const PIECE_LENGTH = 64 * 1024;
 
-/** A line of the export: its type, and what the API shows of the resource. */
 type Line = { type: string } & Record<string, unknown>;
 
-interface Page {
-  items: object[];
-  after: string | null;
-}
-
-/**
- * All data of an account, as JSON lines: first `export`, then a line for each resource, last `end` with the number of
- * lines before it, without which the file is not complete. Resources have the shape that the API documents, and no
- * secrets. They are read page by page as the client takes them, each page in a statement of its own. When the session
- * ends meanwhile, so does the export, without its last line.
- */
+/** JSON lines, as the README says. When the session ends meanwhile, so does the export, without its last line. */
 export async function* exportAccount(deps: DashboardDeps, visit: Visit): AsyncGenerator<string> {
   let piece = '';
   let count = 0;
@@ -88,18 +77,15 @@ async function* monitorLines(visit: Visit, id: string): AsyncGenerator<Line> {
   }
 }
 
-/** All items of a list with pages, by the cursor `after`. */
 async function* paged({ read }: Visit, path: string, asked: ApiRequest = {}): AsyncGenerator<object> {
   let cursor = {};
   for (;;) {
     const query = { ...asked.query, limit: String(PAGE), ...cursor };
-    const { items, after } = (await read(path, { ...asked, query })) as Page;
+    const { items, after } = (await read(path, { ...asked, query })) as { items: object[]; after: string | null };
     yield* items;
     if (after === null) return;
     cursor = { after };
   }
 }
 
-function lineOf(type: string, resource: object): Line {
-  return { type, ...resource };
-}
+const lineOf = (type: string, resource: object): Line => ({ type, ...resource });

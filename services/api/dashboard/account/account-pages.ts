@@ -14,7 +14,7 @@ import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/not
 import { ApiError } from '../../http/api-error.ts';
 import { browserInWords } from '../../notices/account-mails.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import { get, post, problemsOf, streamed } from '../page.ts';
+import { attempt, file, get, post, streamed } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from '../parts.ts';
 import { signedOutPage } from '../sign-in/sign-in-router.ts';
@@ -40,7 +40,6 @@ const STALL_MS = 60_000;
 const EXPORTS_PER_HOUR = 10;
 const SESSION_ID = /^ses_[0-9a-z]{12}$/;
 
-/** The page of the account itself: mails, address, sessions, export, deletion. */
 export function accountPages(deps: DashboardDeps): PageRoute[] {
   const { pool } = deps;
   return [
@@ -131,14 +130,8 @@ async function download(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> 
   if (retryAfter > 0) {
     throw new ApiError('rate_limited', `All data can be downloaded ${EXPORTS_PER_HOUR} times an hour.`, { retryAfter });
   }
-  return {
-    headers: {
-      'Content-Type': 'application/x-ndjson; charset=utf-8',
-      'Content-Disposition': `attachment; filename="forum-monitor-${id}.jsonl"`,
-      'Cache-Control': 'no-store',
-    },
-    body: streamed(() => exportAccount(deps, visit), STALL_MS),
-  };
+  const body = streamed(() => exportAccount(deps, visit), STALL_MS);
+  return file('application/x-ndjson; charset=utf-8', `forum-monitor-${id}.jsonl`, body);
 }
 
 function deletionForm(visit: Visit, typed?: { email: string; problem: string | undefined }): Html {
@@ -168,14 +161,10 @@ function deletionForm(visit: Visit, typed?: { email: string; problem: string | u
 
 async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const email = visit.form.text('email');
-  try {
-    await visit.call('delete', '/v1/account', { body: { email } });
-  } catch (error) {
-    const problems = problemsOf(error);
-    return accountPage(deps, visit, {
-      email,
-      problem: problems.has('email') ? 'is not the address of this account' : problems.get(''),
-    });
+  const { value, problems } = await attempt(visit.call('delete', '/v1/account', { body: { email } }));
+  if (value === undefined) {
+    const problem = problems.has('email') ? 'is not the address of this account' : problems.get('');
+    return accountPage(deps, visit, { email, problem });
   }
   return {
     title: 'Your account is deleted',
@@ -191,7 +180,6 @@ async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   };
 }
 
-/** The sessions of an account that are open, this one marked, each with a button that ends it. */
 function sessionList(visit: Visit, sessions: readonly StoredDashboardSession[]): Html {
   return html`<ul class="items" aria-label="Browsers that are signed in">
       ${sessions.map((session) => sessionItem(visit, session))}
@@ -220,14 +208,9 @@ function sessionItem(visit: Visit, session: StoredDashboardSession): Html {
 
 async function takeAddress(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const email = visit.form.text('email').slice(0, 1_000);
-  try {
-    await requestAddressChange(deps, visit, email);
-    return { redirect: '/account/address' };
-  } catch (error) {
-    const problems = problemsOf(error);
-    const problem = problems.get('email') ?? problems.get('')?.replace(/^email: /, '');
-    return addressPage(visit, { email, problem });
-  }
+  const { problems } = await attempt(requestAddressChange(deps, visit, email));
+  if (problems.size === 0) return { redirect: '/account/address' };
+  return addressPage(visit, { email, problem: problems.get('email') ?? problems.get('')?.replace(/^email: /, '') });
 }
 
 async function takeCodes(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {

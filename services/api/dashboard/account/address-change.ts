@@ -61,7 +61,6 @@ export async function requestAddressChange(deps: DashboardDeps, visit: Visit, gi
   }
 }
 
-/** The new address of the change that this session has under way. */
 export async function pendingAddress(deps: DashboardDeps, { session }: Visit): Promise<string | undefined> {
   const found = await recordsOf(deps).find(MODEL, session.id);
   return found === undefined ? undefined : String(found.payload.email);
@@ -71,7 +70,6 @@ export type AddressVerdict =
   | { outcome: 'changed' }
   /** What is wrong with each code; the change is still under way. */
   | { outcome: 'wrong'; oldProblem: string | undefined; newProblem: string | undefined }
-  /** The change is over, and why. */
   | { outcome: 'over'; problem: string };
 
 const over = (problem: string): AddressVerdict => ({ outcome: 'over', problem });

@@ -17,7 +17,7 @@ import type { StoredPayment, Receipt } from '../../../../shared/stores/payments/
 import { csvOf, entryOf } from '../../account/ledger-routes.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import { get, post, streamed } from '../page.ts';
+import { file, get, post, streamed } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { figures, notice, number, postButton, select, table, time } from '../parts.ts';
 
@@ -65,7 +65,6 @@ async function show({ pool, payments }: DashboardDeps, visit: Visit): Promise<Sh
   };
 }
 
-/** What became of a checkout. */
 function purchaseNotice({ id, status, credits }: StoredPayment): Html {
   if (status === 'paid') return notice('good', `${number(credits)} credits were added.`);
   if (status === 'started') {
@@ -90,7 +89,6 @@ function accountFigures({ balance, owed, pack }: StoredAccount): Html {
   ]);
 }
 
-/** The packs, each with a button that leads to the checkout; or that buying is off. */
 function packsSection(visit: Visit, settings: PaymentSettings | undefined): Html {
   const off = notice('', 'Buying is off here: whoever runs this service has not set up payments.');
   const trial = html`<strong>Trial without money.</strong> No money is charged, and what is bought is taken back when
@@ -123,7 +121,6 @@ function packsSection(visit: Visit, settings: PaymentSettings | undefined): Html
   </section>`;
 }
 
-/** What was bought, and what became of it. */
 function receiptsSection(receipts: readonly Receipt[]): Html {
   const price = ({ amount, currency }: Receipt) =>
     new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount / 100);
@@ -179,7 +176,6 @@ function ledgerFilter({ query }: Visit): (typeof FILTERS)[number] {
   return FILTERS.find(({ value }) => value === query.text('kind')) ?? FILTERS[0];
 }
 
-/** Every change of the balance: filter, table, older entries, and all of it as CSV. */
 function ledgerSection(visit: Visit, found: readonly StoredLedgerEntry[]): Html {
   const { value } = ledgerFilter(visit);
   const entries = found.slice(0, ENTRIES_PER_PAGE);
@@ -209,7 +205,6 @@ function ledgerSection(visit: Visit, found: readonly StoredLedgerEntry[]): Html 
 const ROWS_PER_PIECE = 1_000;
 const STALL_MS = 30_000;
 
-/** GET /billing/ledger.csv: every entry that fits the filter, newest first. */
 function downloadLedger(pool: Queryable, visit: Visit): PageAnswer {
   const { kinds } = ledgerFilter(visit);
   const accountId = visit.account.id;
@@ -223,13 +218,7 @@ function downloadLedger(pool: Queryable, visit: Visit): PageAnswer {
       beforeId = rows.at(-1)!.id;
     }
   }
-  return {
-    headers: {
-      'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': 'attachment; filename="ledger.csv"',
-    },
-    body: streamed(pieces, STALL_MS),
-  };
+  return file('text/csv; charset=utf-8', 'ledger.csv', streamed(pieces, STALL_MS));
 }
 
 const RETRY_AFTER_S = 30;
@@ -237,7 +226,6 @@ const RETRY_AFTER_S = 30;
 const CHECKOUTS_PER_HOUR = 20;
 const HOUR = 3_600;
 
-/** POST /billing/buy: begins a checkout and leads to its page. */
 async function buyPack({ pool, payments, logger, dashboardUrl }: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   const pack = packForSale(visit.form.text('pack'));
   if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');

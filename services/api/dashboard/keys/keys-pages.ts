@@ -5,7 +5,7 @@ import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { PERMISSION_WORDS } from '../../admission/scope.ts';
 import { SCOPES } from '../../oauth/oauth-metadata.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';
+import { action, attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, list, time } from '../parts.ts';
 
@@ -21,29 +21,16 @@ export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRout
   return [
     get('/keys', (visit) => keysPage(visit)),
     post('/keys', (visit) => create(baseUrl, visit)),
-    post('/keys/:id/revoke', async (visit) => {
-      await visit.call('delete', '/v1/account/keys/:id');
-      return { redirect: '/keys?done=revoked' };
-    }),
+    action('/keys/:id/revoke', 'delete', '/v1/account/keys/:id', '/keys?done=revoked'),
     get('/programs', (visit) => programsPage(baseUrl, visit)),
-    post('/programs/:id/revoke', async (visit) => {
-      await visit.call('delete', '/v1/account/grants/:id');
-      return { redirect: '/programs?done=disconnected' };
-    }),
+    action('/programs/:id/revoke', 'delete', '/v1/account/grants/:id', '/programs?done=disconnected'),
   ];
 }
 
-/** What is in the form. */
-interface KeyForm {
-  name: string;
-  scopes: readonly string[];
-  problems: FieldProblems;
-}
+type KeyForm = { name: string; scopes: readonly string[]; problems: FieldProblems };
+const NEW_KEY: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS };
 
-async function keysPage(
-  visit: Visit,
-  form: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS },
-): Promise<ShownPage> {
+async function keysPage(visit: Visit, form = NEW_KEY): Promise<ShownPage> {
   const { items } = (await visit.read('/v1/account/keys')) as { items: ApiKey[] };
   return {
     title: 'API keys',
@@ -73,7 +60,12 @@ function keyItem(visit: Visit, key: ApiKey): Html {
     <p class="note">
       <code>fk_${key.id}…</code> · created ${time(key.created_at)} · ${lastUse(visit, key.last_used_at)}
     </p>
-    ${scopes ? permissions(scopes) : html`<p>It may do everything.</p>`}
+    ${
+      scopes
+        ? html`<p>It may:</p>
+            ${list(scopes)}`
+        : html`<p>It may do everything.</p>`
+    }
     ${dangerousButton(visit, {
       action: `/keys/${key.id}/revoke`,
       label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
@@ -85,11 +77,6 @@ function keyItem(visit: Visit, key: ApiKey): Html {
 
 function lastUse({ now }: Visit, at: string | null): HtmlValue {
   return at === null ? 'never used' : html`last used ${ago(at, now)}`;
-}
-
-function permissions(words: readonly string[]): Html {
-  return html`<p>It may:</p>
-    ${list(words)}`;
 }
 
 function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
@@ -122,19 +109,14 @@ async function create(baseUrl: string, visit: Visit): Promise<PageAnswer> {
   if (asked.scopes.length === 0) {
     return keysPage(visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
   }
-  try {
-    const { body } = await visit.call('post', '/v1/account/keys', { body: asked, ...onceKey(visit.form, asked) });
-    return createdPage(baseUrl, visit, body as { key: ApiKey; api_key: string });
-  } catch (error) {
-    return keysPage(visit, { ...asked, problems: problemsOf(error) });
-  }
+  const request = { body: asked, ...onceKey(visit.form, asked) };
+  const { value, problems } = await attempt(visit.call('post', '/v1/account/keys', request));
+  if (value === undefined) return keysPage(visit, { ...asked, problems });
+  return createdPage(baseUrl, visit, value.body as { key: ApiKey; api_key: string });
 }
 
-function createdPage(
-  baseUrl: string,
-  visit: Visit,
-  { key, api_key: secret }: { key: ApiKey; api_key: string },
-): ShownPage {
+function createdPage(baseUrl: string, visit: Visit, created: { key: ApiKey; api_key: string }): ShownPage {
+  const { key, api_key: secret } = created;
   const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
   return {
     title: 'Your new key',
@@ -180,7 +162,8 @@ function programItem(visit: Visit, grant: AccountGrantResource): Html {
   return html`<li>
     <h3>${name}</h3>
     <p class="note">${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(visit, grant.last_used_at)}</p>
-    ${permissions(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
+    <p>It may:</p>
+    ${list(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
     ${dangerousButton(visit, {
       action: `/programs/${grant.id}/revoke`,
       label: html`Disconnect<span class="hidden"> ${name}</span> now`,

@@ -25,7 +25,6 @@ import type { MonitorForm } from './monitor-form.ts';
 import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
 import { ruleInWords, ruleOf, ruleOfMonitor } from './monitor-rule.ts';
 
-/** Creating and changing monitors. */
 export const editPages: PageRoute[] = [
   get('/monitors/new', (visit) => newPage(visit, {})),
   post('/monitors/new', create),
@@ -142,11 +141,13 @@ async function fill(visit: Visit): Promise<Filled | undefined> {
     const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
     return { ...typed, values, saidBack: wordsOfValues(values) };
   } catch (error) {
-    return { ...typed, problems: queryProblems(error) ?? monitorProblems(error, typed.values) };
+    // The refusal of a rule as text names its position and has a caret under it.
+    const isOfText = error instanceof ApiError && error.position !== undefined;
+    const problems = isOfText ? new Map([['query', error.message.replace(/^query: /, '')]]) : undefined;
+    return { ...typed, problems: problems ?? monitorProblems(error, typed.values) };
   }
 }
 
-/** What the rule would have found. A faulty rule is shown as when it is stored. */
 async function tryRule(visit: Visit, values: MonitorFormValues): Promise<Filled> {
   const typed = { values, query: visit.form.text('query') };
   try {
@@ -167,12 +168,6 @@ function valuesWith(values: MonitorFormValues, added: string): MonitorFormValues
   return { ...values, [name]: `${values[name].trimEnd()}\n${entry}`.trimStart() };
 }
 
-/** The refusal of a rule as text names its position and has a caret under it. */
-function queryProblems(error: unknown): FieldProblems | undefined {
-  if (!(error instanceof ApiError) || error.position === undefined) return undefined;
-  return new Map([['query', error.message.replace(/^query: /, '')]]);
-}
-
 function wordsOfValues(values: MonitorFormValues): string[] {
   return ruleInWords(ruleOf(ruleOfValues(values)));
 }
@@ -180,11 +175,7 @@ function wordsOfValues(values: MonitorFormValues): string[] {
 /** Each is found in its field again, which takes time. */
 const MOST_SHOWN = 50;
 
-/**
- * Returns the message for each faulty field, with the entries as the person typed them.
- *
- * @throws the error when it is not a refusal that the person can mend in the form
- */
+/** The message for each faulty field, with the entries as typed. @throws what cannot be mended in the form */
 function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
   if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
   return joinedProblems(

@@ -8,7 +8,7 @@ import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule
 import type { Fault } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import type { FormFields } from '../page.ts';
-import { ruleOf } from './monitor-rule.ts';
+import { ruleOf } from './monitor-frame.ts';
 
 /** Fields whose text has one entry a line. */
 const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
@@ -66,12 +66,7 @@ export function valuesOfRule(
   };
 }
 
-/**
- * The rule of a form as a request to the API has it. Conditions that are empty are empty lists, so that a change
- * removes them.
- *
- * @throws ApiError invalid_request when a line of terms cannot be read
- */
+/** As the API has it. Empty conditions are empty lists, so a change removes them. @throws ApiError invalid_request */
 export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsResource> {
   const faults: Fault[] = [];
   const terms = readTermLines(linesOf(values.terms), faults);
@@ -136,7 +131,6 @@ export function entryOf(values: MonitorFormValues, field: string): { name: strin
   return { name, entry: entries[Number(number)] };
 }
 
-/** A group of terms, one of which an item needs. */
 type TermGroup = readonly (string | RuleTerm)[];
 
 /**
@@ -155,10 +149,7 @@ function printGroupLine(group: TermGroup): string {
   return group.length > 1 ? text.slice(1, -1) : text;
 }
 
-/**
- * Reads lines of groups. Messages name the line by its text, as empty lines are not counted. More lines than a rule may
- * have are not read: a form has room for 50,000.
- */
+/** Messages name a line by its text. More lines than a rule may have are not read: a form has room for 50,000. */
 function readGroupLines(
   field: string,
   lines: readonly string[],
@@ -182,7 +173,6 @@ function readGroupLines(
   });
 }
 
-/** Reads lines of single terms. */
 function readTermLines(lines: readonly string[], faults: Fault[]): RuleTerm[] {
   return readGroupLines('terms', lines, MAX_TERMS, faults).flatMap(({ number, group: [term, ...more] }) => {
     if (more.length > 0) faults.push({ field: `terms[${number}]`, message: 'each term has a line of its own' });

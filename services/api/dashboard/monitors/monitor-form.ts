@@ -4,7 +4,7 @@ import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { FieldProblems, Visit } from '../page.ts';
 import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
-import { BACKFILL_HOURS } from './earlier-page.ts';
+import { BACKFILL_HOURS } from './trends-page.ts';
 import { markedExcerpt, markedText } from './matches.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { said } from './monitor-frame.ts';
@@ -15,17 +15,12 @@ export interface MonitorForm {
   /** Below /dashboard. */
   action: string;
   submit: string;
-  /** What pressing the button costs, or that it costs nothing. */
   cost: HtmlValue;
-  /** The rule as text, as it was typed; and what is wrong with it. */
   query?: string;
-  /** What the rule in the form says. */
   saidBack?: readonly string[] | undefined;
   /** Of a monitor that is created: it may find earlier matches too. */
   isNew?: boolean;
-  /** What the rule in the form would have found. */
   preview?: PreviewAnswer | undefined;
-  /** Sent along with the form. */
   hidden?: HtmlValue;
 }
 
@@ -124,7 +119,7 @@ const TEXTS = [
 
 function advanced(form: MonitorForm): Html {
   const { values, problems } = form;
-  const isOpen = ADVANCED.some((name) => problems.has(name) || isUsed(values[name]));
+  const isOpen = ADVANCED.some((name) => problems.has(name) || !['', 'false'].includes(String(values[name])));
   return html`<details ${isOpen && html`open`}>
     <summary>More conditions</summary>
     ${lines(form, 'terms', 'Keywords with conditions', TERMS_HINT)}
@@ -143,11 +138,6 @@ function advanced(form: MonitorForm): Html {
   </details>`;
 }
 
-function isUsed(value: MonitorFormValues[keyof MonitorFormValues]): boolean {
-  return typeof value === 'boolean' ? value : value.length > 0;
-}
-
-/** The rule as text, which fills the fields above. */
 function asText({ query = '', problems }: MonitorForm): Html {
   const [problem, ...pointed] = (problems.get('query') ?? '').split('\n');
   return html`<details ${(query !== '' || problem !== '') && html`open`}>

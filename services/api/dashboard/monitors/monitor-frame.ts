@@ -1,7 +1,11 @@
 import type { Monitor, MonitorDelivery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
+import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';
+import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
+import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';
 import { NO_PROBLEMS } from '../page.ts';
 import type { FieldProblems, ShownPage, Visit } from '../page.ts';
 import { copyable, doneNotice, list, postButton } from '../parts.ts';
@@ -18,7 +22,6 @@ const PAGES = [
   ['/explain', 'Why?'],
 ] as const;
 
-/** What was done before a redirect to a page of a monitor. */
 const DONE: Readonly<Record<string, string>> = {
   changed: 'The change is stored. What enters from now on is matched by it.',
   paused: 'The monitor is paused. Nothing is charged while it is.',
@@ -35,7 +38,6 @@ export async function readMonitor(visit: Visit): Promise<Monitor> {
   return ((await visit.read('/v1/monitors/:id')) as { monitor: Monitor }).monitor;
 }
 
-/** One of the pages of a monitor, with links to the others. */
 export function monitorPage(
   visit: Visit,
   current: (typeof PAGES)[number][0],
@@ -63,7 +65,6 @@ const STATES: Readonly<Record<Monitor['status'], string>> = {
   deleted: 'Deleted',
 };
 
-/** What a monitor does now. */
 export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
   return html`<span class="state ${status === 'active' ? 'good' : status === 'paused' ? '' : 'bad'}"
     >${STATES[status]}</span
@@ -81,7 +82,6 @@ export function runButtons(visit: Visit, { id, name, status }: Monitor): Html {
       });
 }
 
-/** Why a delivery failed, in words, by the errors of the log of deliveries. */
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'it did not answer within 8 seconds',
   dns: 'its name was not found',
@@ -107,25 +107,21 @@ const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
   none: 'No webhook: matches are only kept here',
 };
 
-/** Whether matches reach the webhook. */
 export function deliveryInWords({ state, last_status: status, last_error: error }: MonitorDelivery): Html {
   const why = error === null ? '' : `. ${answerInWords(status ?? 0, error)}`;
   return html`<span class="state ${state === 'ok' || state === 'none' ? '' : 'bad'}">${DELIVERIES[state]}${why}</span>`;
 }
 
-/** A link to a match, named by its number. */
 export function matchLink({ id, path }: Visit, match: string): Html {
   return html`<a href="${path(`/monitors/${id}/matches/${match}`)}">${match.slice(-12).replace(/^0+/, 'no. ')}</a>`;
 }
 
-/** A webhook secret, which no other page shows. */
 export function secretShownOnce(secret: string): Html {
   return html`<h2>The secret that signs its webhooks</h2>
     <p>It is shown only now. Receivers verify signatures with it.</p>
     ${copyable('secret', secret, 'the secret')}`;
 }
 
-/** What a rule says, sentence by sentence. */
 export function said(sentences: readonly string[] | undefined): HtmlValue {
   return (
     sentences !== undefined &&
@@ -144,4 +140,96 @@ export function warningsNotice(warnings: readonly RuleWarning[] | undefined): Ht
       ${list(warnings.map(({ message }) => message))}
     </div>`
   );
+}
+
+/** A rule as the API has it, in the form that matching and its textual form use. What is absent has its usual value. */
+export function ruleOf(settings: RuleSettingsResource): RuleSettings {
+  const { keywords = [], exclude = [], subreddits = [], posts = true, comments = true, nsfw = false } = settings;
+  const { terms, require, match_in: matchIn, authors, languages, thread_once: threadOnce = false } = settings;
+  const { exclude_subreddits: excludeSubreddits, exclude_authors: excludeAuthors } = settings;
+  return {
+    ...{ keywords, exclude, subreddits, posts, comments, nsfw, threadOnce },
+    ...(terms && { terms: terms.map(ruleTerm) }),
+    ...(require && { require: require.map((group) => group.map((t) => (typeof t === 'string' ? t : ruleTerm(t)))) }),
+    ...(matchIn && { matchIn }),
+    ...(excludeSubreddits && { excludeSubreddits }),
+    ...(authors && { authors }),
+    ...(excludeAuthors && { excludeAuthors }),
+    ...(languages && { languages }),
+  };
+}
+
+const ruleTerm = ({ case_sensitive: caseSensitive, ...term }: MonitorTerm): RuleTerm => ({
+  ...term,
+  ...(caseSensitive === true && { caseSensitive }),
+});
+
+export function ruleOfMonitor(monitor: Monitor): RuleSettings {
+  return ruleOf({ ...monitor, posts: monitor.include_posts, comments: monitor.include_comments });
+}
+
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+/** Used only to tell what terms consist of. It stays empty. */
+const TERMS = new TermIndex();
+
+/** For its owner to compare with what was meant. Plain text: it holds what people wrote. */
+export function ruleInWords(rule: RuleSettings): string[] {
+  const { keywords, terms = [], require = [], exclude, matchIn = [], authors = [], excludeAuthors = [] } = rule;
+  const where = matchIn.length === 0 ? '' : `, only in ${oneOf(matchIn.map((text) => WHERE[text]))}`;
+  return [
+    `Watches ${watched(rule)}.`,
+    `Matches ${oneOf([...keywords, ...terms].map(termInWords))}${where}.`,
+    ...require.map((group) => `AND ${oneOf(group.map(termInWords))}.`),
+    ...(exclude.length > 0 ? [`AND NOT ${oneOf(exclude.map(termInWords))}, in any text.`] : []),
+    ...(authors.length > 0 ? [`Only by ${oneOf(authors.map(account))}.`] : []),
+    ...(excludeAuthors.length > 0 ? [`Not by ${oneOf(excludeAuthors.map(account))}.`] : []),
+    ...languagesInWords(rule.languages ?? []),
+    ...(rule.threadOnce ? ['At most one match a thread and day (UTC); further ones are kept but not sent.'] : []),
+  ];
+}
+
+function watched({ posts, comments, subreddits, excludeSubreddits = [], nsfw }: RuleSettings): string {
+  const kinds = [posts && 'posts', comments && 'comments'].filter((kind) => kind !== false);
+  if (kinds.length === 0) return 'neither posts nor comments, so it never matches';
+  const communities = subreddits.length === 0 ? 'all communities' : oneOf(subreddits.map(community));
+  const without = excludeSubreddits.length === 0 ? '' : ` but not in ${oneOf(excludeSubreddits.map(community))}`;
+  return `${kinds.join(' and ')} in ${communities}${without}${nsfw ? '' : ', without those marked NSFW'}`;
+}
+
+const WHERE: Readonly<Record<SearchedText, string>> = {
+  title: 'the title of a post',
+  body: 'the text of a post or comment',
+  post_title: "the title of a comment's post",
+};
+
+function languagesInWords(codes: readonly string[]): string[] {
+  if (codes.length === 0) return [];
+  const names = codes.filter((code) => code !== 'und').map((code) => LANGUAGE_NAMES.of(code) ?? code);
+  if (codes.includes('und')) names.push('a language that is not decided');
+  return [`Only in ${oneOf(names)}.`];
+}
+
+const community = (name: string): string => `r/${name}`;
+const account = (name: string): string => `u/${name}`;
+
+function termInWords(term: string | RuleTerm): string {
+  const { text, prefix, caseSensitive, in: texts = [] } = typeof term === 'string' ? { text: term } : term;
+  const kind = TERMS.kindOf(text, { prefix });
+  const letters = caseSensitive === true ? ', with small and capital letters as written' : '';
+  const limit = texts.length === 0 ? '' : ` (only in ${oneOf(texts.map((each) => WHERE[each]))})`;
+  return `${KINDS[kind ?? 'symbols']} “${text}”${letters}${limit}`;
+}
+
+const KINDS: Readonly<Record<TermKind, string>> = {
+  word: 'the whole word',
+  prefix: 'a word that begins with',
+  phrase: 'the whole words',
+  punctuation: 'exactly',
+  characters: 'the characters',
+  symbols: 'the symbols',
+};
+
+function oneOf(alternatives: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(alternatives);
 }

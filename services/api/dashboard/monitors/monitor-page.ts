@@ -1,17 +1,44 @@
 import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
+import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/account-overview.ts';
-import { itemEvent } from '../../live-tail/live-tail.ts';
+import {
+  readMatchesByTerm,
+  readMatchesToday,
+  readMonitorMatchesByDay,
+} from '../../../../shared/stores/dashboard/account-overview.ts';
 import { openLiveTail } from '../../live-tail/live-tail-route.ts';
+import { itemEvent } from '../../live-tail/live-tail.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import { get, NO_PROBLEMS, problemsOf } from '../page.ts';
+import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
-import { ago, barChart, dangerousButton, field, figures, number, otherProblems, time, typed } from '../parts.ts';
+import {
+  ago,
+  barChart,
+  dangerousButton,
+  doneNotice,
+  field,
+  figures,
+  number,
+  otherProblems,
+  postButton,
+  select,
+  table,
+  time,
+  typed,
+} from '../parts.ts';
 import { matchEntry } from './matches.ts';
-import { deliveryInWords, monitorPage, runButtons, said, stateInWords } from './monitor-frame.ts';
-import { ruleInWords, ruleOfMonitor } from './monitor-rule.ts';
+import {
+  deliveryInWords,
+  monitorPage,
+  readMonitor,
+  ruleInWords,
+  ruleOfMonitor,
+  runButtons,
+  said,
+  stateInWords,
+} from './monitor-frame.ts';
 
 type Deps = Pick<DashboardDeps, 'pool' | 'liveTails'>;
 
@@ -20,14 +47,22 @@ const CHART_DAYS = 30;
 const NEWEST = 2_000;
 const MOST_TERMS = 20;
 const PER_PAGE = 25;
+const MUTES = '/monitors/:id/mutes';
 /** Entries that stay on the page while new ones arrive. */
 const MOST_LIVE = 100;
 
-/** A monitor with its matches, the newest first; and the stream of further ones, each as the markup of an entry. */
+/** All monitors; and one with its matches, the stream of further ones as the markup of their entries, and its mutes. */
 export function monitorPages(deps: Deps): PageRoute[] {
   return [
+    get('/monitors', (visit) => showList(deps, visit)),
     get('/monitors/:id', (visit) => show(deps, visit)),
     get('/monitors/:id/stream', (visit) => stream(deps, visit)),
+    action('/monitors/:id/pause', 'post', '/v1/monitors/:id/pause', '/monitors/:id?done=paused'),
+    action('/monitors/:id/resume', 'post', '/v1/monitors/:id/resume', '/monitors/:id?done=resumed'),
+    action('/monitors/:id/delete', 'delete', '/v1/monitors/:id', '/monitors?done=deleted'),
+    get(MUTES, (visit) => showMutes(visit)),
+    post(MUTES, addMute),
+    action(`${MUTES}/:part/delete`, 'delete', '/v1/monitors/:id/mutes/:mute_id', `${MUTES}?done=removed`),
   ];
 }
 
@@ -39,10 +74,11 @@ interface ShownMonitor {
 
 async function show({ pool }: Deps, visit: Visit): Promise<ShownPage> {
   const { id } = visit;
+  const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(visit) };
   const shown = (await visit.read('/v1/monitors/:id')) as ShownMonitor;
   const { monitor } = shown;
   const [found, days, terms] = await Promise.all([
-    readMatches(visit),
+    attempt(visit.read('/v1/monitors/:id/matches', { query })),
     readMonitorMatchesByDay(pool, id, CHART_DAYS),
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MOST_TERMS }),
   ]);
@@ -53,7 +89,7 @@ async function show({ pool }: Deps, visit: Visit): Promise<ShownPage> {
       <div class="actions">${runButtons(visit, monitor)}</div>
       ${said(ruleInWords(ruleOfMonitor(monitor)))}
       <h2>Matches</h2>
-      ${filterForm(visit, found.problems)} ${found.page && matches(visit, found.page)}
+      ${filterForm(visit, found.problems)} ${found.value && matches(visit, found.value as MatchPage)}
       <h2>Counts</h2>
       ${barChart({
         caption: `Matches of the last ${CHART_DAYS} days`,
@@ -96,10 +132,8 @@ function monitorFigures(visit: Visit, { monitor, stats, delivery }: ShownMonitor
 }
 
 const FILTERS = ['since', 'until', 'keyword', 'subreddit'];
-/** What browsers send for a day and time, which the page says to be UTC. */
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 
-/** What the page shows of the matches, as parameters of GET /v1/monitors/{id}/matches. */
 function matchFilter({ query }: Visit): Record<string, string> {
   const given = Object.entries(query.given(['before', ...FILTERS]));
   return Object.fromEntries(
@@ -128,16 +162,6 @@ function filterForm(visit: Visit, problems: FieldProblems): Html {
   </details>`;
 }
 
-async function readMatches(visit: Visit): Promise<{ page?: MatchPage; problems: FieldProblems }> {
-  const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(visit) };
-  try {
-    const page = (await visit.read('/v1/monitors/:id/matches', { query })) as MatchPage;
-    return { page, problems: NO_PROBLEMS };
-  } catch (error) {
-    return { problems: problemsOf(error) };
-  }
-}
-
 function matches(visit: Visit, { items, before }: MatchPage): HtmlValue {
   const isNewest = Object.keys(matchFilter(visit)).length === 0;
   const page = visit.path(`/monitors/${visit.id}`);
@@ -162,4 +186,83 @@ function stream({ pool, liveTails }: Deps, visit: Visit): Promise<PageAnswer> {
       eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(visit, match)) }),
     },
   );
+}
+
+const RULE_LENGTH = 120;
+
+async function showList({ pool }: Deps, visit: Visit): Promise<ShownPage> {
+  const [list, today] = await Promise.all([visit.read('/v1/monitors'), readMatchesToday(pool, visit.account.id)]);
+  const { items, limit, used } = list as { items: Monitor[]; limit: number; used: number };
+  const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
+  const rows = items.map((monitor) => listRow(visit, monitor, today.get(monitor.id) ?? 0));
+  return {
+    title: 'Monitors',
+    content: html`${doneNotice(visit, { deleted: 'The monitor is deleted.' })}
+      <p>
+        ${used} of ${limit} monitors.
+        ${used >= limit && html`<a href="${visit.path('/billing')}">A larger pack</a> allows more.`}
+      </p>
+      <p><a class="button" href="${visit.path('/monitors/new')}">New monitor</a></p>
+      ${items.length > 0 && html`<section id="monitors" data-live="15">${table('Your monitors', columns, rows)}</section>`}`,
+  };
+}
+
+function listRow(visit: Visit, monitor: Monitor, today: number): HtmlValue[] {
+  const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
+  const page = visit.path(`/monitors/${id}`);
+  const rule = printRuleQuery(ruleOfMonitor(monitor));
+  const shortRule = rule.length <= RULE_LENGTH ? rule : `${rule.slice(0, RULE_LENGTH).toWellFormed()} …`;
+  return [
+    html`<a href="${page}">${name}</a><br /><code class="note">${shortRule}</code>`,
+    html`${stateInWords(monitor)}
+    ${isFailing && html`<br /><a class="bad" href="${page}/webhook">The webhook is marked as failing</a>`}`,
+    today,
+    last === null ? 'none yet' : ago(last, visit.now),
+    status === 'active' ? time(charge) : '–',
+    html`${runButtons(visit, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
+  ];
+}
+
+const MUTED: Readonly<Record<MonitorMute['kind'], string>> = {
+  subreddit: 'Community',
+  author: 'Account',
+  thread: 'Thread',
+};
+const PREFIXES: Readonly<Record<MonitorMute['kind'], string>> = { subreddit: 'r/', author: 'u/', thread: '' };
+
+/** What a monitor records nothing of. */
+async function showMutes(visit: Visit, problems = NO_PROBLEMS): Promise<ShownPage> {
+  const [{ name }, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/mutes')]);
+  const { items, limit } = list as { items: MonitorMute[]; limit: number };
+  const page = `/monitors/${visit.id}/mutes`;
+  const rows = items.map(({ id, kind, value, created_at: at }) => [
+    `${MUTED[kind]} ${PREFIXES[kind]}${value}`,
+    time(at),
+    postButton(visit, { action: `${page}/${id}/delete`, label: html`Remove<span class="hidden"> ${value}</span>` }),
+  ]);
+  return monitorPage(visit, '/mutes', {
+    title: `Mutes of “${name}”`,
+    problems,
+    content: html`<p>
+        Nothing of these is recorded from the moment on at which they are muted. ${items.length} of ${limit}.
+      </p>
+      ${items.length > 0 && table('Mutes, the oldest first', ['Muted', 'Since', 'Actions'], rows)}
+      <h2>Mute something</h2>
+      <form method="post" action="${visit.path(page)}" class="narrow">
+        ${visit.csrfField} ${otherProblems(problems, ['kind', 'value'])}
+        ${select({ ...typed(visit.form, problems, 'kind'), label: 'What', options: Object.entries(MUTED) })}
+        ${field({
+          ...typed(visit.form, problems, 'value'),
+          label: 'Name, or the address of a post',
+          required: true,
+        })}
+        <div class="actions"><button>Mute</button></div>
+      </form>`,
+  });
+}
+
+async function addMute(visit: Visit): Promise<PageAnswer> {
+  const body = { kind: visit.form.text('kind'), value: visit.form.text('value') };
+  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/mutes', { body }));
+  return value === undefined ? showMutes(visit, problems) : { redirect: `/monitors/${visit.id}/mutes?done=muted` };
 }

@@ -1,17 +1,62 @@
+import type { FeedAddresses } from '../../../../schemas/api/matches/feed.ts';
+import { EXPORT_FORMATS } from '../../../../schemas/api/matches/match-export.ts';
+import type { ExportFormat } from '../../../../schemas/api/matches/match-export.ts';
+import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
 import type { Latency, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
+import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
-import type { HtmlValue } from '../../../../shared/html/html.ts';
-import { get } from '../page.ts';
-import type { PageRoute, ShownPage, Visit } from '../page.ts';
-import { barChart, table, time } from '../parts.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import type { Queryable } from '../../../../shared/postgres/pool.ts';
+import { readFeedTokenTime } from '../../../../shared/stores/feeds/feed-tokens.ts';
+import { StreamedBody } from '../../http/answer-stream.ts';
+import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import {
+  barChart,
+  checkbox,
+  copyable,
+  dangerousButton,
+  field,
+  number,
+  otherProblems,
+  postButton,
+  select,
+  table,
+  time,
+  typed,
+} from '../parts.ts';
 import type { Bar } from '../parts.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const HOUR_MS = 3_600_000;
 const COMMUNITIES_SHOWN = 10;
+const FEED = '/monitors/:id/feed';
 
-/** What a monitor found over time, its spikes, and how fast its matches arrive. */
-export const trendPages: PageRoute[] = [get('/monitors/:id/trends', show)];
+/** What a monitor found over time, what it would have found earlier, and how its matches leave without a webhook. */
+export function historyPages(pool: Queryable): PageRoute[] {
+  return [
+    get('/monitors/:id/trends', show),
+    get('/monitors/:id/earlier', (visit) => showEarlier(visit)),
+    post('/monitors/:id/earlier', start),
+    post('/monitors/:id/earlier/cancel', async (visit) => {
+      await visit.call('delete', '/v1/monitors/:id/backfill/:run_id', { partId: visit.form.text('run') });
+      return { redirect: `/monitors/${visit.id}/earlier?done=cancelled` };
+    }),
+    get('/monitors/:id/export', (visit) => showExport(pool, visit)),
+    get('/monitors/:id/export/:format', async (visit) => {
+      const query = { format: visit.params.format ?? '' };
+      const { body, headers = {} } = await visit.call('get', '/v1/monitors/:id/matches/export', { query });
+      if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
+      return { headers, body };
+    }),
+    post(FEED, async (visit) => {
+      const { body } = await visit.call('post', '/v1/monitors/:id/feed-token');
+      return showExport(pool, visit, addresses(body as FeedAddresses));
+    }),
+    action(`${FEED}/revoke`, 'delete', '/v1/monitors/:id/feed-token', '/monitors/:id/export?done=revoked'),
+  ];
+}
 
 async function show(visit: Visit): Promise<ShownPage> {
   const interval = visit.query.text('interval') === 'hour' ? 'hour' : 'day';
@@ -34,7 +79,6 @@ async function show(visit: Visit): Promise<ShownPage> {
   });
 }
 
-/** One bar an interval, those without matches too. */
 function barsOf({ interval, from, to, items, spikes }: Timeseries): Bar[] {
   const length = interval === 'hour' ? HOUR_MS : 24 * HOUR_MS;
   const counts = new Map(items.map(({ at, count }) => [Date.parse(at), count]));
@@ -98,4 +142,158 @@ function inSeconds(step: Quantiles | null): string {
   if (step === null) return '–';
   const seconds = (ms: number) => `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: 2 })} s`;
   return `${seconds(step.p50)}, ${seconds(step.p99)}`;
+}
+
+export const BACKFILL_HOURS = [
+  ['24', 'The last 24 hours'],
+  ['72', 'The last 3 days'],
+  ['168', 'The last 7 days'],
+  ['720', 'The last 30 days'],
+] as const;
+
+async function showEarlier(visit: Visit, problems = NO_PROBLEMS): Promise<ShownPage> {
+  const [monitor, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/backfill')]);
+  const { items } = list as { items: Backfill[] };
+  const running = items.find(({ ended_at: endedAt }) => endedAt === null);
+  return monitorPage(visit, '/earlier', {
+    title: `Earlier matches of “${monitor.name}”`,
+    problems,
+    content: html`${running === undefined ? startForm(visit, monitor, problems) : underWay(visit, running)}
+    ${items.length > 0 && runsTable(items)}`,
+  });
+}
+
+function underWay(visit: Visit, run: Backfill): Html {
+  const page = `/monitors/${visit.id}/earlier`;
+  const cancel = postButton(visit, { action: `${page}/cancel`, label: 'Cancel it', fields: { run: run.id } });
+  return html`<p>Earlier matches are being found. <a href="${visit.path(page)}">See how far it is</a></p>
+    ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What it found stays.</span></div>`}`;
+}
+
+function startForm(visit: Visit, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
+  const { form, account } = visit;
+  return html`<p>
+      Posts and comments of the last 30 days that match the rule as it is now become matches of this monitor, after the
+      existing ones. What is a match already is passed over, free of charge.
+    </p>
+    <form method="post" action="${visit.path(`/monitors/${id}/earlier`)}" class="narrow">
+      ${visit.csrfField} ${otherProblems(problems, ['max_credits'])}
+      ${select({ name: 'hours', label: 'How far back', value: form.text('hours') || '24', options: BACKFILL_HOURS })}
+      ${field({
+        ...typed(form, problems, 'max_credits', '10'),
+        label: 'Credits that it may cost at most',
+        inputmode: 'numeric',
+        hint: 'Empty: as many as there are. Another run can take the rest later.',
+      })}
+      ${
+        url !== null &&
+        checkbox('deliver', 'Also send them to the webhook, as many as the daily cap leaves today', form.has('deliver'))
+      }
+      <div class="actions">
+        <button>Find earlier matches</button>
+        <span class="note"
+          >Costs 1 credit for each started ${MATCHES_PER_CREDIT} matches, of which a run has ${number(MATCHES_PER_RUN)}
+          at most. You have ${number(account.balance)}.</span
+        >
+      </div>
+    </form>`;
+}
+
+const STATES: Readonly<Record<Backfill['state'], string>> = {
+  running: 'under way',
+  cancelling: 'being cancelled',
+  done: 'done',
+  stopped_balance: 'stopped: no credits left',
+  stopped_credits: 'stopped at the credits that it may cost',
+  stopped_limit: `stopped at ${number(MATCHES_PER_RUN)} matches`,
+  cancelled: 'cancelled',
+  failed: 'failed by an error of ours',
+};
+
+function runsTable(items: readonly Backfill[]): Html {
+  const rows = items.map((run) => [
+    html`${time(run.from)} to ${time(run.to)}`,
+    html`${STATES[run.state]}${progressOf(run)}`,
+    html`${number(run.matches)}${run.delivered > 0 && `, ${number(run.delivered)} sent`}`,
+    run.already_known,
+    run.credits,
+  ]);
+  return html`<h2>Runs</h2>
+    ${table('Runs, the newest first', ['Time', 'State', 'Matches', 'Already known', 'Credits'], rows)}`;
+}
+
+function progressOf({ state, share }: Backfill): HtmlValue {
+  if (state === 'done') return false;
+  const percent = Math.floor(share * 100);
+  return html`<br /><progress max="100" value="${percent}">${percent} %</progress> ${percent} %`;
+}
+
+async function start(visit: Visit): Promise<PageAnswer> {
+  const { form, now } = visit;
+  const hours = BACKFILL_HOURS.find(([value]) => value === form.text('hours'))?.[0] ?? '24';
+  const most = form.text('max_credits');
+  const body = {
+    from: new Date(now - Number(hours) * HOUR_MS).toISOString(),
+    deliver: form.has('deliver'),
+    ...(most !== '' && { max_credits: Number(most) }),
+  };
+  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/backfill', { body }));
+  return value === undefined
+    ? showEarlier(visit, problems)
+    : { redirect: `/monitors/${visit.id}/earlier?done=started` };
+}
+
+const FORMATS: Readonly<Record<ExportFormat, string>> = {
+  csv: 'CSV, for spreadsheets',
+  ndjson: 'JSON, a match a line',
+  parquet: 'Parquet, for analysis',
+};
+
+/** How matches leave this service without a webhook: as files, and as a feed. */
+async function showExport(pool: Queryable, visit: Visit, first: HtmlValue = ''): Promise<ShownPage> {
+  const { name } = await readMonitor(visit);
+  const file = (format: ExportFormat) => visit.path(`/monitors/${visit.id}/export/${format}`);
+  return monitorPage(visit, '/export', {
+    title: `Export and feed of “${name}”`,
+    content: html`${first}
+      <h2>Download</h2>
+      <p>All matches of the last 30 days in one file, oldest first. Free, ten times in 24 hours.</p>
+      <div class="actions">
+        ${EXPORT_FORMATS.map(
+          (format) => html`<a class="button quiet" href="${file(format)}" download>${FORMATS[format]}</a>`,
+        )}
+      </div>
+      <h2>Feed</h2>
+      ${feed(visit, await readFeedTokenTime(pool, visit.id))}`,
+  });
+}
+
+function feed(visit: Visit, made: Date | undefined): Html {
+  const action = `/monitors/${visit.id}/feed`;
+  if (made === undefined) {
+    return html`<p>
+        Feed readers show the newest 50 matches by an address that needs no key. Whoever has the address can read them.
+      </p>
+      ${postButton(visit, { action, label: 'Make a feed' })}`;
+  }
+  return html`<p>The feed got its addresses ${time(made)}. They were shown only then.</p>
+    ${dangerousButton(visit, {
+      action,
+      label: 'Make new addresses',
+      summary: 'Replace the addresses',
+      consequences: 'Readers that have the old addresses get nothing any more.',
+    })}
+    ${dangerousButton(visit, {
+      action: `${action}/revoke`,
+      label: 'Revoke the feed',
+      summary: 'Revoke the feed',
+      consequences: 'Its addresses stop working at once. New ones can be made at any time.',
+    })}`;
+}
+
+function addresses({ atom_url: atom, json_url: json }: FeedAddresses): Html {
+  return html`<h2>The addresses of the feed</h2>
+    <p>They are shown only now. Most readers take the first one.</p>
+    ${copyable('atom-address', atom, 'the address of the Atom feed')}
+    ${copyable('json-address', json, 'the address of the JSON feed')}`;
 }

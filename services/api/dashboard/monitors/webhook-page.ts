@@ -3,15 +3,36 @@ import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.
 import type { TestDelivery } from '../../../../schemas/api/deliveries.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { get, newOnce, NO_PROBLEMS, onceKey, post, problemsOf } from '../page.ts';
-import type { PageRoute, ShownPage, Visit } from '../page.ts';
-import { copyable, dangerousButton, notice, number, postButton, time } from '../parts.ts';
-import { answerInWords, deliveryInWords, monitorPage, secretShownOnce } from './monitor-frame.ts';
+import { attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import {
+  copyable,
+  dangerousButton,
+  field,
+  notice,
+  number,
+  otherProblems,
+  postButton,
+  select,
+  table,
+  time,
+  typed,
+} from '../parts.ts';
+import {
+  answerInWords,
+  deliveryInWords,
+  matchLink,
+  monitorPage,
+  readMonitor,
+  secretShownOnce,
+} from './monitor-frame.ts';
 
-/** A monitor's webhook: how it does, a test, its secret, and code that receives it. */
+/** A monitor's webhook: how it does, a test, its secret, code that receives it, and every attempt with its answer. */
 export const webhookPages: PageRoute[] = [
   get('/monitors/:id/webhook', (visit) => show(visit)),
   post('/monitors/:id/test', test),
+  get('/monitors/:id/deliveries', showDeliveries),
+  post('/monitors/:id/redeliver', resend),
   // A form that is sent twice makes one secret, and both answers show it.
   post('/monitors/:id/rotate-secret', async (visit) => {
     const { body } = await visit.call('post', '/v1/monitors/:id/rotate-secret', onceKey(visit.form, {}));
@@ -69,18 +90,13 @@ function secret(visit: Visit): Html {
 }
 
 async function test(visit: Visit): Promise<ShownPage> {
-  try {
-    const { body } = await visit.call('post', '/v1/monitors/:id/test');
-    const { delivered, status, error } = body as TestDelivery;
-    const answered = `${answerInWords(status, error)}.`;
-    return await show(
-      visit,
-      delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered),
-    );
-  } catch (error) {
-    const problems = problemsOf(error);
+  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/test'));
+  if (value === undefined) {
     return show(visit, notice('bad', `Not sent: ${[...problems.values()].join('; ')}`), problems);
   }
+  const { delivered, status, error } = value.body as TestDelivery;
+  const answered = `${answerInWords(status, error)}.`;
+  return show(visit, delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered));
 }
 
 const RECEIVERS = [
@@ -104,10 +120,7 @@ function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
     )}`;
 }
 
-/**
- * Programs that receive the webhooks of a monitor on port 9000 and verify their signatures: the examples of the
- * documentation, which tests run, with the monitor's name and address.
- */
+/** The examples of the documentation, which tests run, with the monitor's name and address. */
 export function receiverCode({ name, webhookUrl }: { name: string; webhookUrl: string | null }) {
   // The path of a webhook may be a secret.
   const host = webhookUrl === null ? undefined : URL.parse(webhookUrl)?.host;
@@ -117,4 +130,144 @@ export function receiverCode({ name, webhookUrl }: { name: string; webhookUrl: s
     ' ',
   );
   return RECEIVERS.map(({ comment, code, ...of }) => ({ ...of, code: `${comment} ${about}\n${code}` }));
+}
+
+const STATES: Readonly<Record<DeliveryLogEntry['delivery_status'], string>> = {
+  pending: 'failed, retried',
+  delivered: 'delivered',
+  failed: 'failed for good',
+};
+const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['reason']>, string>([
+  [
+    'waiting',
+    'Nothing has failed for good. Some matches wait for their next attempt: “Send what is waiting now” sends them.',
+  ],
+  ['due', 'Everything that waits is being sent already.'],
+]);
+
+async function showDeliveries(visit: Visit): Promise<ShownPage> {
+  const monitor = await readMonitor(visit);
+  const query = visit.query.given(['after', 'match', 'status']);
+  const { value, problems } = await attempt(visit.read('/v1/monitors/:id/deliveries', { query }));
+  const { items, after } = (value ?? { items: [], after: null }) as DeliveryLogPage;
+  const older = after !== null && new URLSearchParams({ ...query, after }).toString();
+  const action = `/monitors/${visit.id}/redeliver`;
+  return monitorPage(visit, '/deliveries', {
+    title: `Deliveries of “${monitor.name}”`,
+    problems,
+    content: html`${resentNotice(visit)}
+      <div class="actions">
+        ${postButton(visit, { action, label: 'Send everything that failed again', fields: { status: 'failed' } })}
+        ${postButton(visit, { action, label: 'Send what is waiting now', fields: { status: 'pending' } })}
+        <span class="note">Ten a second, free, within the day’s limit.</span>
+      </div>
+      ${filterForm(visit, problems)}
+      ${items.length === 0 ? html`<p class="note">No attempts here.</p>` : attemptsTable(visit, items)}
+      ${older !== false && html`<p><a href="${visit.path(`/monitors/${visit.id}/deliveries?${older}`)}">Older attempts</a></p>`}
+      ${await eventsSection(visit, monitor)}`,
+  });
+}
+
+function resentNotice({ query }: Visit): HtmlValue {
+  if (query.text('done') !== 'resent') return false;
+  const count = Number(query.text('queued'));
+  const said =
+    Number.isSafeInteger(count) && count > 0
+      ? `${number(count)} queued.`
+      : (REASONS.get(query.text('reason')) ?? 'Nothing to send.');
+  const more = query.text('more') === 'yes' && ' There are more: press again when these are sent.';
+  return notice('good', html`${said}${more}`);
+}
+
+function filterForm(visit: Visit, problems: FieldProblems): Html {
+  const { query } = visit;
+  return html`<details ${(problems.size > 0 || query.text('status') !== '') && html`open`}>
+    <summary>Filter</summary>
+    ${otherProblems(problems, ['match'])}
+    <form class="narrow" action="${visit.path(`/monitors/${visit.id}/deliveries`)}">
+      ${select({ ...typed(query, problems, 'status'), label: 'Outcome', options: [['', 'All'], ...Object.entries(STATES)] })}
+      ${field({ ...typed(query, problems, 'match'), label: 'Match', hint: 'The id of a match.' })}
+      <div class="actions"><button>Filter</button></div>
+    </form>
+  </details>`;
+}
+
+function attemptsTable(visit: Visit, items: readonly DeliveryLogEntry[]): Html {
+  const action = `/monitors/${visit.id}/redeliver`;
+  const rows = items.map((entry) => {
+    const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
+    return [
+      time(entry.started_at),
+      matchLink(visit, match),
+      entry.attempt,
+      html`<span class="${state === 'delivered' ? 'good' : 'bad'}">${STATES[state]}</span>`,
+      html`${entry.host}, ${entry.duration_ms} ms. ${answerInWords(entry.status, entry.error)}.
+      ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}`,
+      html`${next !== null && time(next)}
+      ${state !== 'pending' && postButton(visit, { action, label: 'Send again', fields: { match_ids: match } })}`,
+    ];
+  });
+  return table('Attempts, the newest match first', ['Began', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
+}
+
+async function resend(visit: Visit): Promise<PageAnswer> {
+  const [ids, status] = [visit.form.all('match_ids'), visit.form.text('status')];
+  const body = ids.length > 0 ? { match_ids: ids } : { status };
+  const answer = await visit.call('post', '/v1/monitors/:id/redeliver', { body });
+  const { queued, more, reason } = answer.body as Redelivery;
+  const rest = `${more ? '&more=yes' : ''}${reason === undefined ? '' : `&reason=${reason}`}`;
+  return { redirect: `/monitors/${visit.id}/deliveries?done=resent&queued=${queued}${rest}` };
+}
+
+const EVENTS_PER_PAGE = 10;
+const EVENTS_AFTER = 'events_after';
+
+const EVENT_STATES: Readonly<Record<EventLogEntry['delivery_status'], string>> = {
+  pending: 'waits to be sent',
+  delivered: 'delivered',
+  failed: 'failed for good',
+  skipped: 'not sent: there was no webhook',
+};
+
+/** The digests and spikes that were sent to a monitor's webhook. Nothing when it has none and none is asked for. */
+async function eventsSection(visit: Visit, monitor: Monitor): Promise<HtmlValue> {
+  const after = visit.query.text(EVENTS_AFTER);
+  const query = { limit: String(EVENTS_PER_PAGE), ...(after !== '' && { after }) };
+  const heading = html`<h2 id="events">Digests and spikes</h2>`;
+  const { value, problems } = await attempt(visit.read('/v1/monitors/:id/events', { query }));
+  if (value === undefined) return [heading, notice('bad', [...problems.values()].join('; '))];
+  const page = value as EventLogPage;
+  if (page.items.length > 0) return [heading, eventsTable(visit, page)];
+  const isSent = monitor.webhook_url !== null && (monitor.digest !== undefined || monitor.spike_webhook === true);
+  return isSent && [heading, html`<p class="note">${after === '' ? 'None was sent yet.' : 'None on this page.'}</p>`];
+}
+
+function eventsTable(visit: Visit, { items, after }: EventLogPage): Html {
+  const rows = items.map((entry) => {
+    const { delivery_status: state, last_status: status, next_attempt_at: next } = entry;
+    return [
+      time(entry.created_at),
+      contentInWords(visit, entry),
+      html`<span class="${state === 'delivered' && 'good'} ${state === 'failed' && 'bad'}"
+        >${EVENT_STATES[state]}${state === 'pending' && next !== null && html`, ${time(next)}`}</span
+      >`,
+      entry.attempts,
+      status !== null && `${answerInWords(status, entry.last_error)}.`,
+    ];
+  });
+  const older = after !== null && new URLSearchParams({ [EVENTS_AFTER]: after }).toString();
+  const page = visit.path(`/monitors/${visit.id}/deliveries`);
+  return html`${table('Digests and spikes', ['Made', 'What', 'Outcome', 'Attempts', 'Last answer'], rows)}
+  ${older !== false && html`<p><a href="${page}?${older}#events">Older digests and spikes</a></p>`}`;
+}
+
+function contentInWords(visit: Visit, { spike, digest }: EventLogEntry): HtmlValue {
+  if (spike !== undefined) {
+    return html`Spike: ${number(spike.count)} matches in the hour of ${time(spike.at)}, usually
+    ${number(spike.expected)}`;
+  }
+  if (digest === undefined) return false;
+  const { interval, count, until } = digest;
+  return html`Digest (${interval}) of ${number(count)} ${count === 1 ? 'match' : 'matches'}, the last one:
+  ${matchLink(visit, until)}`;
 }

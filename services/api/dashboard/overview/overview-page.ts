@@ -18,15 +18,11 @@ import { barChart, figures, list, notice, number } from '../parts.ts';
 
 const CHART_DAYS = 14;
 const DAY_MS = 86_400_000;
-/** Below this the overview warns. */
 const FEW_DAYS = 3;
 /** A measurement that takes longer, as of an engine that hangs, is not waited for. */
 const STATUS_MS = 500;
 
-/** The first page: what runs, what it found, how long the credits last, what needs attention. */
-export function overviewPages(deps: DashboardDeps): PageRoute[] {
-  return [get('/', (visit) => show(deps, visit))];
-}
+export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (visit) => show(deps, visit))];
 
 async function show({ pool, status }: DashboardDeps, visit: Visit): Promise<ShownPage> {
   const { account, path, now } = visit;

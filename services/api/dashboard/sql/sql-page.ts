@@ -2,7 +2,7 @@ import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
 import type { SqlAnswerInRows } from '../../sql/sql-answer.ts';
-import { get, NO_PROBLEMS, post, problemsOf } from '../page.ts';
+import { attempt, file, get, NO_PROBLEMS, post } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
 import { otherProblems, textArea } from '../parts.ts';
 
@@ -56,19 +56,10 @@ export const sqlPages: PageRoute[] = [
 async function run(visit: Visit): Promise<PageAnswer> {
   const query = visit.form.text('query');
   const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
-  try {
-    const { body } = await visit.call('post', '/v1/sql', { body: { query, format } });
-    if (format === 'json') return page(visit, query, result(body as SqlAnswerInRows));
-    return {
-      headers: {
-        'Content-Type': 'text/csv; charset=utf-8',
-        'Content-Disposition': 'attachment; filename="matches.csv"',
-      },
-      body: body as Uint8Array,
-    };
-  } catch (error) {
-    return page(visit, query, false, problemsOf(error));
-  }
+  const { value, problems } = await attempt(visit.call('post', '/v1/sql', { body: { query, format } }));
+  if (value === undefined) return page(visit, query, false, problems);
+  if (format === 'json') return page(visit, query, result(value.body as SqlAnswerInRows));
+  return file('text/csv; charset=utf-8', 'matches.csv', value.body as Uint8Array);
 }
 
 function page(visit: Visit, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
