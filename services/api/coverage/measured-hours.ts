@@ -17,7 +17,6 @@ export interface Lags {
   p99: number;
 }
 
-/** What is known of an hour. */
 export interface MeasuredHour {
   hour: Date;
   computedAt: Date;
@@ -64,7 +63,6 @@ export class MeasuredHours {
   }
 }
 
-/** Undefined for an hour of a version that cannot be read. */
 export function measure(stored: Omit<ReadCoverage, 'archivedRows'>): MeasuredHour | undefined {
   const { hour, computedAt, callsPerSecond } = stored;
   const { data: coverage } = hourCoverage.safeParse(stored.coverage);

@@ -8,11 +8,12 @@ import { DuckDBInstance, StatementType } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
 import { SQL_TABLES } from '../../../shared/stores/sql/account-rows.ts';
 import { withoutFormulas, withoutFormulasInSql } from '../http/csv-formulas.ts';
-import { RESULT } from './sql-box.ts';
+import { RESULT, SQL_LIMITS } from './sql-box.ts';
 import type { BoxAnswer, BoxJob, SqlColumn } from './sql-box.ts';
 
 const SETTINGS = {
   threads: '2',
+  memory_limit: `${SQL_LIMITS.memoryMb}MB`,
   temp_directory: '',
   autoinstall_known_extensions: 'false',
   autoload_known_extensions: 'false',
@@ -28,6 +29,9 @@ const LOST_FIELD = /STRUCT\((?:.*, )?"(?:|__proto__)" /;
 /** Of a result, and the characters of their names and types together: they are told at once, not row by row. */
 const MOST_COLUMNS = 1_000;
 const MOST_COLUMN_CHARACTERS = 100_000;
+const INTEGER = /^U?(?:BIGINT|HUGEINT)$/;
+/** The dashboard reads the first rows at once, while all other requests wait. */
+const MOST_BYTES_OF_ROW = 2 ** 20;
 /** An error of DuckDB may quote a value of any length. */
 const MOST_OF_MESSAGE = 500;
 const ONE_STATEMENT = 'must be one statement';
@@ -55,8 +59,8 @@ function refusalOf(error: unknown): BoxAnswer {
   return { refusal: message === NO_STATEMENT ? ONE_STATEMENT : `cannot be run: ${message}` };
 }
 
-async function answer({ query, format, memoryMb, mostRows }: BoxJob): Promise<BoxAnswer> {
-  const { instance, connection, rowsRead } = await openBox(memoryMb).catch((error: unknown) => {
+async function answer({ query, format }: BoxJob): Promise<BoxAnswer> {
+  const { instance, connection, rowsRead } = await openBox().catch((error: unknown) => {
     throw new Broken((error as Error).message);
   });
   const statements = await connection.extractStatements(query);
@@ -66,17 +70,15 @@ async function answer({ query, format, memoryMb, mostRows }: BoxJob): Promise<Bo
   if (prepared.statementType !== StatementType.SELECT) throw new Refused('must be a SELECT');
   const result = await prepared.stream();
   const columns = columnsOf(result);
-  if (format === 'json') await writeJson(result, mostRows);
+  if (format === 'json') await writeJson(result, columns);
   // Another connection, because a statement ends the one that is read.
-  else await writeFile(await instance.connect(), result, columns, { format, mostRows });
+  else await writeFile(await instance.connect(), result, columns, format);
   return { columns, rowsRead };
 }
 
 /** Makes the tables, then closes everything else. */
-async function openBox(
-  memoryMb: number,
-): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection; rowsRead: number }> {
-  const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, memory_limit: `${memoryMb}MB` });
+async function openBox(): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection; rowsRead: number }> {
+  const instance = await DuckDBInstance.create(':memory:', SETTINGS);
   const connection = await instance.connect();
   let rowsRead = 0;
   for (const { name: table } of SQL_TABLES) {
@@ -91,14 +93,25 @@ async function openBox(
   return { instance, connection, rowsRead };
 }
 
-/** One array a line, with 64-bit integers as strings. */
-async function writeJson(result: DuckDBResult, mostRows: number): Promise<void> {
+/** One array a line. Integers that a number cannot hold exactly are strings, as DuckDB's package gives them. */
+async function writeJson(result: DuckDBResult, columns: readonly SqlColumn[]): Promise<void> {
   const file = openSync(RESULT, 'wx', 0o600);
+  const integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
   let count = 0;
   for await (const rows of result.yieldRowsJson()) {
-    count += rows.length;
-    if (count > mostRows) throw tooMany(mostRows);
-    writeSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const lines = rows.map((row) => {
+      for (const column of integers) {
+        const number = typeof row[column] === 'string' ? Number(row[column]) : Number.NaN;
+        if (Number.isSafeInteger(number)) row[column] = number;
+      }
+      const line = JSON.stringify(row);
+      if (Buffer.byteLength(line) > MOST_BYTES_OF_ROW) {
+        throw new Refused('has a row of more than 1 MB as JSON; ask for it as csv or parquet');
+      }
+      return `${count++ === 0 ? '' : ','}\n${line}`;
+    });
+    refuseBeyond(count);
+    writeSync(file, lines.join(''));
   }
 }
 
@@ -127,7 +140,7 @@ async function writeFile(
   connection: DuckDBConnection,
   result: DuckDBResult,
   columns: readonly SqlColumn[],
-  { format, mostRows }: Pick<BoxJob, 'mostRows'> & { format: 'csv' | 'parquet' },
+  format: 'csv' | 'parquet',
 ): Promise<void> {
   const declared = columns.map(({ type }, column) => `c${column} ${type}`);
   await connection.run(`CREATE TEMP TABLE result_rows (${declared.join(', ')})`).catch(() => {
@@ -137,7 +150,7 @@ async function writeFile(
   let count = 0;
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     count += chunk.rowCount;
-    if (count > mostRows) throw tooMany(mostRows);
+    refuseBeyond(count);
     appender.appendDataChunk(chunk);
   }
   appender.closeSync();
@@ -160,5 +173,7 @@ const inCsv = (column: string, type: string): string =>
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-const tooMany = (rows: number): Refused =>
-  new Refused(`has a result of more than ${rows.toLocaleString('en')} rows; add a LIMIT`);
+function refuseBeyond(rows: number): void {
+  const { resultRows: most } = SQL_LIMITS;
+  if (rows > most) throw new Refused(`has a result of more than ${most.toLocaleString('en')} rows; add a LIMIT`);
+}

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +12,6 @@ export const SQL_LIMITS = {
   seconds: 10,
   /** Of DuckDB; a call of a function may exceed it. */
   memoryMb: 512,
-  /** Of the whole process. */
   processMb: 768,
   resultRows: 100_000,
   /** As text a result may be some times as large as in memory; this much is held and written. */
@@ -36,22 +34,18 @@ export interface SqlColumn {
   type: string;
 }
 
-/** What the process is told. */
 export interface BoxJob {
   query: string;
   format: SqlFormat;
-  memoryMb: number;
-  mostRows: number;
 }
 
-/** What it tells. */
 export type BoxAnswer = { columns: SqlColumn[]; rowsRead: number } | { refusal: string } | { broken: string };
 
 export interface SqlResult {
   columns: SqlColumn[];
   /** Rows of the account's tables. */
   rowsRead: number;
-  /** The whole result in the format; as JSON one array a line, with 64-bit integers as strings. */
+  /** The whole result in the format; as JSON the arrays of the rows, a line each, without brackets around them. */
   bytes: Buffer;
 }
 
@@ -67,11 +61,7 @@ export class SqlRefused extends Error {
  * @param folder with the account's rows (`writeAccountRows`)
  * @throws SqlRefused, or the signal's reason
  */
-export async function runInBox(
-  folder: string,
-  { query, format }: { query: string; format: SqlFormat },
-  signal: AbortSignal,
-): Promise<SqlResult> {
+export async function runInBox(folder: string, { query, format }: BoxJob, signal: AbortSignal): Promise<SqlResult> {
   const child = fork(CHILD, {
     cwd: folder,
     env: { TZ: 'UTC' },
@@ -84,53 +74,40 @@ export async function runInBox(
   let answer: BoxAnswer | undefined;
   child.once('message', (message) => (answer = message as BoxAnswer));
   // The process may end before it has read the message.
-  child.send(
-    { query, format, memoryMb: SQL_LIMITS.memoryMb, mostRows: SQL_LIMITS.resultRows } satisfies BoxJob,
-    () => {},
-  );
-  const watch = new Watch(child, join(folder, RESULT));
+  child.send({ query, format } satisfies BoxJob, () => {});
+  const result = join(folder, RESULT);
+  const until = performance.now() + SQL_LIMITS.seconds * 1_000;
+  let fault: string | undefined;
+  const watch = setInterval(() => {
+    if (performance.now() > until) fault ??= `takes longer than ${SQL_LIMITS.seconds} seconds`;
+    if (residentBytes(child.pid!) > SQL_LIMITS.processMb * MB) fault ??= beyondMemory();
+    fault ??= resultFault(result);
+    if (fault !== undefined) kill();
+  }, WATCH_EVERY_MS);
   try {
     await ended;
   } finally {
-    watch.stop();
+    clearInterval(watch);
     signal.removeEventListener('abort', kill);
   }
   signal.throwIfAborted();
-  const fault = watch.fault ?? resultFault(join(folder, RESULT));
+  fault ??= resultFault(result);
   if (fault !== undefined) throw new SqlRefused(fault);
   // DuckDB, or the process itself, has no more memory.
   if (answer === undefined) throw new SqlRefused(beyondMemory());
   if ('refusal' in answer) throw new SqlRefused(answer.refusal);
   if ('broken' in answer) throw new Error(`the process of a statement cannot be made: ${answer.broken}`);
-  return { ...answer, bytes: await readFile(join(folder, RESULT)) };
+  return { ...answer, bytes: await readFile(result) };
+}
+
+/** The answer of the API, with a row a line, so that its beginning can be read without the rest. */
+export function sqlAnswer({ columns, rowsRead, bytes }: SqlResult, credits: number): Buffer {
+  const begin = `{"columns":${JSON.stringify(columns)},"rows":[`;
+  const end = `\n],"rows_read":${rowsRead},"credits_used":${credits}}`;
+  return Buffer.concat([Buffer.from(begin), bytes, Buffer.from(end)]);
 }
 
 const beyondMemory = (): string => `needs more than ${SQL_LIMITS.memoryMb} MB of memory, or nests too deeply`;
-
-/** Ends a process that takes more time or memory, or writes more, than it may. */
-class Watch {
-  /** Why it was ended. */
-  fault: string | undefined;
-  readonly #timer: NodeJS.Timeout;
-  readonly #until = performance.now() + SQL_LIMITS.seconds * 1_000;
-
-  constructor(child: ChildProcess, result: string) {
-    this.#timer = setInterval(() => {
-      this.fault ??= this.#faultOf(child, result);
-      if (this.fault !== undefined) child.kill('SIGKILL');
-    }, WATCH_EVERY_MS);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  #faultOf(child: ChildProcess, result: string): string | undefined {
-    if (performance.now() > this.#until) return `takes longer than ${SQL_LIMITS.seconds} seconds`;
-    if (residentBytes(child.pid!) > SQL_LIMITS.processMb * MB) return beyondMemory();
-    return resultFault(result);
-  }
-}
 
 function resultFault(result: string): string | undefined {
   const bytes = statSync(result, { throwIfNoEntry: false })?.size ?? 0;

@@ -165,7 +165,10 @@ async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: Call, asked: 
 }
 
 function answerOf(result: SqlResult, format: SqlFormat, credits: number): Answer {
-  if (format === 'json') return { status: 200, body: sqlAnswer(result, credits), largeList: 'rows' };
+  if (format === 'json') {
+    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+    return { status: 200, body: sqlAnswer(result, credits), headers };
+  }
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet';
   return { status: 200, body: result.bytes, headers: { 'Content-Type': type } };
 }

@@ -1,14 +1,16 @@
+import type { SqlAnswer } from '../../../../schemas/api/sql.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
-import type { SqlAnswerInRows } from '../../sql/sql-answer.ts';
 import { attempt, file, get, NO_PROBLEMS, post } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
-import { otherProblems, textArea } from '../parts.ts';
+import { number, otherProblems, textArea } from '../parts.ts';
 
 const MOST_ROWS = 200;
 /** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
 const MOST_BYTES = 256 * 1024;
+/** Of the columns and the last row together. */
+const MOST_BYTES_BESIDE = 3 * 2 ** 20;
 const FIRST = `SELECT subreddit, count(*) AS found, count(DISTINCT author) AS authors
 FROM matches
 WHERE created_at > now() - INTERVAL 7 DAY
@@ -58,7 +60,7 @@ async function run(visit: Visit): Promise<PageAnswer> {
   const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
   const { value, problems } = await attempt(visit.call('post', '/v1/sql', { body: { query, format } }));
   if (value === undefined) return page(visit, query, false, problems);
-  if (format === 'json') return page(visit, query, result(value.body as SqlAnswerInRows));
+  if (format === 'json') return page(visit, query, result(value.body as Buffer));
   return file('text/csv; charset=utf-8', 'matches.csv', value.body as Uint8Array);
 }
 
@@ -83,11 +85,23 @@ function page(visit: Visit, query: string, answer: HtmlValue = false, problems =
   };
 }
 
-function result({ columns, rows, credits_used: credits }: SqlAnswerInRows): Html {
-  const shown = rows.first(MOST_ROWS, MOST_BYTES);
-  const more = shown.length < rows.length && `; the first ${shown.length} are shown`;
+/** Reads the beginning and the end of an answer, which has a row a line, and counts the lines. */
+function result(answer: Buffer): Html {
+  const [begin = '', ...lines] = answer.toString('utf8', 0, MOST_BYTES + MOST_BYTES_BESIDE).split('\n');
+  const end = answer.toString('utf8', answer.lastIndexOf('\n'));
+  const { columns, credits_used: credits } = JSON.parse(begin + end) as SqlAnswer;
+  const shown: unknown[][] = [];
+  let read = 0;
+  for (const line of lines.slice(0, -1)) {
+    if (shown.length >= MOST_ROWS || read >= MOST_BYTES) break;
+    shown.push(JSON.parse(line.replace(/,$/, '')) as unknown[]);
+    read += line.length;
+  }
+  let length = -1;
+  for (let at = answer.indexOf('\n'); at >= 0; at = answer.indexOf('\n', at + 1)) length += 1;
+  const more = shown.length < length && `; the first ${shown.length} are shown`;
   return html`<h2>Result</h2>
-    <p>${rows.length.toLocaleString('en')} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
+    <p>${number(length)} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Result">
       <table>
         <thead>
