@@ -2,9 +2,22 @@ import type { QueryResult, QueryResultRow } from 'pg';
 import type { Queryable } from './pool.ts';
 
 /*
- * Tags of statements: each value inserted into the text is sent as a parameter, so text cannot become SQL. A statement
- * that needs a value twice, or a piece of SQL, is given to `db.query`. `name`: sessions prepare it once.
+ * Tags of statements: each value inserted into the text is sent as a parameter, so text cannot become SQL; a piece of
+ * `sql` is inserted as it is. `name`: sessions prepare it once, so that its pieces must always be the same.
  */
+
+/** A piece of SQL, which holds constants alone. */
+export class Sql {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export function sql(text: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Sql {
+  return new Sql(String.raw({ raw: text }, ...pieces.map((piece) => (piece instanceof Sql ? piece.text : piece))));
+}
 
 /** Runs `readRows<Row>(db)`SELECT … WHERE id = ${id}`` and returns its rows. */
 export function readRows<Row extends QueryResultRow>(db: Queryable, name?: string) {
@@ -16,6 +29,12 @@ export function readRows<Row extends QueryResultRow>(db: Queryable, name?: strin
 export function readRow<Row extends QueryResultRow>(db: Queryable, name?: string) {
   return async (text: TemplateStringsArray, ...values: unknown[]): Promise<Row | undefined> =>
     (await run<Row>(db, name, text, values)).rows[0];
+}
+
+/** The row of a statement that always has one. */
+export function readOne<Row extends QueryResultRow>(db: Queryable, name?: string) {
+  return async (text: TemplateStringsArray, ...values: unknown[]): Promise<Row> =>
+    (await run<Row>(db, name, text, values)).rows[0]!;
 }
 
 /** How many rows it read or changed. */
@@ -33,9 +52,11 @@ export function isChanged(db: Queryable, name?: string) {
 function run<Row extends QueryResultRow>(
   db: Queryable,
   name: string | undefined,
-  pieces: TemplateStringsArray,
-  values: unknown[],
+  [begin = '', ...rest]: TemplateStringsArray,
+  inserted: unknown[],
 ): Promise<QueryResult<Row>> {
-  const text = pieces.reduce((before, after, index) => `${before}$${index}${after}`);
+  const values: unknown[] = [];
+  const placed = (one: unknown) => (one instanceof Sql ? one.text : `$${values.push(one)}`);
+  const text = rest.reduce((before, after, index) => before + placed(inserted[index]) + after, begin);
   return name === undefined ? db.query<Row>(text, values) : db.query<Row>({ name, text, values });
 }

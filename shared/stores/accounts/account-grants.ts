@@ -1,6 +1,6 @@
 import { grantHashStart, grantPublicId } from '../../domain/accounts/oauth-secret.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 /** An OAuth grant of an account: a program that may use the tool server on its behalf. */
@@ -66,20 +66,18 @@ export async function revokeGrant(db: Queryable, accountId: string, publicId: st
   const [grant] = rows;
   if (grant?.model === 'Grant') {
     // A token that is issued at the same moment is invalid without its grant.
-    await db.query(
-      `WITH locked AS MATERIALIZED (
-         SELECT id_hash FROM oauth_records
-         WHERE grant_hash = $1 OR (id_hash = $1 AND model = 'Grant')
-         ORDER BY id_hash
-         FOR UPDATE
-       ), revoked AS (
-         UPDATE oauth_records r SET model = 'RevokedGrant', payload = ''
-         FROM locked
-         WHERE r.id_hash = locked.id_hash AND r.id_hash = $1
-       )
-       DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash AND r.id_hash <> $1`,
-      [grant.id_hash],
-    );
+    await execute(db)`
+      WITH locked AS MATERIALIZED (
+        SELECT id_hash FROM oauth_records
+        WHERE grant_hash = ${grant.id_hash} OR (id_hash = ${grant.id_hash} AND model = 'Grant')
+        ORDER BY id_hash
+        FOR UPDATE
+      ), revoked AS (
+        UPDATE oauth_records r SET model = 'RevokedGrant', payload = ''
+        FROM locked
+        WHERE r.id_hash = locked.id_hash AND r.id_hash = ${grant.id_hash}
+      )
+      DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash AND r.id_hash <> ${grant.id_hash}`;
   }
   return grant !== undefined;
 }

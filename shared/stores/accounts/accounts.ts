@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow, readRows, sql } from '../../postgres/sql.ts';
 
 export interface StoredAccount {
   id: string;
@@ -16,7 +16,7 @@ export interface StoredAccount {
   createdAt: Date;
 }
 
-const ACCOUNTS = 'SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt" FROM accounts';
+const ACCOUNTS = sql`SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt" FROM accounts`;
 
 /**
  * Adds an account with no credits and no pack. Waits for a concurrent insert of the same mailbox.
@@ -35,47 +35,36 @@ export async function insertAccount(
 
 /** Finds an account by id, or by its mailbox in canonical form. */
 export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
-  const { rows } = await db.query<StoredAccount>(
-    `${ACCOUNTS}
-     WHERE id = $1 OR mailbox = $1`,
-    [idOrMailbox],
-  );
-  return rows[0];
+  return readRow<StoredAccount>(db)`
+    ${ACCOUNTS}
+    WHERE id = ${idOrMailbox} OR mailbox = ${idOrMailbox}`;
 }
 
 /** Locks an account until the transaction ends and reads it in the same statement. */
 export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
-  const { rows } = await db.query<StoredAccount>(
-    `${ACCOUNTS}
-     WHERE id = $1
-     FOR UPDATE`,
-    [id],
-  );
-  return rows[0];
+  return readRow<StoredAccount>(db)`
+    ${ACCOUNTS}
+    WHERE id = ${id}
+    FOR UPDATE`;
 }
 
 /** Lists accounts by id, after a given id; at most 1,000. */
 export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
-  const { rows } = await db.query<StoredAccount>(
-    `${ACCOUNTS}
-     WHERE id > $1
-     ORDER BY id
-     LIMIT 1000`,
-    [afterId ?? ''],
-  );
-  return rows;
+  return readRows<StoredAccount>(db)`
+    ${ACCOUNTS}
+    WHERE id > ${afterId ?? ''}
+    ORDER BY id
+    LIMIT 1000`;
 }
 
 /** Remembers that an account signed in from a network (a /24 or a /64), and forgets all but the last five. */
 export async function rememberSignInNetwork(db: Queryable, accountId: string, network: string): Promise<void> {
   // The lock keeps the address as it is: a change of it or a deletion under way comes first.
-  await db.query(
-    `INSERT INTO sign_in_networks AS known (mailbox, networks)
-     SELECT mailbox, ARRAY[$2::text] FROM accounts WHERE id = $1 AND status = 'active' FOR KEY SHARE
-     ON CONFLICT (mailbox) DO UPDATE
-       SET networks = ($2::text || array_remove(known.networks, $2::text))[:5]`,
-    [accountId, network],
-  );
+  await execute(db)`
+    INSERT INTO sign_in_networks AS known (mailbox, networks)
+    SELECT mailbox, ARRAY[${network}::text] FROM accounts WHERE id = ${accountId} AND status = 'active' FOR KEY SHARE
+    ON CONFLICT (mailbox) DO UPDATE
+      SET networks = (${network}::text || array_remove(known.networks, ${network}::text))[:5]`;
 }
 
 /** Lists the networks that the account of a mailbox, if there is one, signed in from, the last one first. */

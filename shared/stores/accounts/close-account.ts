@@ -31,13 +31,12 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       ON CONFLICT (mailbox_hash) DO UPDATE SET owed = kept.owed + excluded.owed WHERE excluded.owed > 0`;
     // Rows that a running request has locked are skipped, because it may wait for a monitor that is locked here; they
     // expire within a day.
-    await client.query(
-      `WITH free AS MATERIALIZED (
-         SELECT route, key FROM idempotency_keys WHERE account_id = $1 FOR UPDATE SKIP LOCKED
-       )
-       DELETE FROM idempotency_keys k USING free WHERE k.account_id = $1 AND k.route = free.route AND k.key = free.key`,
-      [accountId],
-    );
+    await execute(client)`
+      WITH free AS MATERIALIZED (
+        SELECT route, key FROM idempotency_keys WHERE account_id = ${accountId} FOR UPDATE SKIP LOCKED
+      )
+      DELETE FROM idempotency_keys k USING free WHERE k.account_id = ${accountId} AND k.route = free.route AND k.key =
+        free.key`;
     await deleteAccountOAuthRecords(client, accountId);
     await execute(client)`DELETE FROM dashboard_sessions WHERE account_id = ${accountId}`;
     await execute(client)`DELETE FROM sign_in_networks WHERE mailbox = ${account.mailbox}`;
@@ -48,11 +47,9 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     await execute(client)`
       UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now()), name = '' WHERE account_id = ${accountId}`;
     // All monitors of the account that still have a row.
-    await client.query(
-      `INSERT INTO account_erasures (account_id, monitor_ids)
-       VALUES ($1, ARRAY(SELECT id FROM monitors WHERE account_id = $1 ORDER BY id))`,
-      [accountId],
-    );
+    await execute(client)`
+      INSERT INTO account_erasures (account_id, monitor_ids)
+      VALUES (${accountId}, ARRAY(SELECT id FROM monitors WHERE account_id = ${accountId} ORDER BY id))`;
     return true;
   });
   return closed ?? false;

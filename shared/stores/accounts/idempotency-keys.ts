@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRow } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
 /** Identifies one request of an account, however often it is sent. */
 export interface IdempotencyKey {
@@ -35,14 +35,14 @@ export const KEYS_PER_ACCOUNT = 5_000;
 
 /** Seconds until an account that has stored as many answers as it may can store another; 0: now. */
 export async function secondsUntilKeyIsFree(db: Queryable, accountId: string): Promise<number> {
-  const { rows } = await db.query<{ seconds: number | null }>(
-    `SELECT CASE WHEN count(*) >= $2
-       THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - (SELECT service_now()))))::integer
-       END AS seconds
-     FROM (SELECT created_at FROM idempotency_keys
-            WHERE account_id = $1 AND created_at > (SELECT service_now()) - interval '24 hours' LIMIT $2) AS kept`,
-    [accountId, KEYS_PER_ACCOUNT],
-  );
+  const rows = await readRows<{ seconds: number | null }>(db)`
+    SELECT CASE WHEN count(*) >= ${KEYS_PER_ACCOUNT}
+      THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - (SELECT
+        service_now()))))::integer
+      END AS seconds
+    FROM (SELECT created_at FROM idempotency_keys
+           WHERE account_id = ${accountId} AND created_at > (SELECT service_now()) - interval '24 hours' LIMIT
+             ${KEYS_PER_ACCOUNT}) AS kept`;
   return rows[0]!.seconds ?? 0;
 }
 

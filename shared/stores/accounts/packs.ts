@@ -111,24 +111,21 @@ async function giveBack(db: Queryable, pack: LockedPack, credits: number): Promi
 
 /** Returns the reference of the ledger row: the pack's id, and from its second change on the number of the change. */
 async function storeTakenBack(db: Queryable, id: string, credits: number): Promise<string> {
-  const { rows } = await db.query<{ changes: number }>(
-    `UPDATE packs_bought
-     SET taken_back = $2, changes = changes + 1, refunded_at = CASE WHEN $2 = credits THEN service_now() END
-     WHERE id = $1
-     RETURNING changes`,
-    [id, credits],
-  );
+  const rows = await readRows<{ changes: number }>(db)`
+    UPDATE packs_bought
+    SET taken_back = ${credits}, changes = changes + 1, refunded_at = CASE WHEN ${credits} = credits THEN service_now()
+      END
+    WHERE id = ${id}
+    RETURNING changes`;
   const { changes } = rows[0]!;
   return changes === 1 ? id : `${id}:${changes}`;
 }
 
 /** Changes the balance and what is owed, and sets the limits to those of the largest pack that is left. */
 async function lowerAccount(db: Queryable, accountId: string, taken: number, owed: number): Promise<void> {
-  await db.query(
-    `UPDATE accounts
-     SET balance = balance - $2, owed = owed + $3,
-       pack = (SELECT coalesce(max(pack), 0) FROM packs_bought WHERE account_id = $1 AND refunded_at IS NULL)
-     WHERE id = $1`,
-    [accountId, taken, owed],
-  );
+  await execute(db)`
+    UPDATE accounts
+    SET balance = balance - ${taken}, owed = owed + ${owed},
+      pack = (SELECT coalesce(max(pack), 0) FROM packs_bought WHERE account_id = ${accountId} AND refunded_at IS NULL)
+    WHERE id = ${accountId}`;
 }

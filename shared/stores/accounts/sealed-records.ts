@@ -105,33 +105,32 @@ export class SealedRecords {
    * @returns false when it was used since, has expired or does not exist
    */
   async consumeRefreshToken(id: string, seen: string | null): Promise<boolean> {
-    const { rowCount } = await this.db.query(
-      `WITH locked AS MATERIALIZED (
-         SELECT id_hash FROM oauth_records
-         WHERE model = 'RefreshToken' AND (id_hash = $1 OR (
-           consumed_at IS NULL AND grant_hash = (SELECT grant_hash FROM oauth_records WHERE id_hash = $1)
-         ))
-         ORDER BY id_hash
-         FOR UPDATE
-       ), used AS (
-         UPDATE oauth_records r
-         SET consumed_at = greatest(service_now(), (
-           SELECT max(other.consumed_at) + interval '1 millisecond' FROM oauth_records other
-           WHERE other.grant_hash = r.grant_hash AND other.model = 'RefreshToken'
-         ))
-         FROM locked
-         WHERE r.id_hash = locked.id_hash AND r.id_hash = $1 AND r.consumed_at IS NOT DISTINCT FROM $2::timestamptz
-           AND r.expires_at > (SELECT service_now())
-         RETURNING r.id_hash
-       ), replaced AS (
-         UPDATE oauth_records r SET consumed_at = '-infinity'
-         FROM locked, used
-         WHERE r.id_hash = locked.id_hash AND r.id_hash <> used.id_hash
-       )
-       SELECT FROM used`,
-      [hashOAuthId(id), seen],
-    );
-    return rowCount === 1;
+    const idHash = hashOAuthId(id);
+    return isChanged(this.db)`
+      WITH locked AS MATERIALIZED (
+        SELECT id_hash FROM oauth_records
+        WHERE model = 'RefreshToken' AND (id_hash = ${idHash} OR (
+          consumed_at IS NULL AND grant_hash = (SELECT grant_hash FROM oauth_records WHERE id_hash = ${idHash})
+        ))
+        ORDER BY id_hash
+        FOR UPDATE
+      ), used AS (
+        UPDATE oauth_records r
+        SET consumed_at = greatest(service_now(), (
+          SELECT max(other.consumed_at) + interval '1 millisecond' FROM oauth_records other
+          WHERE other.grant_hash = r.grant_hash AND other.model = 'RefreshToken'
+        ))
+        FROM locked
+        WHERE r.id_hash = locked.id_hash AND r.id_hash = ${idHash}
+          AND r.consumed_at IS NOT DISTINCT FROM ${seen}::timestamptz
+          AND r.expires_at > (SELECT service_now())
+        RETURNING r.id_hash
+      ), replaced AS (
+        UPDATE oauth_records r SET consumed_at = '-infinity'
+        FROM locked, used
+        WHERE r.id_hash = locked.id_hash AND r.id_hash <> used.id_hash
+      )
+      SELECT FROM used`;
   }
 
   async delete(model: string, id: string): Promise<void> {
@@ -148,16 +147,15 @@ export class SealedRecords {
 
   /** Deletes a grant with its codes and tokens. One that is issued at the same moment is invalid without its grant. */
   async revokeGrant(grantId: string): Promise<void> {
-    await this.db.query(
-      `WITH locked AS MATERIALIZED (
-         SELECT id_hash FROM oauth_records
-         WHERE grant_hash = $1 OR (id_hash = $1 AND model = 'Grant')
-         ORDER BY id_hash
-         FOR UPDATE
-       )
-       DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`,
-      [hashOAuthId(grantId)],
-    );
+    const grantHash = hashOAuthId(grantId);
+    await execute(this.db)`
+      WITH locked AS MATERIALIZED (
+        SELECT id_hash FROM oauth_records
+        WHERE grant_hash = ${grantHash} OR (id_hash = ${grantHash} AND model = 'Grant')
+        ORDER BY id_hash
+        FOR UPDATE
+      )
+      DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`;
   }
 }
 

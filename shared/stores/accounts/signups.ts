@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRow, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
 /** What a mail is for. A code or link for one purpose is not valid for another. */
 export type MailPurpose = 'signup' | 'signin' | 'recovery' | 'dashboard' | 'address';
@@ -95,8 +95,7 @@ export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Prom
 
 /** Whether a mailbox, by any of its hashes, already got its free credits. */
 export async function isCreditedMailbox(db: Queryable, mailboxHashes: readonly Uint8Array[]): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = ANY ($1)', [mailboxHashes]);
-  return rowCount !== 0;
+  return (await execute(db)`SELECT FROM credited_mailboxes WHERE mailbox_hash = ANY (${mailboxHashes})`) > 0;
 }
 
 /**
@@ -111,10 +110,11 @@ export async function recordCreditedMailboxes(
   credited: Uint8Array,
   mailbox: Uint8Array,
 ): Promise<boolean> {
-  const insert = 'INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1) ON CONFLICT DO NOTHING';
-  const { rowCount } = await db.query(insert, [credited]);
-  if (rowCount !== 0) await db.query(insert, [mailbox]);
-  return rowCount !== 0;
+  const insert = (hash: Uint8Array) =>
+    isChanged(db)`INSERT INTO credited_mailboxes (mailbox_hash) VALUES (${hash}) ON CONFLICT DO NOTHING`;
+  const isFirst = await insert(credited);
+  if (isFirst) await insert(mailbox);
+  return isFirst;
 }
 
 /**

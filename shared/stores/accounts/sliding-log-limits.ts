@@ -1,5 +1,5 @@
 import type { Queryable, Pool } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 
 /** At maxUses `maxUses` uses of a name in any period of `seconds`. */
@@ -18,40 +18,37 @@ export interface SlidingLogLimit {
  * @returns 0 when the use was taken; otherwise the seconds until one is available, rounded up
  */
 export async function takeUse(db: Queryable, limit: SlidingLogLimit): Promise<number> {
-  const { rowCount } = await db.query(
-    `INSERT INTO recent_uses AS log (name, times, kept_until)
-     VALUES ($1, ARRAY[service_now()], service_now() + make_interval(secs => $3))
-     ON CONFLICT (name) DO UPDATE
-       SET times = (log.times || service_now())[greatest(1, cardinality(log.times) + 2 - $2):],
-           kept_until = service_now() + make_interval(secs => $3)
-       WHERE cardinality(log.times) < $2
-         OR log.times[cardinality(log.times) + 1 - $2] <= service_now() - make_interval(secs => $3)
-         OR log.times[cardinality(log.times) + 1 - $2] > service_now() + make_interval(secs => $3)`,
-    [limit.name, limit.maxUses, limit.seconds],
-  );
-  return rowCount === 1 ? 0 : secondsUntilUse(db, limit);
+  const isTaken = await isChanged(db)`
+    INSERT INTO recent_uses AS log (name, times, kept_until)
+    VALUES (${limit.name}, ARRAY[service_now()], service_now() + make_interval(secs => ${limit.seconds}))
+    ON CONFLICT (name) DO UPDATE
+      SET times = (log.times || service_now())[greatest(1, cardinality(log.times) + 2 - ${limit.maxUses}):],
+          kept_until = service_now() + make_interval(secs => ${limit.seconds})
+      WHERE cardinality(log.times) < ${limit.maxUses}
+        OR log.times[cardinality(log.times) + 1 - ${limit.maxUses}] <= service_now() - make_interval(secs =>
+          ${limit.seconds})
+        OR log.times[cardinality(log.times) + 1 - ${limit.maxUses}] > service_now() + make_interval(secs =>
+          ${limit.seconds})`;
+  return isTaken ? 0 : secondsUntilUse(db, limit);
 }
 
 async function secondsUntilUse(db: Queryable, { name, maxUses, seconds }: SlidingLogLimit): Promise<number> {
-  const { rows } = await db.query<{ seconds: number }>(
-    `SELECT ceil(extract(epoch FROM times[cardinality(times) + 1 - $2] - service_now()) + $3)::integer AS seconds
-     FROM recent_uses
-     WHERE name = $1`,
-    [name, maxUses, seconds],
-  );
+  const rows = await readRows<{ seconds: number }>(db)`
+    SELECT ceil(extract(epoch FROM times[cardinality(times) + 1 - ${maxUses}] - service_now()) + ${seconds})::integer
+      AS seconds
+    FROM recent_uses
+    WHERE name = ${name}`;
   return Math.max(1, rows[0]?.seconds ?? 1);
 }
 
 /** Whether a use of a name is available now. Takes none. */
 export async function hasUse(db: Queryable, { name, maxUses, seconds }: SlidingLogLimit): Promise<boolean> {
-  const { rows } = await db.query<{ used_up: boolean }>(
-    `SELECT cardinality(times) >= $2
-         AND times[cardinality(times) + 1 - $2] > service_now() - make_interval(secs => $3)
-         AND times[cardinality(times) + 1 - $2] <= service_now() + make_interval(secs => $3) AS used_up
-     FROM recent_uses
-     WHERE name = $1`,
-    [name, maxUses, seconds],
-  );
+  const rows = await readRows<{ used_up: boolean }>(db)`
+    SELECT cardinality(times) >= ${maxUses}
+        AND times[cardinality(times) + 1 - ${maxUses}] > service_now() - make_interval(secs => ${seconds})
+        AND times[cardinality(times) + 1 - ${maxUses}] <= service_now() + make_interval(secs => ${seconds}) AS used_up
+    FROM recent_uses
+    WHERE name = ${name}`;
   return rows[0]?.used_up !== true;
 }
 

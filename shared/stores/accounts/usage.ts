@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readOne, readRows } from '../../postgres/sql.ts';
 
 /** What usage is grouped by. */
 export type UsageGrouping = 'day' | 'route' | 'key';
@@ -20,17 +20,15 @@ export async function readUsage(
   db: Queryable,
   asked: { accountId: string; by: UsageGrouping; from: string; to: string; limit: number },
 ): Promise<UsageRow[]> {
-  const { rows } = await db.query<UsageRow>(
-    `SELECT CASE $2 WHEN 'day' THEN day::text WHEN 'route' THEN nullif(route, '') ELSE nullif(key_id, '') END AS name,
-       sum(charges)::bigint AS charges, sum(credits)::bigint AS credits
-     FROM usage_days
-     WHERE account_id = $1 AND day BETWEEN $3 AND $4
-     GROUP BY name
-     ORDER BY CASE WHEN $2 = 'day' THEN 0 ELSE -sum(credits) END, name
-     LIMIT $5`,
-    [asked.accountId, asked.by, asked.from, asked.to, asked.limit],
-  );
-  return rows;
+  return readRows<UsageRow>(db)`
+    SELECT CASE ${asked.by} WHEN 'day' THEN day::text WHEN 'route' THEN nullif(route, '') ELSE nullif(key_id,
+      '') END AS name,
+      sum(charges)::bigint AS charges, sum(credits)::bigint AS credits
+    FROM usage_days
+    WHERE account_id = ${asked.accountId} AND day BETWEEN ${asked.from} AND ${asked.to}
+    GROUP BY name
+    ORDER BY CASE WHEN ${asked.by} = 'day' THEN 0 ELSE -sum(credits) END, name
+    LIMIT ${asked.limit}`;
 }
 
 /** The charges and credits of the whole range. */
@@ -38,9 +36,8 @@ export async function readUsageTotal(
   db: Queryable,
   asked: { accountId: string; from: string; to: string },
 ): Promise<{ charges: number; credits: number }> {
-  const rows = await readRows<{ charges: number; credits: number }>(db)`
+  return readOne<{ charges: number; credits: number }>(db)`
     SELECT coalesce(sum(charges), 0)::bigint AS charges, coalesce(sum(credits), 0)::bigint AS credits
     FROM usage_days
     WHERE account_id = ${asked.accountId} AND day BETWEEN ${asked.from} AND ${asked.to}`;
-  return rows[0]!;
 }

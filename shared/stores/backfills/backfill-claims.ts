@@ -88,33 +88,32 @@ export async function claimBackfill(
   const locks = await readRows<{ isMine: boolean }>(db)`
     SELECT pg_try_advisory_xact_lock(hashtext('backfill claims')) AS "isMine"`;
   if (locks[0]?.isMine !== true) return undefined;
-  const { rows } = await db.query<ClaimRow>(
-    `WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
-       SELECT account_id, max(taken_at) AS last, bool_or(lease_until > clock.now) AS is_busy
-       FROM backfills, clock WHERE state = 'running' GROUP BY account_id
-     ), shortened AS (
-       UPDATE backfills SET lease_until = clock.now + make_interval(secs => $2) FROM clock
-       WHERE state = 'running' AND lease_until > clock.now + ${BEYOND_LEASES}
-     ), chosen AS (
-       SELECT b.id FROM clock, backfills b JOIN turns t ON t.account_id = b.account_id
-       WHERE b.state = 'running' AND b.next_at <= clock.now AND CASE WHEN b.cancelled_at IS NULL
-         THEN NOT coalesce(t.is_busy, false)
-         ELSE coalesce(b.lease_until <= clock.now, true) END
-       ORDER BY b.cancelled_at IS NULL, t.last NULLS FIRST, b.taken_at NULLS FIRST, b.created_at, b.id
-       LIMIT 1
-       FOR UPDATE OF b SKIP LOCKED
-     )
-     UPDATE backfills b
-     SET lease_token = $1, lease_until = clock.now + make_interval(secs => $2), taken_at = clock.now
-     FROM chosen, clock
-     WHERE b.id = chosen.id
-     RETURNING b.id, b.lease_token AS "leaseToken", b.monitor_id AS "monitorId", b.account_id AS "accountId", b.version,
-       b.rule, b.from_at AS "from", b.to_at AS "to", b.until_now AS "untilNow", b.deliver, b.max_credits AS "maxCredits",
-       b.awaited_offsets AS awaited, b.scanned_at AS "scannedAt", b.scanned_thing AS "scannedThing", b.matches,
-       b.delivered, b.already_known AS "alreadyKnown", b.credits, b.first_seq AS "firstSeq", b.last_seq AS "lastSeq",
-       b.published_seq AS "publishedSeq", b.request_id AS "requestId", b.route, b.key_id AS "keyId"`,
-    [leaseToken, leaseSeconds],
-  );
+  const rows = await readRows<ClaimRow>(db)`
+    WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
+      SELECT account_id, max(taken_at) AS last, bool_or(lease_until > clock.now) AS is_busy
+      FROM backfills, clock WHERE state = 'running' GROUP BY account_id
+    ), shortened AS (
+      UPDATE backfills SET lease_until = clock.now + make_interval(secs => ${leaseSeconds}) FROM clock
+      WHERE state = 'running' AND lease_until > clock.now + ${BEYOND_LEASES}
+    ), chosen AS (
+      SELECT b.id FROM clock, backfills b JOIN turns t ON t.account_id = b.account_id
+      WHERE b.state = 'running' AND b.next_at <= clock.now AND CASE WHEN b.cancelled_at IS NULL
+        THEN NOT coalesce(t.is_busy, false)
+        ELSE coalesce(b.lease_until <= clock.now, true) END
+      ORDER BY b.cancelled_at IS NULL, t.last NULLS FIRST, b.taken_at NULLS FIRST, b.created_at, b.id
+      LIMIT 1
+      FOR UPDATE OF b SKIP LOCKED
+    )
+    UPDATE backfills b
+    SET lease_token = ${leaseToken}, lease_until = clock.now + make_interval(secs => ${leaseSeconds}),
+      taken_at = clock.now
+    FROM chosen, clock
+    WHERE b.id = chosen.id
+    RETURNING b.id, b.lease_token AS "leaseToken", b.monitor_id AS "monitorId", b.account_id AS "accountId", b.version,
+      b.rule, b.from_at AS "from", b.to_at AS "to", b.until_now AS "untilNow", b.deliver, b.max_credits AS "maxCredits",
+      b.awaited_offsets AS awaited, b.scanned_at AS "scannedAt", b.scanned_thing AS "scannedThing", b.matches,
+      b.delivered, b.already_known AS "alreadyKnown", b.credits, b.first_seq AS "firstSeq", b.last_seq AS "lastSeq",
+      b.published_seq AS "publishedSeq", b.request_id AS "requestId", b.route, b.key_id AS "keyId"`;
   if (rows[0] === undefined) return undefined;
   const { scannedAt, scannedThing, requestId, route, keyId, ...run } = rows[0];
   return {
@@ -156,14 +155,12 @@ export async function releaseFaultyBackfill(
   { id, leaseToken }: Lease,
   { seconds, most }: { seconds: number; most: number },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ failed: boolean }>(
-    `UPDATE backfills
-     SET lease_token = NULL, lease_until = NULL, next_at = service_now() + make_interval(secs => $3),
-       faults = faults + 1, state = CASE WHEN faults + 1 >= $4 THEN 'failed' ELSE state END,
-       ended_at = CASE WHEN faults + 1 >= $4 THEN service_now() END
-     WHERE id = $1 AND lease_token = $2 AND state = 'running'
-     RETURNING state = 'failed' AS failed`,
-    [id, leaseToken, seconds, most],
-  );
+  const rows = await readRows<{ failed: boolean }>(db)`
+    UPDATE backfills
+    SET lease_token = NULL, lease_until = NULL, next_at = service_now() + make_interval(secs => ${seconds}),
+      faults = faults + 1, state = CASE WHEN faults + 1 >= ${most} THEN 'failed' ELSE state END,
+      ended_at = CASE WHEN faults + 1 >= ${most} THEN service_now() END
+    WHERE id = ${id} AND lease_token = ${leaseToken} AND state = 'running'
+    RETURNING state = 'failed' AS failed`;
   return rows[0]?.failed ?? false;
 }

@@ -6,6 +6,10 @@ import type { BackfillState } from './backfill-runs.ts';
 /** Another process works on the run, or it is gone. Roll the transaction back. */
 export class BackfillLeaseLost extends Error {
   override name = 'BackfillLeaseLost';
+
+  constructor(id: string) {
+    super(`the run ${id} is not leased by this process any more`);
+  }
 }
 
 type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
@@ -16,36 +20,23 @@ type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
  * @throws BackfillLeaseLost
  */
 export async function saveBackfillProgress(db: Queryable, lease: Lease, progress: BackfillProgress): Promise<void> {
-  const { rowCount } = await db.query({
-    name: 'backfill-save-progress',
-    text: `UPDATE backfills
-           SET scanned_at = $3, scanned_thing = $4, matches = $5, delivered = $6, already_known = $7, credits = $8,
-             first_seq = $9, last_seq = $10, published_seq = $11, faults = 0
-           WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
-    values: [
-      lease.id,
-      lease.leaseToken,
-      progress.position?.firstSeenAt ?? null,
-      progress.position?.thingId ?? null,
-      progress.matches,
-      progress.delivered,
-      progress.alreadyKnown,
-      progress.credits,
-      progress.firstSeq,
-      progress.lastSeq,
-      progress.publishedSeq,
-    ],
-  });
-  if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${lease.id} is not leased by this process any more`);
+  const isOurs = await isChanged(db, 'backfill-save-progress')`
+    UPDATE backfills
+    SET scanned_at = ${progress.position?.firstSeenAt ?? null}, scanned_thing = ${progress.position?.thingId ?? null},
+      matches = ${progress.matches}, delivered = ${progress.delivered}, already_known = ${progress.alreadyKnown},
+      credits = ${progress.credits},
+      first_seq = ${progress.firstSeq}, last_seq = ${progress.lastSeq}, published_seq = ${progress.publishedSeq},
+        faults = 0
+    WHERE id = ${lease.id} AND lease_token = ${lease.leaseToken} AND state = 'running'`;
+  if (!isOurs) throw new BackfillLeaseLost(lease.id);
 }
 
 /** Stores what the run waits for. @throws BackfillLeaseLost */
 export async function storeAwaitedOffsets(db: Queryable, lease: Lease, awaited: AwaitedOffsets): Promise<void> {
-  const { rowCount } = await db.query(
-    `UPDATE backfills SET awaited_offsets = $3 WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
-    [lease.id, lease.leaseToken, JSON.stringify(awaited)],
-  );
-  if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${lease.id} is not leased by this process any more`);
+  const isOurs = await isChanged(db)`
+    UPDATE backfills SET awaited_offsets = ${JSON.stringify(awaited)} WHERE id = ${lease.id} AND lease_token =
+      ${lease.leaseToken} AND state = 'running'`;
+  if (!isOurs) throw new BackfillLeaseLost(lease.id);
 }
 
 /**
@@ -58,14 +49,12 @@ export async function endBackfill(
   { id, leaseToken, lastSeq }: ClaimedBackfill,
   state: Exclude<BackfillState, 'running' | 'failed'>,
 ): Promise<void> {
-  const { rowCount } = await db.query(
-    `UPDATE backfills
-     SET state = $3, published_seq = $4, ended_at = service_now(), lease_token = NULL, lease_until = NULL,
-       scanned_at = CASE WHEN $3 = 'done' THEN to_at ELSE scanned_at END
-     WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
-    [id, leaseToken, state, lastSeq],
-  );
-  if (rowCount !== 1) throw new BackfillLeaseLost(`the run ${id} is not leased by this process any more`);
+  const isOurs = await isChanged(db)`
+    UPDATE backfills
+    SET state = ${state}, published_seq = ${lastSeq}, ended_at = service_now(), lease_token = NULL, lease_until = NULL,
+      scanned_at = CASE WHEN ${state} = 'done' THEN to_at ELSE scanned_at END
+    WHERE id = ${id} AND lease_token = ${leaseToken} AND state = 'running'`;
+  if (!isOurs) throw new BackfillLeaseLost(id);
 }
 
 /** Whether a run may go on: it is not cancelled, its monitor is not deleted, and its account is active. */

@@ -1,6 +1,6 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readOne, readRow, readRows, sql } from '../../postgres/sql.ts';
 import type { ChargedRequest } from '../ledger/ledger.ts';
 
 /**
@@ -51,7 +51,7 @@ export interface NewBackfill {
   request: ChargedRequest;
 }
 
-const COLUMNS = `id, state, cancelled_at AS "cancelledAt", from_at AS "from", to_at AS "to", deliver, max_credits AS "maxCredits",
+const COLUMNS = sql`id, state, cancelled_at AS "cancelledAt", from_at AS "from", to_at AS "to", deliver, max_credits AS "maxCredits",
   scanned_at AS "scannedTo", matches, delivered, already_known AS "alreadyKnown", credits,
   created_at AS "startedAt", ended_at AS "endedAt"`;
 
@@ -63,40 +63,23 @@ export const ARCHIVE_DAYS = 30;
  * than the archive are cut to it.
  */
 export async function insertBackfill(db: Queryable, run: NewBackfill): Promise<StoredBackfill> {
-  const { rows } = await db.query<StoredBackfill>(
-    `WITH clock AS MATERIALIZED (SELECT wall_now() AS now)
-     INSERT INTO backfills (id, monitor_id, account_id, version, rule, from_at, to_at, until_now, deliver, max_credits,
-       request_id, route, key_id)
-     SELECT $1, $2, $3, $4, $5, greatest($6::timestamptz, now - make_interval(days => $13)),
-       least(coalesce($7::timestamptz, now), now), coalesce($7::timestamptz >= now, true), $8, $9, $10, $11, $12
-     FROM clock
-     RETURNING ${COLUMNS}`,
-    [
-      run.id,
-      run.monitorId,
-      run.accountId,
-      run.version,
-      JSON.stringify(run.rule),
-      run.from,
-      run.to ?? null,
-      run.deliver,
-      run.maxCredits ?? null,
-      run.request.requestId,
-      run.request.route,
-      run.request.keyId ?? null,
-      ARCHIVE_DAYS,
-    ],
-  );
-  return rows[0]!;
+  return readOne<StoredBackfill>(db)`
+    WITH clock AS MATERIALIZED (SELECT wall_now() AS now)
+    INSERT INTO backfills (id, monitor_id, account_id, version, rule, from_at, to_at, until_now, deliver, max_credits,
+      request_id, route, key_id)
+    SELECT ${run.id}, ${run.monitorId}, ${run.accountId}, ${run.version}, ${JSON.stringify(run.rule)},
+      greatest(${run.from}::timestamptz, now - make_interval(days => ${ARCHIVE_DAYS})),
+      least(coalesce(${run.to ?? null}::timestamptz, now), now), coalesce(${run.to ?? null}::timestamptz >= now, true),
+        ${run.deliver}, ${run.maxCredits ?? null}, ${run.request.requestId}, ${run.request.route},
+        ${run.request.keyId ?? null}
+    FROM clock
+    RETURNING ${COLUMNS}`;
 }
 
 /** Lists the newest runs of a monitor, newest first. */
 export async function listBackfills(db: Queryable, monitorId: string, limit: number): Promise<StoredBackfill[]> {
-  const { rows } = await db.query<StoredBackfill>(
-    `SELECT ${COLUMNS} FROM backfills WHERE monitor_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
-    [monitorId, limit],
-  );
-  return rows;
+  return readRows<StoredBackfill>(db)`
+    SELECT ${COLUMNS} FROM backfills WHERE monitor_id = ${monitorId} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
 /**
@@ -110,14 +93,11 @@ export async function cancelBackfill(
   monitorId: string,
   id: string,
 ): Promise<StoredBackfill | undefined> {
-  const { rows } = await db.query<StoredBackfill>(
-    `UPDATE backfills
-     SET cancelled_at = CASE WHEN state = 'running' THEN coalesce(cancelled_at, service_now()) ELSE cancelled_at END
-     WHERE id = $1 AND monitor_id = $2
-     RETURNING ${COLUMNS}`,
-    [id, monitorId],
-  );
-  return rows[0];
+  return readRow<StoredBackfill>(db)`
+    UPDATE backfills
+    SET cancelled_at = CASE WHEN state = 'running' THEN coalesce(cancelled_at, service_now()) ELSE cancelled_at END
+    WHERE id = ${id} AND monitor_id = ${monitorId}
+    RETURNING ${COLUMNS}`;
 }
 
 /** Runs of a monitor that decide whether it may have another one. */
@@ -131,12 +111,11 @@ export interface RecentBackfills {
 
 /** Exact when the caller holds the monitor's lock. */
 export async function countRecentBackfills(db: Queryable, monitorId: string): Promise<RecentBackfills> {
-  const rows = await readRows<RecentBackfills>(db)`
+  return readOne<RecentBackfills>(db)`
     SELECT coalesce(bool_or(state = 'running'), false) AS "isRunning",
       (count(*) FILTER (WHERE is_recent))::int AS begun,
       coalesce(ceil(extract(epoch FROM min(created_at) FILTER (WHERE is_recent) + interval '24 hours'
         - (SELECT service_now()))), 0)::int AS "secondsUntilFewer"
     FROM (SELECT *, created_at > (SELECT service_now()) - interval '24 hours' AS is_recent
             FROM backfills WHERE monitor_id = ${monitorId}) AS runs`;
-  return rows[0]!;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Counts fall to 1/e in this time, so that they follow the communities and average over the hours of a day. */
 const DECAY_SECONDS = 86_400;
@@ -41,26 +42,20 @@ export interface SliceRates {
  */
 export async function addCommunityCounts(db: Queryable, counts: readonly CommunityCount[]): Promise<void> {
   // Sorted, so that processes that add at the same time lock the rows in one order.
-  await db.query(
-    `INSERT INTO community_rates AS r (subreddit, comments, posts, checked, missed, first_at, updated_at)
-     SELECT subreddit, comments, posts, checked, missed, service_now(), service_now()
-       FROM unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[])
-            AS added (subreddit, comments, posts, checked, missed)
-      ORDER BY subreddit COLLATE "C"
-     ON CONFLICT (subreddit) DO UPDATE SET
-       comments = r.comments * daily_decay(r.updated_at, excluded.updated_at) + excluded.comments,
-       posts = r.posts * daily_decay(r.updated_at, excluded.updated_at) + excluded.posts,
-       checked = r.checked * daily_decay(r.updated_at, excluded.updated_at) + excluded.checked,
-       missed = r.missed * daily_decay(r.updated_at, excluded.updated_at) + excluded.missed,
-       updated_at = greatest(r.updated_at, excluded.updated_at)`,
-    [
-      counts.map(({ subreddit }) => subreddit),
-      counts.map(({ comments }) => comments),
-      counts.map(({ posts }) => posts),
-      counts.map(({ checked }) => checked),
-      counts.map(({ missed }) => missed),
-    ],
-  );
+  await execute(db)`
+    INSERT INTO community_rates AS r (subreddit, comments, posts, checked, missed, first_at, updated_at)
+    SELECT subreddit, comments, posts, checked, missed, service_now(), service_now()
+      FROM unnest(${counts.map(({ subreddit }) => subreddit)}::text[],
+        ${counts.map(({ comments }) => comments)}::float8[], ${counts.map(({ posts }) => posts)}::float8[],
+        ${counts.map(({ checked }) => checked)}::float8[], ${counts.map(({ missed }) => missed)}::float8[])
+           AS added (subreddit, comments, posts, checked, missed)
+     ORDER BY subreddit COLLATE "C"
+    ON CONFLICT (subreddit) DO UPDATE SET
+      comments = r.comments * daily_decay(r.updated_at, excluded.updated_at) + excluded.comments,
+      posts = r.posts * daily_decay(r.updated_at, excluded.updated_at) + excluded.posts,
+      checked = r.checked * daily_decay(r.updated_at, excluded.updated_at) + excluded.checked,
+      missed = r.missed * daily_decay(r.updated_at, excluded.updated_at) + excluded.missed,
+      updated_at = greatest(r.updated_at, excluded.updated_at)`;
 }
 
 /** Reads the communities of a slice: each community is in exactly one of `slices` slices, by a hash of its name. */
@@ -68,25 +63,23 @@ export async function readCommunityRates(
   db: Queryable,
   { slice, slices }: { slice: number; slices: number },
 ): Promise<SliceRates> {
-  const { rows } = await db.query<CommunityRate & { measured_seconds: number; total: number }>(
-    `WITH now AS MATERIALIZED (
-       SELECT service_now() AS at
-     ), decayed AS MATERIALIZED (
-       SELECT subreddit, comments, posts, checked, missed, first_at, daily_decay(updated_at, now.at) AS left_over,
-              (hashtextextended(subreddit, 0) & 1073741823) % $2 = $1 AS is_mine
-         FROM community_rates, now
-     ), total AS (
-       SELECT sum(comments * left_over) AS comments,
-              extract(epoch FROM (SELECT at FROM now) - min(first_at))::float8 AS measured_seconds
-         FROM decayed
-     )
-     SELECT subreddit, d.comments * left_over AS comments, posts * left_over AS posts,
-            checked * left_over AS checked, missed * left_over AS missed,
-            total.measured_seconds, total.comments AS total
-       FROM decayed d, total
-      WHERE is_mine`,
-    [slice, slices],
-  );
+  const rows = await readRows<CommunityRate & { measured_seconds: number; total: number }>(db)`
+    WITH now AS MATERIALIZED (
+      SELECT service_now() AS at
+    ), decayed AS MATERIALIZED (
+      SELECT subreddit, comments, posts, checked, missed, first_at, daily_decay(updated_at, now.at) AS left_over,
+             (hashtextextended(subreddit, 0) & 1073741823) % ${slices} = ${slice} AS is_mine
+        FROM community_rates, now
+    ), total AS (
+      SELECT sum(comments * left_over) AS comments,
+             extract(epoch FROM (SELECT at FROM now) - min(first_at))::float8 AS measured_seconds
+        FROM decayed
+    )
+    SELECT subreddit, d.comments * left_over AS comments, posts * left_over AS posts,
+           checked * left_over AS checked, missed * left_over AS missed,
+           total.measured_seconds, total.comments AS total
+      FROM decayed d, total
+     WHERE is_mine`;
   const measured = Math.max(MIN_MEASURED_SECONDS, rows[0]?.measured_seconds ?? 0);
   // A count that decays reaches rate times DECAY_SECONDS in the end, and this part of it by now.
   const seconds = DECAY_SECONDS * (1 - Math.exp(-measured / DECAY_SECONDS));
@@ -105,14 +98,11 @@ export async function readCommunityRates(
 /** Deletes all but the `keep` most active communities; returns how many were deleted. */
 export async function trimCommunityRates(db: Queryable, keep: number): Promise<number> {
   // Rows that another process is adding to are skipped until the next time, so nothing waits in the wrong order.
-  const { rowCount } = await db.query(
-    `DELETE FROM community_rates WHERE subreddit IN (
-       SELECT subreddit FROM community_rates WHERE subreddit IN (
-         SELECT subreddit FROM community_rates
-          ORDER BY (comments + posts) * daily_decay(updated_at, (SELECT service_now())) DESC, subreddit
-         OFFSET $1)
-       FOR UPDATE SKIP LOCKED)`,
-    [keep],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    DELETE FROM community_rates WHERE subreddit IN (
+      SELECT subreddit FROM community_rates WHERE subreddit IN (
+        SELECT subreddit FROM community_rates
+         ORDER BY (comments + posts) * daily_decay(updated_at, (SELECT service_now())) DESC, subreddit
+        OFFSET ${keep})
+      FOR UPDATE SKIP LOCKED)`;
 }

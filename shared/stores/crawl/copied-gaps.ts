@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { GapOutcome } from './crawl-gaps.ts';
 
 /** What analysts see of a gap. Times of things are when they were created. */
@@ -29,18 +30,15 @@ export interface GapCopyPage {
 
 /** Reads a page of the gaps of the last 90 days. Two indexes serve recent ones. */
 export async function readGapsToCopy(db: Queryable, page: GapCopyPage): Promise<CopiedGap[]> {
-  const { rows } = await db.query<CopiedGap>(
-    `SELECT id, source, reason, opened_at AS "openedAt", after_at AS "createdFrom", before_at AS "createdTo",
-            after_thing AS "afterThing", before_thing AS "beforeThing", communities, found,
-            filled_at AS "closedAt", outcome
-       FROM crawl_gaps
-      WHERE id > $1
-        AND opened_at > (SELECT service_now()) - interval '90 days'
-        AND (NOT $3 OR opened_at > (SELECT service_now()) - interval '3 minutes'
-                    OR filled_at > (SELECT service_now()) - interval '3 minutes')
-      ORDER BY id
-      LIMIT $2`,
-    [page.after, page.limit, page.isRecent],
-  );
-  return rows;
+  return readRows<CopiedGap>(db)`
+    SELECT id, source, reason, opened_at AS "openedAt", after_at AS "createdFrom", before_at AS "createdTo",
+           after_thing AS "afterThing", before_thing AS "beforeThing", communities, found,
+           filled_at AS "closedAt", outcome
+      FROM crawl_gaps
+     WHERE id > ${page.after}
+       AND opened_at > (SELECT service_now()) - interval '90 days'
+       AND (NOT ${page.isRecent} OR opened_at > (SELECT service_now()) - interval '3 minutes'
+                   OR filled_at > (SELECT service_now()) - interval '3 minutes')
+     ORDER BY id
+     LIMIT ${page.limit}`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** The coverage of an hour. */
 export interface StoredCoverage {
@@ -14,22 +15,18 @@ export interface StoredCoverage {
 
 /** Stores the coverage of hours, in place of what was stored of them. A rate that is not known leaves the last one. */
 export async function saveCoverageHours(db: Queryable, hours: readonly StoredCoverage[]): Promise<void> {
-  await db.query(
-    `INSERT INTO coverage_hours AS c (hour, archived_rows, coverage, calls_per_second, computed_at)
-     SELECT hour, archived_rows, coverage, calls_per_second, service_now()
-       FROM unnest($1::timestamptz[], $2::bigint[], $3::jsonb[], $4::float8[])
-            AS computed (hour, archived_rows, coverage, calls_per_second)
-      ORDER BY hour
-     ON CONFLICT (hour) DO UPDATE
-        SET archived_rows = excluded.archived_rows, coverage = excluded.coverage, computed_at = excluded.computed_at,
-            calls_per_second = coalesce(excluded.calls_per_second, c.calls_per_second)`,
-    [
-      hours.map(({ hour }) => hour),
-      hours.map(({ archivedRows }) => archivedRows),
-      hours.map(({ coverage }) => JSON.stringify(coverage)),
-      hours.map(({ callsPerSecond }) => callsPerSecond),
-    ],
-  );
+  await execute(db)`
+    INSERT INTO coverage_hours AS c (hour, archived_rows, coverage, calls_per_second, computed_at)
+    SELECT hour, archived_rows, coverage, calls_per_second, service_now()
+      FROM unnest(${hours.map(({ hour }) => hour)}::timestamptz[],
+        ${hours.map(({ archivedRows }) => archivedRows)}::bigint[],
+        ${hours.map(({ coverage }) => JSON.stringify(coverage))}::jsonb[],
+        ${hours.map(({ callsPerSecond }) => callsPerSecond)}::float8[])
+           AS computed (hour, archived_rows, coverage, calls_per_second)
+     ORDER BY hour
+    ON CONFLICT (hour) DO UPDATE
+       SET archived_rows = excluded.archived_rows, coverage = excluded.coverage, computed_at = excluded.computed_at,
+           calls_per_second = coalesce(excluded.calls_per_second, c.calls_per_second)`;
 }
 
 /**
@@ -37,9 +34,8 @@ export async function saveCoverageHours(db: Queryable, hours: readonly StoredCov
  * hour in which the forum only failed, or only a dump file was replayed, is also stored.
  */
 export async function firstCoveredHour(db: Queryable): Promise<number | undefined> {
-  const { rows } = await db.query<{ hour: Date | null }>(
-    `SELECT min(hour) AS hour FROM coverage_hours WHERE (coverage -> 'seen') - 'replay'::text <> '{}'::jsonb`,
-  );
+  const rows = await readRows<{ hour: Date | null }>(db)`
+    SELECT min(hour) AS hour FROM coverage_hours WHERE (coverage -> 'seen') - 'replay'::text <> '{}'::jsonb`;
   return rows[0]?.hour?.getTime();
 }
 
@@ -48,13 +44,10 @@ export type ReadCoverage = StoredCoverage & { computedAt: Date };
 
 /** The coverage of the hours that begin from `from` until before `to`, as far as it is stored. */
 export async function readCoverageHours(db: Queryable, from: Date, to: Date): Promise<ReadCoverage[]> {
-  const { rows } = await db.query<ReadCoverage>(
-    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
-            computed_at AS "computedAt"
-       FROM coverage_hours WHERE hour >= $1 AND hour < $2 ORDER BY hour`,
-    [from, to],
-  );
-  return rows;
+  return readRows<ReadCoverage>(db)`
+    SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
+           computed_at AS "computedAt"
+      FROM coverage_hours WHERE hour >= ${from} AND hour < ${to} ORDER BY hour`;
 }
 
 /** The hours that are stored of those that begin from `from` until before `to`, and when each was last stored. */
@@ -63,20 +56,14 @@ export async function readCoverageTimes(
   from: Date,
   to: Date,
 ): Promise<Pick<ReadCoverage, 'hour' | 'computedAt'>[]> {
-  const { rows } = await db.query<Pick<ReadCoverage, 'hour' | 'computedAt'>>(
-    'SELECT hour, computed_at AS "computedAt" FROM coverage_hours WHERE hour >= $1 AND hour < $2 ORDER BY hour',
-    [from, to],
-  );
-  return rows;
+  return readRows<Pick<ReadCoverage, 'hour' | 'computedAt'>>(db)`
+    SELECT hour, computed_at AS "computedAt" FROM coverage_hours WHERE hour >= ${from} AND hour < ${to} ORDER BY hour`;
 }
 
 /** The coverage of these hours, as far as it is stored. */
 export async function readCoverageOf(db: Queryable, hours: readonly Date[]): Promise<ReadCoverage[]> {
-  const { rows } = await db.query<ReadCoverage>(
-    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
-            computed_at AS "computedAt"
-       FROM coverage_hours WHERE hour = ANY ($1::timestamptz[]) ORDER BY hour`,
-    [hours],
-  );
-  return rows;
+  return readRows<ReadCoverage>(db)`
+    SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
+           computed_at AS "computedAt"
+      FROM coverage_hours WHERE hour = ANY (${hours}::timestamptz[]) ORDER BY hour`;
 }

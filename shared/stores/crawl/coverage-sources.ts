@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 import type { UnreadStretch } from '../../domain/coverage/unread-posts.ts';
 
 /** Gaps that were opened and closed in an hour. */
@@ -10,19 +11,17 @@ export interface HourGaps {
 
 /** The stretches of post ids that were noticed since `from`, and are open or were given up. */
 export async function readUnreadStretches(db: Queryable, from: Date): Promise<UnreadStretch[]> {
-  const { rows } = await db.query<{
+  const rows = await readRows<{
     after_thing: string | null;
     before_thing: string | null;
     after_at: Date | null;
     before_at: Date | null;
     opened_at: Date;
     found: number;
-  }>(
-    `SELECT after_thing, before_thing, after_at, before_at, opened_at, found
-       FROM crawl_gaps
-      WHERE opened_at >= $1 AND source = 'post-ids' AND outcome IS DISTINCT FROM 'filled'`,
-    [from],
-  );
+  }>(db)`
+    SELECT after_thing, before_thing, after_at, before_at, opened_at, found
+      FROM crawl_gaps
+     WHERE opened_at >= ${from} AND source = 'post-ids' AND outcome IS DISTINCT FROM 'filled'`;
   return rows.map((row) => ({
     afterThing: row.after_thing ?? undefined,
     beforeThing: row.before_thing ?? undefined,
@@ -38,52 +37,41 @@ export async function readUnreadStretches(db: Queryable, from: Date): Promise<Un
  * an earlier version saved, which does not tell, it is the time when it was saved.
  */
 export async function lastPostIdWalk(db: Queryable): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date | null }>(
-    `SELECT CASE WHEN position ? 'walkedAt' THEN to_timestamp((position ->> 'walkedAt')::float8 / 1000)
-                 ELSE updated_at END AS at
-       FROM crawl_cursors WHERE source = 'post-ids'`,
-  );
+  const rows = await readRows<{ at: Date | null }>(db)`
+    SELECT CASE WHEN position ? 'walkedAt' THEN to_timestamp((position ->> 'walkedAt')::float8 / 1000)
+                ELSE updated_at END AS at
+      FROM crawl_cursors WHERE source = 'post-ids'`;
   return rows[0]?.at ?? undefined;
 }
 
 /** Counts the things that the forum removed, by hour, since `from`. */
 export async function countRemovals(db: Queryable, from: Date): Promise<{ hour: Date; count: number }[]> {
-  const { rows } = await db.query<{ hour: Date; count: number }>(
-    `SELECT date_trunc('hour', at) AS hour, count(*) AS count FROM removed_things WHERE at >= $1 GROUP BY 1`,
-    [from],
-  );
-  return rows;
+  return readRows<{ hour: Date; count: number }>(db)`
+    SELECT date_trunc('hour', at) AS hour, count(*) AS count FROM removed_things WHERE at >= ${from} GROUP BY 1`;
 }
 
 /** Counts the gaps that were opened or closed in the hours that begin from `from` until before `to`. */
 export async function countGapsByHour(db: Queryable, from: Date, to: Date): Promise<HourGaps[]> {
-  const { rows } = await db.query<HourGaps>(
-    `SELECT hour, sum(opened)::int AS opened, sum(closed)::int AS closed
-       FROM (SELECT date_trunc('hour', opened_at) AS hour, count(*) AS opened, 0 AS closed
-               FROM crawl_gaps WHERE opened_at >= $1 AND opened_at < $2 GROUP BY 1
-              UNION ALL
-             SELECT date_trunc('hour', filled_at), 0, count(*)
-               FROM crawl_gaps WHERE filled_at >= $1 AND filled_at < $2 GROUP BY 1) AS counted
-      GROUP BY hour ORDER BY hour`,
-    [from, to],
-  );
-  return rows;
+  return readRows<HourGaps>(db)`
+    SELECT hour, sum(opened)::int AS opened, sum(closed)::int AS closed
+      FROM (SELECT date_trunc('hour', opened_at) AS hour, count(*) AS opened, 0 AS closed
+              FROM crawl_gaps WHERE opened_at >= ${from} AND opened_at < ${to} GROUP BY 1
+             UNION ALL
+            SELECT date_trunc('hour', filled_at), 0, count(*)
+              FROM crawl_gaps WHERE filled_at >= ${from} AND filled_at < ${to} GROUP BY 1) AS counted
+     GROUP BY hour ORDER BY hour`;
 }
 
 /** Counts the gaps that were open at a time: opened before it, and not closed before it. */
 export async function countGapsOpenAt(db: Queryable, at: Date): Promise<number> {
-  const { rows } = await db.query<{ open: number }>(
-    `SELECT (SELECT count(*) FROM crawl_gaps WHERE filled_at IS NULL AND opened_at < $1)
-          + (SELECT count(*) FROM crawl_gaps WHERE filled_at >= $1 AND opened_at < $1) AS open`,
-    [at],
-  );
+  const rows = await readRows<{ open: number }>(db)`
+    SELECT (SELECT count(*) FROM crawl_gaps WHERE filled_at IS NULL AND opened_at < ${at})
+         + (SELECT count(*) FROM crawl_gaps WHERE filled_at >= ${at} AND opened_at < ${at}) AS open`;
   return rows[0]?.open ?? 0;
 }
 
 /** Counts the open gaps of each source. */
 export async function countOpenGaps(db: Queryable): Promise<{ source: string; open: number }[]> {
-  const { rows } = await db.query<{ source: string; open: number }>(
-    'SELECT source, count(*) AS open FROM crawl_gaps WHERE filled_at IS NULL GROUP BY source ORDER BY source',
-  );
-  return rows;
+  return readRows<{ source: string; open: number }>(db)`
+    SELECT source, count(*) AS open FROM crawl_gaps WHERE filled_at IS NULL GROUP BY source ORDER BY source`;
 }

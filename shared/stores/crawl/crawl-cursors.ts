@@ -1,11 +1,10 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { isChanged, readRow } from '../../postgres/sql.ts';
 
 /** Reads the last saved position of a source, in the source's own shape; undefined when it never saved one. */
 export async function readCursor(db: Queryable, source: string): Promise<unknown> {
-  const result = await db.query<{ position: unknown }>('SELECT position FROM crawl_cursors WHERE source = $1', [
-    source,
-  ]);
-  return result.rows[0]?.position;
+  const row = await readRow<{ position: unknown }>(db)`SELECT position FROM crawl_cursors WHERE source = ${source}`;
+  return row?.position;
 }
 
 /**
@@ -19,11 +18,9 @@ export async function saveCursor(
   cursor: { source: string; position: unknown; lease: { name: string; holder: string } },
 ): Promise<boolean> {
   const { source, position, lease } = cursor;
-  const result = await db.query(
-    `INSERT INTO crawl_cursors (source, position, updated_at)
-     SELECT $1, $2, service_now() FROM leases WHERE name = $3 AND holder = $4 FOR SHARE
-     ON CONFLICT (source) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at`,
-    [source, JSON.stringify(position), lease.name, lease.holder],
-  );
-  return result.rowCount === 1;
+  return isChanged(db)`
+    INSERT INTO crawl_cursors (source, position, updated_at)
+    SELECT ${source}, ${JSON.stringify(position)}, service_now() FROM leases
+    WHERE name = ${lease.name} AND holder = ${lease.holder} FOR SHARE
+    ON CONFLICT (source) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at`;
 }

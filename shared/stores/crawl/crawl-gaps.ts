@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 
 /** What a source may have missed: the things that it lists after `afterThing` and before `beforeThing`. */
 export interface CrawlGap {
@@ -146,15 +147,13 @@ export async function readOpenGaps(
   db: Queryable,
   { limit, sourcePrefix = '' }: { limit: number; sourcePrefix?: string },
 ): Promise<OpenGap[]> {
-  const { rows } = await db.query<GapRow>(
-    `SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
-            outcome
-       FROM crawl_gaps
-      WHERE filled_at IS NULL AND starts_with(source, $2)
-      ORDER BY opened_at DESC, id DESC
-      LIMIT $1`,
-    [limit, sourcePrefix],
-  );
+  const rows = await readRows<GapRow>(db)`
+    SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
+           outcome
+      FROM crawl_gaps
+     WHERE filled_at IS NULL AND starts_with(source, ${sourcePrefix})
+     ORDER BY opened_at DESC, id DESC
+     LIMIT ${limit}`;
   return rows.map(toOpenGap);
 }
 
@@ -163,16 +162,15 @@ export async function giveUpGaps(
   db: Queryable,
   { openedBefore, sourcePrefix }: { openedBefore: number; sourcePrefix: string },
 ): Promise<void> {
-  await db.query(
-    `UPDATE crawl_gaps SET outcome = 'given_up', filled_at = service_now()
-      WHERE filled_at IS NULL AND starts_with(source, $2) AND opened_at < to_timestamp($1::float8 / 1000)`,
-    [openedBefore, sourcePrefix],
-  );
+  await execute(db)`
+    UPDATE crawl_gaps SET outcome = 'given_up', filled_at = service_now()
+     WHERE filled_at IS NULL AND starts_with(source, ${sourcePrefix}) AND opened_at <
+       to_timestamp(${openedBefore}::float8 / 1000)`;
 }
 
 /** Sets how many things of a gap's stretch were found so far; the number never decreases. */
 export async function noteGapFound(db: Queryable, id: number, found: number): Promise<void> {
-  await db.query('UPDATE crawl_gaps SET found = greatest(found, $2) WHERE id = $1 AND filled_at IS NULL', [id, found]);
+  await execute(db)`UPDATE crawl_gaps SET found = greatest(found, ${found}) WHERE id = ${id} AND filled_at IS NULL`;
 }
 
 /**
@@ -188,16 +186,13 @@ export async function closeGap(
   closing: { found: number; outcome: GapOutcome; upTo?: Pick<CrawlGap, 'afterAt' | 'beforeAt' | 'beforeThing'> },
 ): Promise<boolean> {
   const { found, outcome, upTo } = closing;
-  const { rowCount } = await db.query(
-    `UPDATE crawl_gaps SET found = greatest(found, $2), outcome = $3, filled_at = service_now()
-      WHERE id = $1 AND filled_at IS NULL
-        AND (NOT $4
-             OR (after_at IS NOT DISTINCT FROM to_timestamp($5::float8 / 1000)
-                 AND before_at IS NOT DISTINCT FROM to_timestamp($6::float8 / 1000)
-                 AND before_thing IS NOT DISTINCT FROM $7::text))`,
-    [id, found, outcome, upTo !== undefined, upTo?.afterAt ?? null, upTo?.beforeAt ?? null, upTo?.beforeThing ?? null],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    UPDATE crawl_gaps SET found = greatest(found, ${found}), outcome = ${outcome}, filled_at = service_now()
+     WHERE id = ${id} AND filled_at IS NULL
+       AND (NOT ${upTo !== undefined}
+            OR (after_at IS NOT DISTINCT FROM to_timestamp(${upTo?.afterAt ?? null}::float8 / 1000)
+                AND before_at IS NOT DISTINCT FROM to_timestamp(${upTo?.beforeAt ?? null}::float8 / 1000)
+                AND before_thing IS NOT DISTINCT FROM ${upTo?.beforeThing ?? null}::text))`;
 }
 
 /** How the gap that ends before `beforeThing` was closed. */
@@ -212,19 +207,14 @@ export interface GapClosing {
  * was joined from several ends with its last part, which says nothing of the others: it is given up.
  */
 export async function closeGapsBefore(db: Queryable, source: string, closings: readonly GapClosing[]): Promise<void> {
-  await db.query(
-    `UPDATE crawl_gaps AS c
-        SET found = greatest(c.found, closing.found), filled_at = service_now(),
-            outcome = CASE WHEN c.reason = 'joined' THEN 'given_up' ELSE closing.outcome END
-       FROM unnest($2::text[], $3::bigint[], $4::text[]) AS closing (before_thing, found, outcome)
-      WHERE c.source = $1 AND c.before_thing = closing.before_thing AND c.filled_at IS NULL`,
-    [
-      source,
-      closings.map(({ beforeThing }) => beforeThing),
-      closings.map(({ found }) => found),
-      closings.map(({ outcome }) => outcome),
-    ],
-  );
+  await execute(db)`
+    UPDATE crawl_gaps AS c
+       SET found = greatest(c.found, closing.found), filled_at = service_now(),
+           outcome = CASE WHEN c.reason = 'joined' THEN 'given_up' ELSE closing.outcome END
+      FROM unnest(${closings.map(({ beforeThing }) => beforeThing)}::text[],
+        ${closings.map(({ found }) => found)}::bigint[], ${closings.map(({ outcome }) => outcome)}::text[]) AS closing
+        (before_thing, found, outcome)
+     WHERE c.source = ${source} AND c.before_thing = closing.before_thing AND c.filled_at IS NULL`;
 }
 
 /**
@@ -235,29 +225,27 @@ export async function listGaps(
   { from, to, limit }: { from: number; to: number; limit: number },
 ): Promise<ListedGap[]> {
   // Three disjoint parts, each with an index of its own.
-  const { rows } = await db.query<GapRow>(
-    `WITH bounds AS MATERIALIZED (
-       SELECT to_timestamp($1::float8 / 1000) AS lower, to_timestamp($2::float8 / 1000) AS upper
-     ), listed AS (
-       (SELECT c.* FROM crawl_gaps c
-         WHERE opened_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT upper FROM bounds)
-         ORDER BY opened_at DESC, id DESC LIMIT $3)
-       UNION ALL
-       (SELECT c.* FROM crawl_gaps c
-         WHERE filled_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT lower FROM bounds)
-         ORDER BY opened_at DESC, id DESC LIMIT $3)
-       UNION ALL
-       (SELECT c.* FROM crawl_gaps c
-         WHERE filled_at IS NULL AND opened_at < (SELECT lower FROM bounds)
-         ORDER BY opened_at DESC, id DESC LIMIT $3)
-     )
-     SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
-            outcome
-       FROM listed
-      ORDER BY opened_at DESC, id DESC
-      LIMIT $3`,
-    [from, to, limit],
-  );
+  const rows = await readRows<GapRow>(db)`
+    WITH bounds AS MATERIALIZED (
+      SELECT to_timestamp(${from}::float8 / 1000) AS lower, to_timestamp(${to}::float8 / 1000) AS upper
+    ), listed AS (
+      (SELECT c.* FROM crawl_gaps c
+        WHERE opened_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT upper FROM bounds)
+        ORDER BY opened_at DESC, id DESC LIMIT ${limit})
+      UNION ALL
+      (SELECT c.* FROM crawl_gaps c
+        WHERE filled_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT lower FROM bounds)
+        ORDER BY opened_at DESC, id DESC LIMIT ${limit})
+      UNION ALL
+      (SELECT c.* FROM crawl_gaps c
+        WHERE filled_at IS NULL AND opened_at < (SELECT lower FROM bounds)
+        ORDER BY opened_at DESC, id DESC LIMIT ${limit})
+    )
+    SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
+           outcome
+      FROM listed
+     ORDER BY opened_at DESC, id DESC
+     LIMIT ${limit}`;
   return rows.map((row) => ({
     ...toOpenGap(row),
     closedAt: row.filled_at?.getTime(),

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Calls of a lane within an hour. */
 export interface LaneCalls {
@@ -17,28 +18,20 @@ export type HourCalls = LaneCalls & { hour: Date };
  * twice.
  */
 export async function addForumCalls(db: Queryable, calls: readonly HourCalls[]): Promise<void> {
-  await db.query(
-    `INSERT INTO forum_calls AS c (hour, lane, taken, refused)
-     SELECT hour, lane, sum(taken), sum(refused)
-       FROM unnest($1::timestamptz[], $2::text[], $3::bigint[], $4::bigint[]) AS added (hour, lane, taken, refused)
-      GROUP BY hour, lane
-      ORDER BY hour, lane COLLATE "C"
-     ON CONFLICT (hour, lane) DO UPDATE
-        SET taken = c.taken + excluded.taken, refused = c.refused + excluded.refused`,
-    [
-      calls.map((call) => call.hour),
-      calls.map((call) => call.lane),
-      calls.map((call) => call.taken),
-      calls.map((call) => call.refused),
-    ],
-  );
+  await execute(db)`
+    INSERT INTO forum_calls AS c (hour, lane, taken, refused)
+    SELECT hour, lane, sum(taken), sum(refused)
+      FROM unnest(${calls.map((call) => call.hour)}::timestamptz[], ${calls.map((call) => call.lane)}::text[],
+        ${calls.map((call) => call.taken)}::bigint[], ${calls.map((call) => call.refused)}::bigint[]) AS added (hour,
+        lane, taken, refused)
+     GROUP BY hour, lane
+     ORDER BY hour, lane COLLATE "C"
+    ON CONFLICT (hour, lane) DO UPDATE
+       SET taken = c.taken + excluded.taken, refused = c.refused + excluded.refused`;
 }
 
 /** The calls of the hours that begin from `from` until before `to`. */
 export async function readForumCalls(db: Queryable, from: Date, to: Date): Promise<HourCalls[]> {
-  const { rows } = await db.query<HourCalls>(
-    'SELECT hour, lane, taken, refused FROM forum_calls WHERE hour >= $1 AND hour < $2 ORDER BY hour, lane',
-    [from, to],
-  );
-  return rows;
+  return readRows<HourCalls>(db)`
+    SELECT hour, lane, taken, refused FROM forum_calls WHERE hour >= ${from} AND hour < ${to} ORDER BY hour, lane`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Records of a partition that a consumer group never read. */
 export interface LostRecords {
@@ -26,32 +27,28 @@ export interface LostTimes {
  * was told about them. So there is a gap of them, too, which nothing can fill.
  */
 export async function noteLostRecords(db: Queryable, lost: LostRecords, times?: LostTimes): Promise<void> {
-  await db.query(
-    `WITH noted AS (
-       INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
-       VALUES ($1, $2, $3, $4, $5, service_now())
-       ON CONFLICT (consumer_group, topic, partition, from_offset)
-         DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset), noticed_at = excluded.noticed_at
-     )
-     INSERT INTO crawl_gaps (source, reason, after_at, before_at, opened_at, filled_at, outcome)
-     SELECT $1, 'expired', to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), now, now, 'given_up'
-       FROM (SELECT service_now() AS now) AS clock
-      WHERE $7::float8 IS NOT NULL
-        AND NOT EXISTS (SELECT FROM lost_records
-                         WHERE consumer_group = $1 AND topic = $2 AND partition = $3 AND from_offset = $4)`,
-    [
-      ...[lost.group, lost.topic, lost.partition, String(lost.from), String(lost.to)],
-      ...[times?.afterMs ?? null, times?.beforeMs ?? null],
-    ],
-  );
+  const { group, topic, partition, from, to } = lost;
+  await execute(db)`
+    WITH noted AS (
+      INSERT INTO lost_records AS l (consumer_group, topic, partition, from_offset, to_offset, noticed_at)
+      VALUES (${group}, ${topic}, ${partition}, ${String(from)}, ${String(to)}, service_now())
+      ON CONFLICT (consumer_group, topic, partition, from_offset)
+        DO UPDATE SET to_offset = greatest(l.to_offset, excluded.to_offset), noticed_at = excluded.noticed_at
+    )
+    INSERT INTO crawl_gaps (source, reason, after_at, before_at, opened_at, filled_at, outcome)
+    SELECT ${group}, 'expired', to_timestamp(${times?.afterMs}::float8 / 1000),
+           to_timestamp(${times?.beforeMs}::float8 / 1000), now, now, 'given_up'
+      FROM (SELECT service_now() AS now) AS clock
+     WHERE ${times?.beforeMs}::float8 IS NOT NULL
+       AND NOT EXISTS (SELECT FROM lost_records
+                        WHERE consumer_group = ${group} AND topic = ${topic}
+                          AND partition = ${partition} AND from_offset = ${String(from)})`;
 }
 
 /** How many records each group lost of each topic, as noticed in the last 24 hours; 1 where nobody knows how many. */
 export async function countLostRecords(db: Queryable): Promise<{ group: string; topic: string; records: number }[]> {
-  const { rows } = await db.query<{ group: string; topic: string; records: number }>(
-    `SELECT consumer_group AS "group", topic, sum(greatest(1, to_offset - from_offset))::float8 AS records
-       FROM lost_records WHERE noticed_at > (SELECT service_now()) - interval '24 hours'
-      GROUP BY consumer_group, topic`,
-  );
-  return rows;
+  return readRows<{ group: string; topic: string; records: number }>(db)`
+    SELECT consumer_group AS "group", topic, sum(greatest(1, to_offset - from_offset))::float8 AS records
+      FROM lost_records WHERE noticed_at > (SELECT service_now()) - interval '24 hours'
+     GROUP BY consumer_group, topic`;
 }

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import { GONE_TEXT, isGoneText } from '../../matching/text/item-texts.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 /** A thing with stored content, and its place in the order by which it is kept. */
 export interface KeptThing {
@@ -21,26 +22,22 @@ export async function readMatchedThings(
   page: { after: KeptThing; to: number; limit: number },
 ): Promise<KeptThing[]> {
   // Microseconds, as Postgres stores them: a rounded time would find the last row of a page again.
-  const { rows } = await db.query<KeptThing>(
-    `SELECT thing_id AS "thingId", (extract(epoch FROM kept_until) * 1000000)::float8 / 1000 AS "keptUntil"
-       FROM matched_items
-      WHERE (kept_until, thing_id)
-            > (timestamptz 'epoch' + $1::float8 * interval '1 microsecond', $2::text COLLATE "C")
-        AND kept_until < timestamptz 'epoch' + $3::float8 * interval '1 microsecond'
-      ORDER BY kept_until, thing_id
-      LIMIT $4`,
-    [Math.round(page.after.keptUntil * 1000), page.after.thingId, Math.round(page.to * 1000), page.limit],
-  );
-  return rows;
+  return readRows<KeptThing>(db)`
+    SELECT thing_id AS "thingId", (extract(epoch FROM kept_until) * 1000000)::float8 / 1000 AS "keptUntil"
+      FROM matched_items
+     WHERE (kept_until, thing_id)
+           > (timestamptz 'epoch' + ${Math.round(page.after.keptUntil * 1000)}::float8 * interval '1 microsecond',
+             ${page.after.thingId}::text COLLATE "C")
+       AND kept_until < timestamptz 'epoch' + ${Math.round(page.to * 1000)}::float8 * interval '1 microsecond'
+     ORDER BY kept_until, thing_id
+     LIMIT ${page.limit}`;
 }
 
 /** Returns which of these things have stored content with an author or a text that a removal would hide. */
 export async function findReadableMatches(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ thing_id: string; body: string }>(
-    `SELECT thing_id, body FROM matched_items
-      WHERE thing_id = ANY ($1::text[]) AND (body <> '' OR author <> '[deleted]')`,
-    [thingIds],
-  );
+  const rows = await readRows<{ thing_id: string; body: string }>(db)`
+    SELECT thing_id, body FROM matched_items
+     WHERE thing_id = ANY (${thingIds}::text[]) AND (body <> '' OR author <> '[deleted]')`;
   return new Set(rows.filter(({ body }) => !isGoneText(body)).map(({ thing_id }) => thing_id));
 }
 

@@ -1,11 +1,10 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Returns which of the given things were deleted or removed on the forum. */
 export async function findRemovedThings(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ thing_id: string }>(
-    'SELECT thing_id FROM removed_things WHERE thing_id = ANY ($1::text[])',
-    [thingIds],
-  );
+  const rows = await readRows<{ thing_id: string }>(db)`
+    SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])`;
   return new Set(rows.map(({ thing_id }) => thing_id));
 }
 
@@ -15,23 +14,19 @@ export async function recordRemovals(
   thingIds: readonly string[],
   times: readonly string[],
 ): Promise<void> {
-  await db.query(
-    `INSERT INTO removed_things (thing_id, at)
-     SELECT thing_id, min(at) FROM unnest($1::text[], $2::timestamptz[]) AS r (thing_id, at)
-     GROUP BY thing_id ORDER BY thing_id
-     ON CONFLICT (thing_id) DO NOTHING`,
-    [thingIds, times],
-  );
+  await execute(db)`
+    INSERT INTO removed_things (thing_id, at)
+    SELECT thing_id, min(at) FROM unnest(${thingIds}::text[], ${times}::timestamptz[]) AS r (thing_id, at)
+    GROUP BY thing_id ORDER BY thing_id
+    ON CONFLICT (thing_id) DO NOTHING`;
 }
 
 /** Blanks the stored content of removed things in the same way as blankedContent, unless it is blank. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
-  await db.query(
-    `UPDATE matched_items SET author = '[deleted]', title = '', body = ''
-      WHERE thing_id IN (
-        SELECT thing_id FROM matched_items
-         WHERE thing_id = ANY ($1::text[]) AND (author <> '[deleted]' OR title <> '' OR body <> '')
-         ORDER BY thing_id FOR UPDATE)`,
-    [thingIds],
-  );
+  await execute(db)`
+    UPDATE matched_items SET author = '[deleted]', title = '', body = ''
+     WHERE thing_id IN (
+       SELECT thing_id FROM matched_items
+        WHERE thing_id = ANY (${thingIds}::text[]) AND (author <> '[deleted]' OR title <> '' OR body <> '')
+        ORDER BY thing_id FOR UPDATE)`;
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readOne, readRows } from '../../postgres/sql.ts';
 
 /** What an account has running. */
 export interface AccountOverview {
@@ -34,7 +34,7 @@ export async function readAccountOverview(db: Queryable, accountId: string): Pro
  * notice of a low balance (`readCreditUses`).
  */
 export async function readReadingCredits(db: Queryable, accountId: string): Promise<number> {
-  const rows = await readRows<{ credits: number }>(db)`
+  const { credits } = await readOne<{ credits: number }>(db)`
     WITH moment AS MATERIALIZED (
       SELECT now::date AS today, extract(epoch FROM now - now::date)::float8 / 86400 AS elapsed
       FROM (SELECT service_now() AT TIME ZONE 'UTC' AS now) AS utc
@@ -44,7 +44,7 @@ export async function readReadingCredits(db: Queryable, accountId: string): Prom
     FROM moment
     JOIN usage_days u ON u.account_id = ${accountId} AND u.day BETWEEN moment.today - 1 AND moment.today
       AND u.route LIKE '% /v1/forum/%'`;
-  return rows[0]!.credits;
+  return credits;
 }
 
 export interface DayOfMatches {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow, readRows, sql } from '../../postgres/sql.ts';
 import type { StoredAccount } from '../accounts/accounts.ts';
 import { takeUse } from '../accounts/sliding-log-limits.ts';
 
@@ -17,7 +17,7 @@ export interface StoredDashboardSession {
   expiresAt: Date;
 }
 
-const COLUMNS = `id, account_id AS "accountId", network, user_agent AS "userAgent", created_at AS "createdAt",
+const COLUMNS = sql`id, account_id AS "accountId", network, user_agent AS "userAgent", created_at AS "createdAt",
   last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"`;
 
 /**
@@ -65,12 +65,20 @@ export async function admitDashboardVisit(
   tokenHash: Uint8Array,
   limit: { maxUses: number; seconds: number },
 ): Promise<AdmittedVisit | undefined> {
-  const { rows } = await db.query<VisitRow>({
-    name: 'admit-dashboard-visit',
-    text: FIND_VISIT,
-    values: [tokenHash],
-  });
-  const [row] = rows;
+  const row = await readRow<VisitRow>(db, 'admit-dashboard-visit')`
+    WITH found AS MATERIALIZED (
+      SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent", s.created_at AS "createdAt",
+        s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt", a.email, a.mailbox, a.status, a.pack, a.balance,
+        a.owed, a.created_at AS "openedAt"
+      FROM dashboard_sessions s
+      JOIN accounts a ON a.id = s.account_id
+      WHERE s.token_hash = ${tokenHash} AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'
+    ), touched AS (
+      UPDATE dashboard_sessions SET last_seen_at = service_now()
+      WHERE token_hash = ${tokenHash} AND id IN (SELECT id FROM found)
+        AND last_seen_at < (SELECT service_now()) - interval '1 minute'
+    )
+    SELECT * FROM found`;
   if (row === undefined) return undefined;
   const { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt, openedAt, ...account } = row;
   return {
@@ -82,20 +90,6 @@ export async function admitDashboardVisit(
 
 type VisitRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date };
 
-const FIND_VISIT = `
-  WITH found AS MATERIALIZED (
-    SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent", s.created_at AS "createdAt",
-      s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt", a.email, a.mailbox, a.status, a.pack, a.balance,
-      a.owed, a.created_at AS "openedAt"
-    FROM dashboard_sessions s
-    JOIN accounts a ON a.id = s.account_id
-    WHERE s.token_hash = $1 AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'
-  ), touched AS (
-    UPDATE dashboard_sessions SET last_seen_at = service_now()
-    WHERE token_hash = $1 AND id IN (SELECT id FROM found) AND last_seen_at < (SELECT service_now()) - interval '1 minute'
-  )
-  SELECT * FROM found`;
-
 /** Whether a session is still valid, and its account active. */
 export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {
   return isChanged(db)`
@@ -106,13 +100,10 @@ export async function isDashboardSessionValid(db: Queryable, id: string): Promis
 
 /** Lists the sessions of an account that are valid, the last used first. */
 export async function listDashboardSessions(db: Queryable, accountId: string): Promise<StoredDashboardSession[]> {
-  const { rows } = await db.query<StoredDashboardSession>(
-    `SELECT ${COLUMNS} FROM dashboard_sessions
-     WHERE account_id = $1 AND ended_at IS NULL AND expires_at > (SELECT service_now())
-     ORDER BY last_seen_at DESC, id`,
-    [accountId],
-  );
-  return rows;
+  return readRows<StoredDashboardSession>(db)`
+    SELECT ${COLUMNS} FROM dashboard_sessions
+    WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > (SELECT service_now())
+    ORDER BY last_seen_at DESC, id`;
 }
 
 /** Whether the account had a session from this network while its rows are kept. */

@@ -27,28 +27,26 @@ export interface DeliveryFilter {
 
 /** Lists deliveries by monitor; of a monitor the oldest match first. */
 export async function listDeliveries(db: Queryable, filter: DeliveryFilter): Promise<ListedDelivery[]> {
-  const { rows } = await db.query<ListedDelivery>(
-    `WITH listed AS MATERIALIZED (
-       SELECT monitor_id, seq, thing_id, created_at, attempt, next_attempt_at
-         FROM matches
-        WHERE delivery_status = $1 AND ($2::text[] IS NULL OR monitor_id = ANY ($2))
-        LIMIT $3
-     )
-     SELECT listed.monitor_id AS "monitorId", m.account_id AS "accountId", seq, thing_id AS "thingId",
-            listed.created_at AS "matchedAt", listed.attempt AS attempts, listed.next_attempt_at AS "nextAttemptAt",
-            last.started_at AS "lastAttemptAt", last.host AS "lastHost", last.status AS "lastStatus",
-            last.error AS "lastError"
-       FROM listed
-       JOIN monitors m ON m.id = listed.monitor_id
-       LEFT JOIN LATERAL (
-         SELECT started_at, host, status, error FROM delivery_attempts a
-          WHERE a.monitor_id = listed.monitor_id AND a.seq = listed.seq
-          ORDER BY a.attempt DESC LIMIT 1
-       ) AS last ON true
-      ORDER BY listed.monitor_id, seq`,
-    [filter.status, filter.monitorIds ?? null, filter.limit],
-  );
-  return rows;
+  return readRows<ListedDelivery>(db)`
+    WITH listed AS MATERIALIZED (
+      SELECT monitor_id, seq, thing_id, created_at, attempt, next_attempt_at
+        FROM matches
+       WHERE delivery_status = ${filter.status} AND (${filter.monitorIds ?? null}::text[] IS NULL OR monitor_id = ANY
+         (${filter.monitorIds ?? null}))
+       LIMIT ${filter.limit}
+    )
+    SELECT listed.monitor_id AS "monitorId", m.account_id AS "accountId", seq, thing_id AS "thingId",
+           listed.created_at AS "matchedAt", listed.attempt AS attempts, listed.next_attempt_at AS "nextAttemptAt",
+           last.started_at AS "lastAttemptAt", last.host AS "lastHost", last.status AS "lastStatus",
+           last.error AS "lastError"
+      FROM listed
+      JOIN monitors m ON m.id = listed.monitor_id
+      LEFT JOIN LATERAL (
+        SELECT started_at, host, status, error FROM delivery_attempts a
+         WHERE a.monitor_id = listed.monitor_id AND a.seq = listed.seq
+         ORDER BY a.attempt DESC LIMIT 1
+      ) AS last ON true
+     ORDER BY listed.monitor_id, seq`;
 }
 
 /**

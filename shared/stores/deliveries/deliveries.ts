@@ -3,7 +3,7 @@ import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, readRows, sql } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** A match that only this process may try to deliver until its lease ends. */
@@ -45,11 +45,11 @@ type ClaimRow = Omit<StoredMatch, keyof typeof CLAIMED_STATE> &
   };
 
 /** Pieces of both claims: of a monitor `w`, of a match `m` with its target `t`, and of the claimed match `c`. */
-const TARGET = `w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+const TARGET = sql`w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
   CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret`;
-const TAKEN = `m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms, m.backfill,
+const TAKEN = sql`m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms, m.backfill,
   m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret, t.previous_secret`;
-const CLAIMED = `SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
+const CLAIMED = sql`SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
   c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
   c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
   c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
@@ -81,35 +81,28 @@ export async function claimNewMatches(
   claims: readonly { monitorId: string; seqs: readonly number[] }[],
   lease: ClaimLease,
 ): Promise<ClaimedDelivery[]> {
-  const { rows } = await db.query<ClaimRow>({
-    name: 'deliveries-claim-new',
-    text: `
-      WITH target AS (
-        SELECT m.monitor_id, m.seq, ${TARGET}
-        FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS hint (monitor_id, seq)
-        JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
-        JOIN monitors w ON w.id = m.monitor_id
-        WHERE CASE WHEN m.delivery_status = 'pending'
-            THEN m.attempt = 0 AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())) END
-          AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
-        ORDER BY m.monitor_id, m.seq
-        FOR UPDATE OF m SKIP LOCKED
-      ), claimed AS (
-        UPDATE matches m
-        SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
-        FROM target t
-        WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
-        RETURNING ${TAKEN}
-      )
-      ${CLAIMED}
-      ORDER BY c.monitor_id, c.seq`,
-    values: [
-      claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId)),
-      claims.flatMap(({ seqs }) => seqs),
-      lease.token,
-      lease.lengthMs,
-    ],
-  });
+  const rows = await readRows<ClaimRow>(db, 'deliveries-claim-new')`
+    WITH target AS (
+      SELECT m.monitor_id, m.seq, ${TARGET}
+      FROM unnest((SELECT ${claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId))}::text[]),
+        (SELECT ${claims.flatMap(({ seqs }) => seqs)}::bigint[])) AS hint (monitor_id, seq)
+      JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
+      JOIN monitors w ON w.id = m.monitor_id
+      WHERE CASE WHEN m.delivery_status = 'pending'
+          THEN m.attempt = 0 AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())) END
+        AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
+      ORDER BY m.monitor_id, m.seq
+      FOR UPDATE OF m SKIP LOCKED
+    ), claimed AS (
+      UPDATE matches m
+      SET lease_token = ${lease.token}, lease_until = (SELECT service_now()) + ${lease.lengthMs} * interval '1
+        millisecond'
+      FROM target t
+      WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
+      RETURNING ${TAKEN}
+    )
+    ${CLAIMED}
+    ORDER BY c.monitor_id, c.seq`;
   return rows.map((row) => toClaimedDelivery(row, lease.token));
 }
 
@@ -124,37 +117,34 @@ export async function claimDueMatches(
   claims: readonly { monitorId: string; limit: number }[],
   lease: ClaimLease,
 ): Promise<ClaimedDelivery[]> {
-  const { rows } = await db.query<ClaimRow>({
-    name: 'deliveries-claim-due',
-    text: `
-      WITH target AS (
-        SELECT w.id AS monitor_id, due.seq, ${TARGET}
-        FROM unnest((SELECT $1::text[]), (SELECT $2::integer[])) AS claim (monitor_id, max_matches)
-        JOIN monitors w ON w.id = claim.monitor_id
-        CROSS JOIN LATERAL (
-          SELECT m.seq
-          FROM matches m
-          WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
-            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
-              OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
-          ORDER BY m.next_attempt_at, m.seq
-          LIMIT claim.max_matches
-          FOR UPDATE SKIP LOCKED
-        ) due
-        WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
-      ), claimed AS (
-        UPDATE matches m
-        SET lease_until = (SELECT service_now()) + $4 * interval '1 millisecond',
-          lease_token = CASE WHEN m.lease_until > (SELECT service_now()) THEN m.lease_token ELSE $3::uuid END
-        FROM target t
-        WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
-        RETURNING ${TAKEN}, m.lease_token
-      )
-      ${CLAIMED}
-      WHERE c.lease_token = $3::uuid
-      ORDER BY c.monitor_id, c.seq`,
-    values: [claims.map(({ monitorId }) => monitorId), claims.map(({ limit }) => limit), lease.token, lease.lengthMs],
-  });
+  const rows = await readRows<ClaimRow>(db, 'deliveries-claim-due')`
+    WITH target AS (
+      SELECT w.id AS monitor_id, due.seq, ${TARGET}
+      FROM unnest((SELECT ${claims.map(({ monitorId }) => monitorId)}::text[]),
+        (SELECT ${claims.map(({ limit }) => limit)}::integer[])) AS claim (monitor_id, max_matches)
+      JOIN monitors w ON w.id = claim.monitor_id
+      CROSS JOIN LATERAL (
+        SELECT m.seq
+        FROM matches m
+        WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
+          AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
+            OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+        ORDER BY m.next_attempt_at, m.seq
+        LIMIT claim.max_matches
+        FOR UPDATE SKIP LOCKED
+      ) due
+      WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
+    ), claimed AS (
+      UPDATE matches m
+      SET lease_until = (SELECT service_now()) + ${lease.lengthMs} * interval '1 millisecond',
+        lease_token = CASE WHEN m.lease_until > (SELECT service_now()) THEN m.lease_token ELSE ${lease.token}::uuid END
+      FROM target t
+      WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
+      RETURNING ${TAKEN}, m.lease_token
+    )
+    ${CLAIMED}
+    WHERE c.lease_token = ${lease.token}::uuid
+    ORDER BY c.monitor_id, c.seq`;
   return rows.map((row) => toClaimedDelivery(row, lease.token));
 }
 
@@ -186,23 +176,21 @@ export async function releaseLeases(
  * stay as they are. Changes at most 1,000 matches; returns whether there may be more.
  */
 export async function skipUndeliverable(db: Queryable, monitorId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `WITH target AS (
-       SELECT m.monitor_id, m.seq
-       FROM matches m
-       WHERE m.monitor_id = $1 AND m.delivery_status = 'pending'
-         AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
-         AND NOT EXISTS (
-           SELECT FROM monitors w WHERE w.id = $1 AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL)
-       ORDER BY m.seq
-       LIMIT $2
-       FOR UPDATE SKIP LOCKED
-     )
-     UPDATE matches m
-     SET delivery_status = 'skipped', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
-     FROM target t
-     WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq`,
-    [monitorId, SKIP_BATCH_SIZE],
-  );
-  return rowCount === SKIP_BATCH_SIZE;
+  const skipped = await execute(db)`
+    WITH target AS (
+      SELECT m.monitor_id, m.seq
+      FROM matches m
+      WHERE m.monitor_id = ${monitorId} AND m.delivery_status = 'pending'
+        AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+        AND NOT EXISTS (
+          SELECT FROM monitors w WHERE w.id = ${monitorId} AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL)
+      ORDER BY m.seq
+      LIMIT ${SKIP_BATCH_SIZE}
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE matches m
+    SET delivery_status = 'skipped', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
+    FROM target t
+    WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq`;
+  return skipped === SKIP_BATCH_SIZE;
 }

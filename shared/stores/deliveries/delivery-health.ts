@@ -1,5 +1,6 @@
 import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
+import { readOne } from '../../postgres/sql.ts';
 
 /** How the deliveries of a monitor go, over the attempts that are kept (30 days). */
 export interface StoredDeliveryHealth {
@@ -30,61 +31,58 @@ export const MAX_FAILURES = 10_000;
  *   last entries, and the failures of a day are a range of two outcomes, counted up to a limit.
  */
 export async function readDeliveryHealth(pool: Pool, monitorId: string): Promise<StoredDeliveryHealth> {
-  const { rows } = await inIndexOrder(pool, (client) =>
-    client.query<StoredDeliveryHealth>(DELIVERY_HEALTH, [monitorId]),
-  );
-  return rows[0]!;
-}
-
-/** The statement of `readDeliveryHealth`, so that a test can explain it. */
-export const DELIVERY_HEALTH = `
-  WITH moment AS MATERIALIZED (SELECT service_now() AS now),
-  ended AS MATERIALIZED (
-    SELECT a.*
-    FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
-    CROSS JOIN LATERAL (
-      SELECT a.started_at, a.duration_ms, a.status, a.error, a.delivery_status
-      FROM delivery_attempts a
-      WHERE a.monitor_id = $1 AND a.delivery_status = outcome.name
-      ORDER BY a.started_at DESC
-      LIMIT 1
-    ) AS a
-  )
-  SELECT moment.now AS "readAt",
-    (
-      SELECT count(*)::integer
-      FROM (
-        SELECT FROM matches m
-        WHERE m.monitor_id = $1 AND m.delivery_status = 'pending'
-        ORDER BY coalesce(m.resent_at, m.created_at)
-        LIMIT ${MAX_PENDING}
-      ) AS counted
-    ) AS pending,
-    (
-      SELECT coalesce(m.resent_at, m.created_at)
-      FROM matches m
-      WHERE m.monitor_id = $1 AND m.delivery_status = 'pending'
-      ORDER BY coalesce(m.resent_at, m.created_at)
-      LIMIT 1
-    ) AS "oldestPendingAt",
-    last.started_at AS "lastAttemptAt", last.status AS "lastStatus", last.error AS "lastError",
-    (
-      SELECT started_at + duration_ms * interval '1 millisecond' FROM ended WHERE delivery_status = 'delivered'
-    ) AS "lastDeliveredAt",
-    (
-      SELECT count(*)::integer
-      FROM (
-        SELECT
-        FROM (VALUES ('pending'), ('failed')) AS outcome (name)
+  return inIndexOrder(
+    pool,
+    (client) => readOne<StoredDeliveryHealth>(client)`
+      WITH moment AS MATERIALIZED (SELECT service_now() AS now),
+      ended AS MATERIALIZED (
+        SELECT a.*
+        FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
         CROSS JOIN LATERAL (
-          SELECT FROM delivery_attempts a
-          WHERE a.monitor_id = $1 AND a.delivery_status = outcome.name
-            AND a.started_at > (SELECT now FROM moment) - interval '24 hours'
+          SELECT a.started_at, a.duration_ms, a.status, a.error, a.delivery_status
+          FROM delivery_attempts a
+          WHERE a.monitor_id = ${monitorId} AND a.delivery_status = outcome.name
           ORDER BY a.started_at DESC
-          LIMIT ${MAX_FAILURES}
+          LIMIT 1
         ) AS a
-        LIMIT ${MAX_FAILURES}
-      ) AS counted
-    ) AS "attemptFailures24h"
-  FROM moment
-  LEFT JOIN LATERAL (SELECT * FROM ended ORDER BY started_at DESC LIMIT 1) AS last ON true`;
+      )
+      SELECT moment.now AS "readAt",
+        (
+          SELECT count(*)::integer
+          FROM (
+            SELECT FROM matches m
+            WHERE m.monitor_id = ${monitorId} AND m.delivery_status = 'pending'
+            ORDER BY coalesce(m.resent_at, m.created_at)
+            LIMIT ${MAX_PENDING}
+          ) AS counted
+        ) AS pending,
+        (
+          SELECT coalesce(m.resent_at, m.created_at)
+          FROM matches m
+          WHERE m.monitor_id = ${monitorId} AND m.delivery_status = 'pending'
+          ORDER BY coalesce(m.resent_at, m.created_at)
+          LIMIT 1
+        ) AS "oldestPendingAt",
+        last.started_at AS "lastAttemptAt", last.status AS "lastStatus", last.error AS "lastError",
+        (
+          SELECT started_at + duration_ms * interval '1 millisecond' FROM ended WHERE delivery_status = 'delivered'
+        ) AS "lastDeliveredAt",
+        (
+          SELECT count(*)::integer
+          FROM (
+            SELECT
+            FROM (VALUES ('pending'), ('failed')) AS outcome (name)
+            CROSS JOIN LATERAL (
+              SELECT FROM delivery_attempts a
+              WHERE a.monitor_id = ${monitorId} AND a.delivery_status = outcome.name
+                AND a.started_at > (SELECT now FROM moment) - interval '24 hours'
+              ORDER BY a.started_at DESC
+              LIMIT ${MAX_FAILURES}
+            ) AS a
+            LIMIT ${MAX_FAILURES}
+          ) AS counted
+        ) AS "attemptFailures24h"
+      FROM moment
+      LEFT JOIN LATERAL (SELECT * FROM ended ORDER BY started_at DESC LIMIT 1) AS last ON true`,
+  );
+}

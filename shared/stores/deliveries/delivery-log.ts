@@ -1,6 +1,7 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { Queryable, Pool } from '../../postgres/pool.ts';
 import { inIndexOrder } from '../../postgres/pool.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 export interface StoredAttempt {
   seq: number;
@@ -28,17 +29,15 @@ export async function readAttemptsBefore(
   monitorId: string,
   page: { before: AttemptPosition; seq: number | undefined; limit: number },
 ): Promise<StoredAttempt[]> {
-  const { rows } = await db.query<StoredAttempt>(
-    `SELECT seq, attempt, started_at AS "startedAt", duration_ms AS "durationMs", webhook_kind AS "webhookKind", host,
-       status, error, response_excerpt AS "responseExcerpt", delivery_status AS "deliveryStatus",
-       next_attempt_at AS "nextAttemptAt"
-     FROM delivery_attempts
-     WHERE monitor_id = $1 AND (seq, attempt) < ($2, $3) AND ($4::bigint IS NULL OR seq = $4)
-     ORDER BY seq DESC, attempt DESC
-     LIMIT $5`,
-    [monitorId, page.before.seq, page.before.attempt, page.seq ?? null, page.limit],
-  );
-  return rows;
+  return readRows<StoredAttempt>(db)`
+    SELECT seq, attempt, started_at AS "startedAt", duration_ms AS "durationMs", webhook_kind AS "webhookKind", host,
+      status, error, response_excerpt AS "responseExcerpt", delivery_status AS "deliveryStatus",
+      next_attempt_at AS "nextAttemptAt"
+    FROM delivery_attempts
+    WHERE monitor_id = ${monitorId} AND (seq, attempt) < (${page.before.seq},
+      ${page.before.attempt}) AND (${page.seq ?? null}::bigint IS NULL OR seq = ${page.seq ?? null})
+    ORDER BY seq DESC, attempt DESC
+    LIMIT ${page.limit}`;
 }
 
 /** Which attempts to read; absent fields do not restrict the choice. */

@@ -1,14 +1,14 @@
 import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
 import { matchId } from '../../domain/identifiers.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, readRows, sql } from '../../postgres/sql.ts';
 
 type AttemptRow = Omit<DeliveryAttempt, 'v' | 'match_id' | 'started_at' | 'next_attempt_at'> & {
   started_at: Date;
   next_attempt_at: Date | null;
 };
 
-const ATTEMPTS = `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
+const ATTEMPTS = sql`SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
   delivery_status, next_attempt_at FROM delivery_attempts`;
 
 /**
@@ -20,13 +20,11 @@ export async function readUnpublishedAttempts(
   olderThanMs: number,
   limit: number,
 ): Promise<DeliveryAttempt[]> {
-  const { rows } = await db.query<AttemptRow>(
-    `${ATTEMPTS}
-     WHERE published_at IS NULL AND started_at < (SELECT service_now()) - $1 * interval '1 millisecond'
-     ORDER BY started_at
-     LIMIT $2`,
-    [olderThanMs, limit],
-  );
+  const rows = await readRows<AttemptRow>(db)`
+    ${ATTEMPTS}
+    WHERE published_at IS NULL AND started_at < (SELECT service_now()) - ${olderThanMs} * interval '1 millisecond'
+    ORDER BY started_at
+    LIMIT ${limit}`;
   return rows.map(toAttempt);
 }
 
@@ -36,13 +34,11 @@ export async function readAttemptsAfter(
   after: { monitorId: string; seq: number; attempt: number },
   limit: number,
 ): Promise<DeliveryAttempt[]> {
-  const { rows } = await db.query<AttemptRow>(
-    `${ATTEMPTS}
-     WHERE (monitor_id, seq, attempt) > ($1, $2, $3)
-     ORDER BY monitor_id, seq, attempt
-     LIMIT $4`,
-    [after.monitorId, after.seq, after.attempt, limit],
-  );
+  const rows = await readRows<AttemptRow>(db)`
+    ${ATTEMPTS}
+    WHERE (monitor_id, seq, attempt) > (${after.monitorId}, ${after.seq}, ${after.attempt})
+    ORDER BY monitor_id, seq, attempt
+    LIMIT ${limit}`;
   return rows.map(toAttempt);
 }
 

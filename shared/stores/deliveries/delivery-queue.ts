@@ -26,43 +26,39 @@ export interface QueuePage {
  * however many rows an unreachable endpoint has accumulated.
  */
 export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
-  const { rows } = await db.query<DeliveryTarget & { isDue: boolean }>({
-    name: 'deliveries-read-due-monitors',
-    text: `
-      WITH RECURSIVE walk AS (
-        SELECT (
-          SELECT m.monitor_id FROM matches m
-          WHERE m.delivery_status = 'pending' AND m.monitor_id > $1
-          ORDER BY m.monitor_id LIMIT 1
-        ) AS monitor_id, 1 AS step
-        UNION ALL
-        SELECT (
-          SELECT m.monitor_id FROM matches m
-          WHERE m.delivery_status = 'pending' AND m.monitor_id > walk.monitor_id
-          ORDER BY m.monitor_id LIMIT 1
-        ), walk.step + 1
-        FROM walk
-        WHERE walk.monitor_id IS NOT NULL AND walk.step < $2
-      )
-      SELECT walk.monitor_id AS "monitorId",
-        EXISTS (
-          SELECT FROM matches m
-          WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
-            AND m.next_attempt_at <= (SELECT service_now())
-            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
-              OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
-        ) AS "isDue",
-        w.webhook_url AS "webhookUrl", w.account_id AS "accountId",
-        (
-          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
-          WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
-        ) AS "isAnswering"
+  const rows = await readRows<DeliveryTarget & { isDue: boolean }>(db, 'deliveries-read-due-monitors')`
+    WITH RECURSIVE walk AS (
+      SELECT (
+        SELECT m.monitor_id FROM matches m
+        WHERE m.delivery_status = 'pending' AND m.monitor_id > ${after}
+        ORDER BY m.monitor_id LIMIT 1
+      ) AS monitor_id, 1 AS step
+      UNION ALL
+      SELECT (
+        SELECT m.monitor_id FROM matches m
+        WHERE m.delivery_status = 'pending' AND m.monitor_id > walk.monitor_id
+        ORDER BY m.monitor_id LIMIT 1
+      ), walk.step + 1
       FROM walk
-      LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
-      WHERE walk.monitor_id IS NOT NULL
-      ORDER BY walk.monitor_id`,
-    values: [after, limit],
-  });
+      WHERE walk.monitor_id IS NOT NULL AND walk.step < ${limit}
+    )
+    SELECT walk.monitor_id AS "monitorId",
+      EXISTS (
+        SELECT FROM matches m
+        WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
+          AND m.next_attempt_at <= (SELECT service_now())
+          AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())
+            OR m.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+      ) AS "isDue",
+      w.webhook_url AS "webhookUrl", w.account_id AS "accountId",
+      (
+        SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+        WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+      ) AS "isAnswering"
+    FROM walk
+    LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
+    WHERE walk.monitor_id IS NOT NULL
+    ORDER BY walk.monitor_id`;
   return {
     due: rows.flatMap(({ isDue, ...target }) => (isDue ? [target] : [])),
     next: rows.length < limit ? null : rows.at(-1)!.monitorId,

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
 /** Which settled matches of a monitor to send again. Absent fields do not restrict the choice. */
@@ -22,28 +22,27 @@ export async function queueResends(
   choice: ResendChoice,
   { limit, paceMs }: { limit: number; paceMs: number },
 ): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH chosen AS MATERIALIZED (
-       SELECT seq
-       FROM matches
-       WHERE monitor_id = $1 AND delivery_status = ANY ($2) AND NOT suppressed
-         AND ($3::bigint[] IS NULL OR seq = ANY ($3)) AND ($4::timestamptz IS NULL OR created_at >= $4)
-       ORDER BY seq
-       LIMIT $5
-       FOR UPDATE
-     ), numbered AS (
-       SELECT seq, row_number() OVER (ORDER BY seq) - 1 AS ordinal FROM chosen
-     ), moment AS MATERIALIZED (
-       SELECT service_now() AS now
-     )
-     UPDATE matches m
-     SET delivery_status = 'pending', ladder_step = 0, resent = true, resent_at = now, delivered_at = NULL, lease_token = NULL,
-       lease_until = NULL, next_attempt_at = now + ordinal * $6 * interval '1 millisecond'
-     FROM numbered, moment
-     WHERE m.monitor_id = $1 AND m.seq = numbered.seq`,
-    [monitorId, choice.statuses, choice.seqs ?? null, choice.since ?? null, limit, paceMs],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    WITH chosen AS MATERIALIZED (
+      SELECT seq
+      FROM matches
+      WHERE monitor_id = ${monitorId} AND delivery_status = ANY (${choice.statuses}) AND NOT suppressed
+        AND (${choice.seqs ?? null}::bigint[] IS NULL OR seq = ANY (${choice.seqs ?? null})) AND
+          (${choice.since ?? null}::timestamptz IS NULL OR created_at >= ${choice.since ?? null})
+      ORDER BY seq
+      LIMIT ${limit}
+      FOR UPDATE
+    ), numbered AS (
+      SELECT seq, row_number() OVER (ORDER BY seq) - 1 AS ordinal FROM chosen
+    ), moment AS MATERIALIZED (
+      SELECT service_now() AS now
+    )
+    UPDATE matches m
+    SET delivery_status = 'pending', ladder_step = 0, resent = true, resent_at = now, delivered_at = NULL,
+      lease_token = NULL,
+      lease_until = NULL, next_attempt_at = now + ordinal * ${paceMs} * interval '1 millisecond'
+    FROM numbered, moment
+    WHERE m.monitor_id = ${monitorId} AND m.seq = numbered.seq`;
 }
 
 /**
@@ -58,25 +57,23 @@ export async function hastenPending(
   since: Date | undefined,
   limit: number,
 ): Promise<number> {
-  const { rowCount } = await db.query(
-    `WITH chosen AS MATERIALIZED (
-       SELECT seq
-       FROM matches
-       WHERE monitor_id = $1 AND delivery_status = 'pending' AND NOT suppressed
-         AND next_attempt_at > (SELECT service_now()) AND ($2::timestamptz IS NULL OR created_at >= $2)
-         AND (lease_until IS NULL OR lease_until <= (SELECT service_now())
-           OR lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
-       ORDER BY seq
-       LIMIT $3
-       FOR UPDATE
-     )
-     UPDATE matches m
-     SET next_attempt_at = (SELECT service_now())
-     FROM chosen
-     WHERE m.monitor_id = $1 AND m.seq = chosen.seq`,
-    [monitorId, since ?? null, limit],
-  );
-  return rowCount ?? 0;
+  return execute(db)`
+    WITH chosen AS MATERIALIZED (
+      SELECT seq
+      FROM matches
+      WHERE monitor_id = ${monitorId} AND delivery_status = 'pending' AND NOT suppressed
+        AND next_attempt_at > (SELECT service_now()) AND (${since ?? null}::timestamptz IS NULL OR created_at >=
+          ${since ?? null})
+        AND (lease_until IS NULL OR lease_until <= (SELECT service_now())
+          OR lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+      ORDER BY seq
+      LIMIT ${limit}
+      FOR UPDATE
+    )
+    UPDATE matches m
+    SET next_attempt_at = (SELECT service_now())
+    FROM chosen
+    WHERE m.monitor_id = ${monitorId} AND m.seq = chosen.seq`;
 }
 
 /** Whether a match among those chosen, whatever its status, has yet to be delivered. */
@@ -85,14 +82,12 @@ export async function hasPending(
   monitorId: string,
   { seqs, since }: Pick<ResendChoice, 'seqs' | 'since'>,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT FROM matches
-     WHERE monitor_id = $1 AND delivery_status = 'pending' AND NOT suppressed
-       AND ($2::bigint[] IS NULL OR seq = ANY ($2)) AND ($3::timestamptz IS NULL OR created_at >= $3)
-     LIMIT 1`,
-    [monitorId, seqs ?? null, since ?? null],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    SELECT FROM matches
+    WHERE monitor_id = ${monitorId} AND delivery_status = 'pending' AND NOT suppressed
+      AND (${seqs ?? null}::bigint[] IS NULL OR seq = ANY (${seqs ?? null})) AND (${since ?? null}::timestamptz IS NULL
+        OR created_at >= ${since ?? null})
+    LIMIT 1`;
 }
 
 /** Reads how many matches an account has resent today (UTC), and the seconds until the count starts again. */
@@ -112,14 +107,12 @@ export async function countResends(
   accountId: string,
   { count, limit }: { count: number; limit: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `WITH today AS MATERIALIZED (SELECT (service_now() AT TIME ZONE 'UTC')::date AS day)
-     UPDATE account_limits l
-     SET day_resends = CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + $2,
-       resend_day = greatest(l.resend_day, today.day)
-     FROM today
-     WHERE l.account_id = $1 AND CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + $2 <= $3`,
-    [accountId, count, limit],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    WITH today AS MATERIALIZED (SELECT (service_now() AT TIME ZONE 'UTC')::date AS day)
+    UPDATE account_limits l
+    SET day_resends = CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + ${count},
+      resend_day = greatest(l.resend_day, today.day)
+    FROM today
+    WHERE l.account_id = ${accountId} AND CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + ${count}
+      <= ${limit}`;
 }

@@ -1,6 +1,6 @@
 import type { DigestPeriod } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows, isChanged } from '../../postgres/sql.ts';
+import { execute, isChanged, readOne, readRows, sql } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from '../matches/match-pages.ts';
 
@@ -20,7 +20,7 @@ export interface DueDigest {
  * What a digest waits for: an account that is active, and that the digest before it has been settled. `d` is the range,
  * `m` its monitor, `a` its account.
  */
-const IS_READY = `
+const IS_READY = sql`
   d.due_at <= (SELECT service_now()) AND a.status = 'active' AND m.status <> 'deleted'
   AND CASE WHEN m.webhook_url IS NULL
     THEN NOT EXISTS (SELECT FROM digest_mails w WHERE w.account_id = a.id AND w.outcome IS NULL)
@@ -30,33 +30,26 @@ const IS_READY = `
 
 /** Lists accounts with digests to make now, by id, after the one given (`''` for the start). */
 export async function listAccountsWithDueDigests(db: Queryable, after: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
-    name: 'digests-list-accounts',
-    text: `SELECT DISTINCT a.id
-           FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
-           WHERE ${IS_READY} AND a.id > $1
-           ORDER BY a.id
-           LIMIT $2`,
-    values: [after, limit],
-  });
+  const rows = await readRows<{ id: string }>(db, 'digests-list-accounts')`
+    SELECT DISTINCT a.id
+    FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+    WHERE ${IS_READY} AND a.id > ${after}
+    ORDER BY a.id
+    LIMIT ${limit}`;
   return rows.map(({ id }) => id);
 }
 
 /** How many digests are to be made now, counted up to `most`, and for how long one of those has been due. */
 export async function countReadyDigests(db: Queryable, most: number): Promise<{ due: number; oldestSeconds: number }> {
-  const { rows } = await db.query<{ due: number; oldestSeconds: number }>({
-    name: 'digests-count',
-    text: `SELECT count(*)::int AS due,
-             coalesce(extract(epoch FROM service_now() - min(due_at)), 0)::float8 AS "oldestSeconds"
-           FROM (
-             SELECT d.due_at
-             FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
-             WHERE ${IS_READY}
-             LIMIT $1
-           ) AS ready`,
-    values: [most],
-  });
-  return rows[0]!;
+  return readOne<{ due: number; oldestSeconds: number }>(db, 'digests-count')`
+    SELECT count(*)::int AS due,
+      coalesce(extract(epoch FROM service_now() - min(due_at)), 0)::float8 AS "oldestSeconds"
+    FROM (
+      SELECT d.due_at
+      FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+      WHERE ${IS_READY}
+      LIMIT ${most}
+    ) AS ready`;
 }
 
 /**
@@ -66,15 +59,12 @@ export async function countReadyDigests(db: Queryable, most: number): Promise<{ 
  * is there.
  */
 export async function takeDueDigests(db: Queryable, accountId: string): Promise<DueDigest[]> {
-  const { rows: locked } = await db.query<{ monitorId: string; after: number }>({
-    name: 'digests-lock',
-    text: `SELECT d.monitor_id AS "monitorId", d.after_seq AS after
-           FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
-           WHERE a.id = $1 AND ${IS_READY}
-           ORDER BY d.monitor_id, d.after_seq
-           FOR UPDATE OF d SKIP LOCKED`,
-    values: [accountId],
-  });
+  const locked = await readRows<{ monitorId: string; after: number }>(db, 'digests-lock')`
+    SELECT d.monitor_id AS "monitorId", d.after_seq AS after
+    FROM monitor_digests d JOIN monitors m ON m.id = d.monitor_id JOIN accounts a ON a.id = m.account_id
+    WHERE a.id = ${accountId} AND ${IS_READY}
+    ORDER BY d.monitor_id, d.after_seq
+    FOR UPDATE OF d SKIP LOCKED`;
   // A separate statement: the snapshot of the first one may be older than a change that it waited for.
   return readRows<DueDigest>(db, 'digests-read')`
     SELECT d.monitor_id AS "monitorId", d.period, d.after_seq AS after, reached.seq AS until,
@@ -96,24 +86,19 @@ export async function advanceDigests(
   db: Queryable,
   digests: readonly Pick<DueDigest, 'monitorId' | 'after' | 'until'>[],
 ): Promise<void> {
-  const values = [
+  const [ids, afters, untils] = [
     digests.map(({ monitorId }) => monitorId),
     digests.map(({ after }) => after),
     digests.map(({ until }) => until),
   ];
-  await db.query({
-    name: 'digests-end',
-    text: `DELETE FROM monitor_digests d USING unnest($1::text[], $2::bigint[], $3::bigint[]) AS made (monitor_id, after_seq, until)
-           WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq <= made.until`,
-    values,
-  });
-  await db.query({
-    name: 'digests-advance',
-    text: `UPDATE monitor_digests d SET after_seq = made.until, due_at = next_digest_at(d.period)
-           FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS made (monitor_id, after_seq, until)
-           WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq IS NULL`,
-    values,
-  });
+  await execute(db, 'digests-end')`
+    DELETE FROM monitor_digests d
+    USING unnest(${ids}::text[], ${afters}::bigint[], ${untils}::bigint[]) AS made (monitor_id, after_seq, until)
+    WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq <= made.until`;
+  await execute(db, 'digests-advance')`
+    UPDATE monitor_digests d SET after_seq = made.until, due_at = next_digest_at(d.period)
+    FROM unnest(${ids}::text[], ${afters}::bigint[], ${untils}::bigint[]) AS made (monitor_id, after_seq, until)
+    WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq IS NULL`;
 }
 
 /** What a mail says of one monitor. */
@@ -161,14 +146,9 @@ export async function readDigestMatches(
   { monitorId, after, until }: DigestRange,
   limit: number,
 ): Promise<StoredMatch[]> {
-  const { rows } = await db.query<StoredMatch>({
-    name: 'digests-read-matches',
-    text: `
-      ${STORED_MATCHES}
-      WHERE m.monitor_id = $1 AND m.seq > $2 AND m.seq <= $3 AND NOT m.suppressed AND NOT m.backfill
-      ORDER BY m.seq
-      LIMIT $4`,
-    values: [monitorId, after, until, limit],
-  });
-  return rows;
+  return readRows<StoredMatch>(db, 'digests-read-matches')`
+    ${STORED_MATCHES}
+    WHERE m.monitor_id = ${monitorId} AND m.seq > ${after} AND m.seq <= ${until} AND NOT m.suppressed AND NOT m.backfill
+    ORDER BY m.seq
+    LIMIT ${limit}`;
 }

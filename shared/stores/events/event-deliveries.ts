@@ -57,23 +57,19 @@ export async function readDueEventMonitors(
   after: string,
   limit: number,
 ): Promise<{ due: EventTarget[]; next: string | null }> {
-  const { rows } = await db.query<EventTarget>({
-    name: 'events-read-due-monitors',
-    text: `
-      SELECT due.monitor_id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
-        NULL AS "isAnswering"
-      FROM (
-        SELECT DISTINCT e.monitor_id FROM monitor_events e
-        WHERE e.delivery_status = 'pending' AND e.monitor_id > $1 AND e.next_attempt_at <= (SELECT service_now())
-          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
-            OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
-        ORDER BY e.monitor_id
-        LIMIT $2
-      ) AS due
-      LEFT JOIN monitors m ON m.id = due.monitor_id AND m.status <> 'deleted'
-      ORDER BY due.monitor_id`,
-    values: [after, limit],
-  });
+  const rows = await readRows<EventTarget>(db, 'events-read-due-monitors')`
+    SELECT due.monitor_id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
+      NULL AS "isAnswering"
+    FROM (
+      SELECT DISTINCT e.monitor_id FROM monitor_events e
+      WHERE e.delivery_status = 'pending' AND e.monitor_id > ${after} AND e.next_attempt_at <= (SELECT service_now())
+        AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
+          OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+      ORDER BY e.monitor_id
+      LIMIT ${limit}
+    ) AS due
+    LEFT JOIN monitors m ON m.id = due.monitor_id AND m.status <> 'deleted'
+    ORDER BY due.monitor_id`;
   return { due: rows, next: rows.length < limit ? null : rows.at(-1)!.monitorId };
 }
 
@@ -94,33 +90,30 @@ export async function claimDueEvents(
   { monitorId, limit }: { monitorId: string; limit: number },
   lease: { token: string; lengthMs: number },
 ): Promise<ClaimedEvent[]> {
-  const { rows } = await db.query<ClaimRow>({
-    name: 'events-claim-due',
-    text: `
-      WITH target AS (
-        SELECT e.seq, w.name, w.webhook_url, w.webhook_kind, w.webhook_secret,
-          CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM monitor_events e JOIN monitors w ON w.id = e.monitor_id
-        WHERE e.monitor_id = $1 AND e.delivery_status = 'pending' AND e.next_attempt_at <= (SELECT service_now())
-          AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
-            OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
-          AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
-        ORDER BY e.seq
-        LIMIT $2
-        FOR UPDATE OF e SKIP LOCKED
-      ), claimed AS (
-        UPDATE monitor_events e
-        SET lease_until = (SELECT service_now()) + $4 * interval '1 millisecond',
-          lease_token = CASE WHEN e.lease_until > (SELECT service_now()) THEN e.lease_token ELSE $3::uuid END
-        FROM target t
-        WHERE e.seq = t.seq
-        RETURNING e.id, e.monitor_id AS "monitorId", e.seq, e.lease_token AS "leaseToken", e.kind, e.payload, e.attempt,
-          t.name AS "monitorName", t.webhook_url AS "webhookUrl", t.webhook_kind AS "webhookKind",
-          t.webhook_secret AS "webhookSecret", t.previous_secret AS "previousSecret"
-      )
-      SELECT * FROM claimed WHERE "leaseToken" = $3::uuid ORDER BY seq`,
-    values: [monitorId, limit, lease.token, lease.lengthMs],
-  });
+  const rows = await readRows<ClaimRow>(db, 'events-claim-due')`
+    WITH target AS (
+      SELECT e.seq, w.name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+        CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
+      FROM monitor_events e JOIN monitors w ON w.id = e.monitor_id
+      WHERE e.monitor_id = ${monitorId} AND e.delivery_status = 'pending' AND e.next_attempt_at <= (SELECT
+        service_now())
+        AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
+          OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
+        AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
+      ORDER BY e.seq
+      LIMIT ${limit}
+      FOR UPDATE OF e SKIP LOCKED
+    ), claimed AS (
+      UPDATE monitor_events e
+      SET lease_until = (SELECT service_now()) + ${lease.lengthMs} * interval '1 millisecond',
+        lease_token = CASE WHEN e.lease_until > (SELECT service_now()) THEN e.lease_token ELSE ${lease.token}::uuid END
+      FROM target t
+      WHERE e.seq = t.seq
+      RETURNING e.id, e.monitor_id AS "monitorId", e.seq, e.lease_token AS "leaseToken", e.kind, e.payload, e.attempt,
+        t.name AS "monitorName", t.webhook_url AS "webhookUrl", t.webhook_kind AS "webhookKind",
+        t.webhook_secret AS "webhookSecret", t.previous_secret AS "previousSecret"
+    )
+    SELECT * FROM claimed WHERE "leaseToken" = ${lease.token}::uuid ORDER BY seq`;
   return rows.map(({ webhookSecret, previousSecret, ...row }) => ({
     ...(row as Omit<ClaimedEvent, 'sealedSecrets'>),
     sealedSecrets: previousSecret ? [webhookSecret, previousSecret] : [webhookSecret],
@@ -138,14 +131,12 @@ export async function releaseEvents(db: Queryable, events: readonly ClaimedEvent
 
 /** Sets a monitor's pending events to skipped when the monitor is deleted or has no webhook, except leased ones. */
 export async function skipUndeliverableEvents(db: Queryable, monitorId: string): Promise<void> {
-  await db.query(
-    `UPDATE monitor_events e SET delivery_status = 'skipped', next_attempt_at = NULL
-     WHERE e.monitor_id = $1 AND e.delivery_status = 'pending'
-       AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now()))
-       AND NOT EXISTS (
-         SELECT FROM monitors w WHERE w.id = $1 AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL)`,
-    [monitorId],
-  );
+  await execute(db)`
+    UPDATE monitor_events e SET delivery_status = 'skipped', next_attempt_at = NULL
+    WHERE e.monitor_id = ${monitorId} AND e.delivery_status = 'pending'
+      AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now()))
+      AND NOT EXISTS (
+        SELECT FROM monitors w WHERE w.id = ${monitorId} AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL)`;
 }
 
 export interface FinishedEventAttempt {
@@ -178,36 +169,26 @@ interface SettledEvent {
 export async function recordEventOutcome(pool: Pool, attempt: FinishedEventAttempt): Promise<number | undefined> {
   return inTransaction(pool, async (tx) => {
     await lockHealth(tx, attempt);
-    const { rows } = await tx.query<SettledEvent>({
-      name: 'events-settle',
-      text: `
-        WITH leased AS (
-          SELECT e.seq, coalesce(w.webhook_url = $7, false) AS is_present,
-            $3::text = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped
-          FROM monitor_events e
-          LEFT JOIN monitors w ON w.id = e.monitor_id
-          WHERE e.seq = $1 AND e.lease_token = $2
-          FOR UPDATE OF e
-        )
-        UPDATE monitor_events e
-        SET attempt = e.attempt + 1, delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE $3::text END,
-          next_attempt_at = CASE WHEN NOT leased.is_skipped THEN clock.now + $4 * interval '1 millisecond' END,
-          delivered_at = CASE WHEN $3::text = 'delivered' THEN clock.now END,
-          last_attempt_at = clock.now, last_status = $5, last_error = $6,
-          lease_token = NULL, lease_until = NULL
-        FROM leased, (SELECT service_now() AS now) AS clock
-        WHERE e.seq = leased.seq
-        RETURNING e.attempt, leased.is_present AS "isOfPresentUrl"`,
-      values: [
-        attempt.seq,
-        attempt.leaseToken,
-        attempt.deliveryStatus,
-        attempt.delayMs,
-        attempt.httpStatus,
-        attempt.error,
-        attempt.webhookUrl,
-      ],
-    });
+    const rows = await readRows<SettledEvent>(tx, 'events-settle')`
+      WITH leased AS (
+        SELECT e.seq, coalesce(w.webhook_url = ${attempt.webhookUrl}, false) AS is_present,
+          ${attempt.deliveryStatus}::text = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped
+        FROM monitor_events e
+        LEFT JOIN monitors w ON w.id = e.monitor_id
+        WHERE e.seq = ${attempt.seq} AND e.lease_token = ${attempt.leaseToken}
+        FOR UPDATE OF e
+      )
+      UPDATE monitor_events e
+      SET attempt = e.attempt + 1, delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE
+        ${attempt.deliveryStatus}::text END,
+        next_attempt_at = CASE WHEN NOT leased.is_skipped THEN clock.now + ${attempt.delayMs} * interval '1
+          millisecond' END,
+        delivered_at = CASE WHEN ${attempt.deliveryStatus}::text = 'delivered' THEN clock.now END,
+        last_attempt_at = clock.now, last_status = ${attempt.httpStatus}, last_error = ${attempt.error},
+        lease_token = NULL, lease_until = NULL
+      FROM leased, (SELECT service_now() AS now) AS clock
+      WHERE e.seq = leased.seq
+      RETURNING e.attempt, leased.is_present AS "isOfPresentUrl"`;
     if (rows[0]?.isOfPresentUrl) await storeHealth(tx, attempt);
     return rows[0]?.attempt;
   });

@@ -15,9 +15,9 @@ export async function deleteFeedToken(db: Queryable, monitorId: string): Promise
 
 /** When the feed of a monitor got its address; undefined when it has none. */
 export async function readFeedTokenTime(db: Queryable, monitorId: string): Promise<Date | undefined> {
-  const rows = await readRows<{ at: Date }>(db)`
+  const row = await readRow<{ at: Date }>(db)`
     SELECT created_at AS at FROM feed_tokens WHERE monitor_id = ${monitorId}`;
-  return rows[0]?.at;
+  return row?.at;
 }
 
 /** The monitor that a feed shows. */
@@ -67,22 +67,19 @@ export async function readFeedMatches(
   monitorId: string,
   { newest, limit, bodyLength }: { newest: number; limit: number; bodyLength: number },
 ): Promise<FeedMatch[]> {
-  const { rows } = await db.query<FeedMatch>({
-    name: 'feed-matches',
-    text: `
-      SELECT m.seq, m.kind, m.matched_terms AS "matchedTerms", m.created_at AS "createdAt", i.subreddit, i.author, i.title,
-             left(i.body, $4) AS body, length(i.body) > $4 AS "isCut", i.permalink, i.created_utc AS "createdUtc", r.at AS "removedAt"
-      FROM (
-        SELECT seq, thing_id, kind, matched_terms, created_at
-        FROM (SELECT * FROM matches WHERE monitor_id = $1 ORDER BY seq DESC LIMIT $2) AS last
-        WHERE NOT suppressed
-        ORDER BY seq DESC
-        LIMIT $3
-      ) AS m
-      JOIN matched_items i ON i.thing_id = m.thing_id
-      LEFT JOIN removed_things r ON r.thing_id = m.thing_id
-      ORDER BY m.seq DESC`,
-    values: [monitorId, newest, limit, bodyLength],
-  });
-  return rows;
+  return readRows<FeedMatch>(db, 'feed-matches')`
+    SELECT m.seq, m.kind, m.matched_terms AS "matchedTerms", m.created_at AS "createdAt", i.subreddit, i.author,
+      i.title,
+           left(i.body, ${bodyLength}) AS body, length(i.body) > ${bodyLength} AS "isCut", i.permalink,
+             i.created_utc AS "createdUtc", r.at AS "removedAt"
+    FROM (
+      SELECT seq, thing_id, kind, matched_terms, created_at
+      FROM (SELECT * FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq DESC LIMIT ${newest}) AS last
+      WHERE NOT suppressed
+      ORDER BY seq DESC
+      LIMIT ${limit}
+    ) AS m
+    JOIN matched_items i ON i.thing_id = m.thing_id
+    LEFT JOIN removed_things r ON r.thing_id = m.thing_id
+    ORDER BY m.seq DESC`;
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows, execute } from '../../postgres/sql.ts';
+import { execute, isChanged, readOne, readRow, readRows } from '../../postgres/sql.ts';
 import { sqlState } from '../../postgres/postgres-away.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 
@@ -74,52 +74,50 @@ async function compareLedgers(
   db: Queryable,
   which: { afterId: string; limit: number; accountId?: string },
 ): Promise<ComparedLedger[]> {
-  const { rows } = await db.query<ComparedLedger>(
-    `WITH page AS (
-       SELECT id, balance FROM accounts WHERE id > $1 AND ($3::text IS NULL OR id = $3) ORDER BY id LIMIT $2
-     ), entries AS (
-       SELECT e.account_id, e.id, e.amount,
-         -- How many corrections there were up to this entry: entries since the last one have the highest number.
-         count(*) FILTER (WHERE e.kind = 'correction') OVER in_order AS part,
-         e.balance_after <> CASE
-           WHEN e.kind = 'correction' THEN sum(e.amount) OVER in_order
-           ELSE lag(e.balance_after, 1, 0::bigint) OVER in_order + e.amount
-         END AS is_broken
-       FROM page
-       JOIN ledger_entries e ON e.account_id = page.id
-       WINDOW in_order AS (PARTITION BY e.account_id ORDER BY e.id ROWS UNBOUNDED PRECEDING)
-     ), parts AS (
-       SELECT account_id, part, sum(amount) AS amount,
-         count(*) FILTER (WHERE is_broken) AS broken,
-         min(id) FILTER (WHERE is_broken) AS first_broken
-       FROM entries
-       GROUP BY account_id, part
-     )
-     SELECT page.id AS "accountId", page.balance,
-       coalesce(sum(parts.amount), 0)::bigint AS sum,
-       coalesce((array_agg(parts.broken ORDER BY parts.part DESC))[1], 0) AS "brokenEntries",
-       (array_agg(parts.first_broken ORDER BY parts.part DESC))[1] AS "firstBrokenId"
-     FROM page
-     LEFT JOIN parts ON parts.account_id = page.id
-     GROUP BY page.id, page.balance
-     ORDER BY page.id`,
-    [which.afterId, which.limit, which.accountId ?? null],
-  );
-  return rows;
+  return readRows<ComparedLedger>(db)`
+    WITH page AS (
+      SELECT id, balance FROM accounts WHERE id > ${which.afterId} AND (${which.accountId ?? null}::text IS NULL OR id
+        = ${which.accountId ?? null}) ORDER BY id LIMIT ${which.limit}
+    ), entries AS (
+      SELECT e.account_id, e.id, e.amount,
+        -- How many corrections there were up to this entry: entries since the last one have the highest number.
+        count(*) FILTER (WHERE e.kind = 'correction') OVER in_order AS part,
+        e.balance_after <> CASE
+          WHEN e.kind = 'correction' THEN sum(e.amount) OVER in_order
+          ELSE lag(e.balance_after, 1, 0::bigint) OVER in_order + e.amount
+        END AS is_broken
+      FROM page
+      JOIN ledger_entries e ON e.account_id = page.id
+      WINDOW in_order AS (PARTITION BY e.account_id ORDER BY e.id ROWS UNBOUNDED PRECEDING)
+    ), parts AS (
+      SELECT account_id, part, sum(amount) AS amount,
+        count(*) FILTER (WHERE is_broken) AS broken,
+        min(id) FILTER (WHERE is_broken) AS first_broken
+      FROM entries
+      GROUP BY account_id, part
+    )
+    SELECT page.id AS "accountId", page.balance,
+      coalesce(sum(parts.amount), 0)::bigint AS sum,
+      coalesce((array_agg(parts.broken ORDER BY parts.part DESC))[1], 0) AS "brokenEntries",
+      (array_agg(parts.first_broken ORDER BY parts.part DESC))[1] AS "firstBrokenId"
+    FROM page
+    LEFT JOIN parts ON parts.account_id = page.id
+    GROUP BY page.id, page.balance
+    ORDER BY page.id`;
 }
 
 /** Seconds until the next UTC day begins, by service_now(). */
 export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
-  const rows = await readRows<{ seconds: number }>(db)`
+  const { seconds } = await readOne<{ seconds: number }>(db)`
     SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
     FROM service_now() AS now`;
-  return rows[0]!.seconds;
+  return seconds;
 }
 
 /** Finds the next account id after `afterId`; undefined when there is none. */
 async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
-  const rows = await readRows<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
-  return rows[0]?.id;
+  const row = await readRow<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
+  return row?.id;
 }
 
 /** What is right where a balance and its ledger differ. */
@@ -156,11 +154,9 @@ export async function correctLedger(db: Queryable, correction: LedgerCorrection)
   const { accountId, reference, trusted } = correction;
   if ((await lockAccount(db, accountId)) === undefined) return undefined;
   const compared = (await compareLedger(db, accountId))!;
-  const { rowCount } = await db.query(
-    `SELECT FROM ledger_entries WHERE account_id = $1 AND kind = 'correction' AND reference = $2`,
-    [accountId, reference],
-  );
-  if (rowCount === 1) return { outcome: 'repeated', compared };
+  const isRepeated = await isChanged(db)`
+    SELECT FROM ledger_entries WHERE account_id = ${accountId} AND kind = 'correction' AND reference = ${reference}`;
+  if (isRepeated) return { outcome: 'repeated', compared };
   if (agrees(compared)) return { outcome: 'agrees', compared };
   const balance = trusted === 'ledger' ? compared.sum : compared.balance;
   if (balance < 0) return { outcome: 'negative', compared };

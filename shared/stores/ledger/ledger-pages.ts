@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows, sql } from '../../postgres/sql.ts';
 
 export interface StoredLedgerEntry {
   id: number;
@@ -15,7 +16,7 @@ export interface StoredLedgerEntry {
   keyId: string | null;
 }
 
-const ENTRIES = `
+const ENTRIES = sql`
   SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
     request_id AS "requestId", route, key_id AS "keyId"
   FROM ledger_entries`;
@@ -29,14 +30,12 @@ export async function readLedgerPage(
   db: Queryable,
   page: { accountId: string; beforeId: number; limit: number; kinds?: readonly string[] | undefined },
 ): Promise<StoredLedgerEntry[]> {
-  const { rows } = await db.query<StoredLedgerEntry>(
-    `${ENTRIES}
-     WHERE account_id = $1 AND id < $2 AND ($4::text[] IS NULL OR kind = ANY ($4))
-     ORDER BY id DESC
-     LIMIT $3`,
-    [page.accountId, page.beforeId, page.limit, page.kinds ?? null],
-  );
-  return rows;
+  return readRows<StoredLedgerEntry>(db)`
+    ${ENTRIES}
+    WHERE account_id = ${page.accountId} AND id < ${page.beforeId} AND (${page.kinds ?? null}::text[] IS NULL OR kind =
+      ANY (${page.kinds ?? null}))
+    ORDER BY id DESC
+    LIMIT ${page.limit}`;
 }
 
 /** Reads an account's entries that are newer than the entry `afterId`, oldest first. */
@@ -44,12 +43,9 @@ export async function readLedgerForward(
   db: Queryable,
   page: { accountId: string; afterId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
-  const { rows } = await db.query<StoredLedgerEntry>(
-    `${ENTRIES}
-     WHERE account_id = $1 AND id > $2
-     ORDER BY id
-     LIMIT $3`,
-    [page.accountId, page.afterId, page.limit],
-  );
-  return rows;
+  return readRows<StoredLedgerEntry>(db)`
+    ${ENTRIES}
+    WHERE account_id = ${page.accountId} AND id > ${page.afterId}
+    ORDER BY id
+    LIMIT ${page.limit}`;
 }

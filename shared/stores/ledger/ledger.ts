@@ -1,4 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRow, readRows } from '../../postgres/sql.ts';
 import { commitLocally } from '../../postgres/synchronous-commits.ts';
 
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read' | 'sql';
@@ -36,18 +37,19 @@ export interface LedgerMove<K extends string> {
  * @throws a unique violation when this was charged before; the transaction must then be rolled back
  */
 export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
-  const { rows } = await db.query<{ balance_after: number }>(
-    `WITH charged AS (
-       UPDATE accounts SET balance = balance - $3
-       WHERE id = $1 AND balance >= $3 AND status = 'active'
-       RETURNING id, balance
-     )
-     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
-     SELECT id, $2, -$3::bigint, balance, $4, $5, $6, $7 FROM charged
-     RETURNING balance_after`,
-    [move.accountId, move.kind, move.credits, move.reference, ...requestColumns(move)],
-  );
-  return rows[0]?.balance_after;
+  const { request } = move;
+  const row = await readRow<{ balance_after: number }>(db)`
+    WITH charged AS (
+      UPDATE accounts SET balance = balance - ${move.credits}
+      WHERE id = ${move.accountId} AND balance >= ${move.credits} AND status = 'active'
+      RETURNING id, balance
+    )
+    INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
+    SELECT id, ${move.kind}, -${move.credits}::bigint, balance, ${move.reference}, ${request?.requestId},
+      ${request?.route}, ${request?.keyId}
+    FROM charged
+    RETURNING balance_after`;
+  return row?.balance_after;
 }
 
 /**
@@ -57,10 +59,6 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
 export async function chargeLocally(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
   await commitLocally(db);
   return charge(db, move);
-}
-
-function requestColumns({ request }: LedgerMove<string>): (string | null)[] {
-  return [request?.requestId ?? null, request?.route ?? null, request?.keyId ?? null];
 }
 
 /**
@@ -128,22 +126,24 @@ export async function chargeTogether(
  * @throws a unique violation when these credits were given before; an Error when the account does not exist
  */
 export async function credit(db: Queryable, move: LedgerMove<CreditKind>): Promise<number> {
-  const { rows } = await db.query<{ balance_after: number }>(
-    `WITH locked AS MATERIALIZED (
-       SELECT id, least(owed, $3::bigint) AS paid FROM accounts WHERE id = $1 FOR UPDATE
-     ), credited AS (
-       UPDATE accounts SET balance = balance + $3 - paid, owed = owed - paid
-       FROM locked
-       WHERE accounts.id = locked.id
-       RETURNING accounts.id, balance, paid
-     )
-     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
-     SELECT id, $2, $3::bigint, balance + paid, $4, $5, $6, $7 FROM credited
-     UNION ALL
-     SELECT id, 'refund', -paid, balance, 'owed:' || $2 || ':' || $4, NULL, NULL, NULL FROM credited WHERE paid > 0
-     RETURNING balance_after`,
-    [move.accountId, move.kind, move.credits, move.reference, ...requestColumns(move)],
-  );
+  const { request } = move;
+  const rows = await readRows<{ balance_after: number }>(db)`
+    WITH locked AS MATERIALIZED (
+      SELECT id, least(owed, ${move.credits}::bigint) AS paid FROM accounts WHERE id = ${move.accountId} FOR UPDATE
+    ), credited AS (
+      UPDATE accounts SET balance = balance + ${move.credits} - paid, owed = owed - paid
+      FROM locked
+      WHERE accounts.id = locked.id
+      RETURNING accounts.id, balance, paid
+    )
+    INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
+    SELECT id, ${move.kind}, ${move.credits}::bigint, balance + paid, ${move.reference}, ${request?.requestId},
+      ${request?.route}, ${request?.keyId}
+    FROM credited
+    UNION ALL
+    SELECT id, 'refund', -paid, balance, 'owed:' || ${move.kind} || ':' || ${move.reference}, NULL, NULL, NULL
+    FROM credited WHERE paid > 0
+    RETURNING balance_after`;
   const balance = rows.at(-1)?.balance_after;
   if (balance === undefined) throw new Error(`cannot credit account ${move.accountId}: it does not exist`);
   return balance;

@@ -1,7 +1,7 @@
 import { commitLocally } from '../../postgres/synchronous-commits.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 import { credit } from './ledger.ts';
 import type { ChargeKind, LedgerMove } from './ledger.ts';
 
@@ -66,17 +66,15 @@ interface TakenNote {
 }
 
 async function takeNote(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<TakenNote | undefined> {
-  const { rows } = await db.query<TakenNote>(
-    `DELETE FROM unknown_charges noted USING ledger_entries e
-     WHERE noted.account_id = $1 AND noted.kind = $2 AND noted.reference = $3
-       AND e.account_id = noted.account_id AND e.kind = noted.kind AND e.reference = noted.reference
-     RETURNING -e.amount AS credits, e.request_id AS "requestId", e.route, e.key_id AS "keyId",
-       EXISTS (
-         SELECT FROM ledger_entries r WHERE r.account_id = $1 AND r.kind = 'reversal' AND r.reference = $3
-       ) AS "isReversed"`,
-    [accountId, kind, reference],
-  );
-  return rows[0];
+  return readRow<TakenNote>(db)`
+    DELETE FROM unknown_charges noted USING ledger_entries e
+    WHERE noted.account_id = ${accountId} AND noted.kind = ${kind} AND noted.reference = ${reference}
+      AND e.account_id = noted.account_id AND e.kind = noted.kind AND e.reference = noted.reference
+    RETURNING -e.amount AS credits, e.request_id AS "requestId", e.route, e.key_id AS "keyId",
+      EXISTS (
+        SELECT FROM ledger_entries r WHERE r.account_id = ${accountId} AND r.kind = 'reversal' AND r.reference =
+          ${reference}
+      ) AS "isReversed"`;
 }
 
 /** Takes a charge out of the usage of its day. Requires the account's lock. */

@@ -1,6 +1,7 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { inIndexOrder } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { readRow } from '../../postgres/sql.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
 /** Which matches to read; absent fields do not restrict the choice. */
@@ -32,36 +33,32 @@ export async function readSeqRange(
   monitorId: string,
   { since, until }: Pick<MatchFilter, 'since' | 'until'>,
 ): Promise<SeqRange | undefined> {
-  const { rows } = await db.query<{ first: number; end: number }>({
-    name: 'match-seq-range',
-    text: `
-      WITH RECURSIVE stored AS MATERIALIZED (
-        SELECT
-          (SELECT seq FROM matches WHERE monitor_id = $1 ORDER BY seq LIMIT 1) AS first,
-          (SELECT seq FROM matches WHERE monitor_id = $1 ORDER BY seq DESC LIMIT 1) + 1 AS "end"
-      ), halving AS (
-        SELECT bound.name, bound.at, stored.first AS low, stored."end" AS high
-        FROM stored, (VALUES ('since', $2::timestamptz), ('until', $3::timestamptz)) AS bound (name, at)
-        WHERE stored.first IS NOT NULL AND bound.at IS NOT NULL
-        UNION ALL
-        SELECT h.name, h.at,
-          CASE WHEN middle.created_at < h.at THEN middle.seq + 1 ELSE h.low END,
-          CASE WHEN middle.created_at < h.at THEN h.high ELSE (h.low + h.high) / 2 END
-        FROM halving h
-        CROSS JOIN LATERAL (
-          SELECT m.seq, m.created_at FROM matches m
-          WHERE m.monitor_id = $1 AND m.seq >= (h.low + h.high) / 2
-          ORDER BY m.seq LIMIT 1
-        ) AS middle
-        WHERE h.low < h.high
-      )
-      SELECT coalesce((SELECT min(high) FROM halving WHERE name = 'since'), stored.first) AS first,
-        coalesce((SELECT min(high) FROM halving WHERE name = 'until'), stored."end") AS "end"
-      FROM stored
-      WHERE stored.first IS NOT NULL`,
-    values: [monitorId, since ?? null, until ?? null],
-  });
-  return rows[0];
+  return readRow<{ first: number; end: number }>(db, 'match-seq-range')`
+    WITH RECURSIVE stored AS MATERIALIZED (
+      SELECT
+        (SELECT seq FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq LIMIT 1) AS first,
+        (SELECT seq FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq DESC LIMIT 1) + 1 AS "end"
+    ), halving AS (
+      SELECT bound.name, bound.at, stored.first AS low, stored."end" AS high
+      FROM stored, (VALUES ('since', ${since ?? null}::timestamptz), ('until',
+        ${until ?? null}::timestamptz)) AS bound (name, at)
+      WHERE stored.first IS NOT NULL AND bound.at IS NOT NULL
+      UNION ALL
+      SELECT h.name, h.at,
+        CASE WHEN middle.created_at < h.at THEN middle.seq + 1 ELSE h.low END,
+        CASE WHEN middle.created_at < h.at THEN h.high ELSE (h.low + h.high) / 2 END
+      FROM halving h
+      CROSS JOIN LATERAL (
+        SELECT m.seq, m.created_at FROM matches m
+        WHERE m.monitor_id = ${monitorId} AND m.seq >= (h.low + h.high) / 2
+        ORDER BY m.seq LIMIT 1
+      ) AS middle
+      WHERE h.low < h.high
+    )
+    SELECT coalesce((SELECT min(high) FROM halving WHERE name = 'since'), stored.first) AS first,
+      coalesce((SELECT min(high) FROM halving WHERE name = 'until'), stored."end") AS "end"
+    FROM stored
+    WHERE stored.first IS NOT NULL`;
 }
 
 /** The first stored match of a range, in this order; undefined when none is stored. One probe of the primary key. */
@@ -103,8 +100,9 @@ export async function readFilteredMatches(
   return rows;
 }
 
+const MATCHES = STORED_MATCHES.text;
 const FILTERED = `
-  ${STORED_MATCHES}
+  ${MATCHES}
   WHERE m.monitor_id = $1 AND m.seq >= $2 AND m.seq < $3
     AND ($4::timestamptz IS NULL OR m.created_at >= $4) AND ($5::timestamptz IS NULL OR m.created_at < $5)
     AND ($6::text IS NULL OR $6 = ANY (m.matched_terms)) AND ($7::text IS NULL OR lower(i.subreddit) = $7)`;

@@ -1,6 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readRow, readRows } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
@@ -25,26 +25,25 @@ export async function takeLiveTailSlot(
   db: Queryable,
   stream: { accountId: string; streamId: string; maxSlots: number; leaseSeconds: number },
 ): Promise<number | 'full' | 'lost'> {
-  const { rows } = await db.query<{ wasFree: boolean; slot: number | null }>(
-    `WITH free AS MATERIALIZED (
-       SELECT slot
-       FROM generate_series(1, $3::integer) AS slots (slot)
-       WHERE NOT EXISTS (
-         SELECT FROM live_tails t
-         WHERE t.account_id = $1 AND t.place = slots.slot AND t.lease_until > (SELECT service_now())
-       )
-       ORDER BY random()
-       LIMIT 1
-     ), taken AS (
-       INSERT INTO live_tails (account_id, place, stream_id, lease_until)
-       SELECT $1, slot, $2, service_now() + make_interval(secs => $4) FROM free
-       ON CONFLICT (account_id, place) DO UPDATE SET stream_id = excluded.stream_id, lease_until = excluded.lease_until
-         WHERE live_tails.lease_until <= service_now()
-       RETURNING place AS slot
-     )
-     SELECT EXISTS (SELECT FROM free) AS "wasFree", (SELECT slot FROM taken) AS slot`,
-    [stream.accountId, stream.streamId, stream.maxSlots, stream.leaseSeconds],
-  );
+  const rows = await readRows<{ wasFree: boolean; slot: number | null }>(db)`
+    WITH free AS MATERIALIZED (
+      SELECT slot
+      FROM generate_series(1, ${stream.maxSlots}::integer) AS slots (slot)
+      WHERE NOT EXISTS (
+        SELECT FROM live_tails t
+        WHERE t.account_id = ${stream.accountId} AND t.place = slots.slot AND t.lease_until > (SELECT service_now())
+      )
+      ORDER BY random()
+      LIMIT 1
+    ), taken AS (
+      INSERT INTO live_tails (account_id, place, stream_id, lease_until)
+      SELECT ${stream.accountId}, slot, ${stream.streamId}, service_now() + make_interval(secs =>
+        ${stream.leaseSeconds}) FROM free
+      ON CONFLICT (account_id, place) DO UPDATE SET stream_id = excluded.stream_id, lease_until = excluded.lease_until
+        WHERE live_tails.lease_until <= service_now()
+      RETURNING place AS slot
+    )
+    SELECT EXISTS (SELECT FROM free) AS "wasFree", (SELECT slot FROM taken) AS slot`;
   const { wasFree, slot } = rows[0]!;
   return slot ?? (wasFree ? 'lost' : 'full');
 }
@@ -94,9 +93,9 @@ function columnsOf(slots: readonly LiveTailSlot[]): [string[], number[], string[
 
 /** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */
 export async function readLastSeq(db: Queryable, monitorId: string): Promise<number | undefined> {
-  const rows = await readRows<{ last_seq: number }>(db)`
+  const row = await readRow<{ last_seq: number }>(db)`
     SELECT last_seq FROM monitor_counters WHERE monitor_id = ${monitorId}`;
-  return rows[0]?.last_seq;
+  return row?.last_seq;
 }
 
 /** The next part of a stream. */
@@ -123,38 +122,36 @@ export async function readLiveTailPage(
   db: Queryable,
   page: { holder: LiveTailHolder; monitorId: string; afterSeq: number; limit: number },
 ): Promise<LiveTailPage> {
-  const { rows } = await db.query<PageRow>(
-    `SELECT access."end", page.*
-     FROM (
-       SELECT CASE
-         WHEN a.status = 'deleted' THEN 'account_deleted'
-         WHEN a.status <> 'active' THEN 'account_frozen'
-         WHEN holder."end" IS NOT NULL THEN holder."end"
-         WHEN m.status = 'deleted' THEN 'monitor_deleted'
-       END AS "end"
-       FROM (
-         SELECT account_id, CASE WHEN revoked_at IS NOT NULL THEN 'key_revoked' END AS "end"
-         FROM api_keys
-         WHERE $1 = 'key' AND id = $2
-         UNION ALL
-         SELECT account_id,
-           CASE WHEN ended_at IS NOT NULL OR expires_at <= (SELECT service_now()) THEN 'session_ended' END AS "end"
-         FROM dashboard_sessions
-         WHERE $1 = 'session' AND id = $2
-       ) AS holder
-       JOIN accounts a ON a.id = holder.account_id
-       JOIN monitors m ON m.account_id = a.id
-       WHERE m.id = $3
-     ) AS access
-     LEFT JOIN LATERAL (
-       ${STORED_MATCHES}
-       WHERE access."end" IS NULL AND m.monitor_id = $3 AND m.seq > $4
-       ORDER BY m.seq
-       LIMIT $5
-     ) AS page ON true
-     ORDER BY page.seq`,
-    [page.holder.kind, page.holder.id, page.monitorId, page.afterSeq, page.limit],
-  );
+  const rows = await readRows<PageRow>(db)`
+    SELECT access."end", page.*
+    FROM (
+      SELECT CASE
+        WHEN a.status = 'deleted' THEN 'account_deleted'
+        WHEN a.status <> 'active' THEN 'account_frozen'
+        WHEN holder."end" IS NOT NULL THEN holder."end"
+        WHEN m.status = 'deleted' THEN 'monitor_deleted'
+      END AS "end"
+      FROM (
+        SELECT account_id, CASE WHEN revoked_at IS NOT NULL THEN 'key_revoked' END AS "end"
+        FROM api_keys
+        WHERE ${page.holder.kind} = 'key' AND id = ${page.holder.id}
+        UNION ALL
+        SELECT account_id,
+          CASE WHEN ended_at IS NOT NULL OR expires_at <= (SELECT service_now()) THEN 'session_ended' END AS "end"
+        FROM dashboard_sessions
+        WHERE ${page.holder.kind} = 'session' AND id = ${page.holder.id}
+      ) AS holder
+      JOIN accounts a ON a.id = holder.account_id
+      JOIN monitors m ON m.account_id = a.id
+      WHERE m.id = ${page.monitorId}
+    ) AS access
+    LEFT JOIN LATERAL (
+      ${STORED_MATCHES}
+      WHERE access."end" IS NULL AND m.monitor_id = ${page.monitorId} AND m.seq > ${page.afterSeq}
+      ORDER BY m.seq
+      LIMIT ${page.limit}
+    ) AS page ON true
+    ORDER BY page.seq`;
   const [first] = rows;
   if (first === undefined) {
     // The sessions of a deleted account, and those that expired long ago, have no rows.

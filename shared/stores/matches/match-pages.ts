@@ -1,8 +1,9 @@
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRows, sql } from '../../postgres/sql.ts';
 
 /** Matches with their contents as `StoredMatch`; a condition follows. */
-export const STORED_MATCHES = `
+export const STORED_MATCHES = sql`
   SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
     m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus",
     m.created_at AS "createdAt", m.delivered_at AS "deliveredAt", i.post_id AS "postId", i.subreddit, i.author, i.title,
@@ -22,16 +23,11 @@ export async function readMatchesAfter(
   afterSeq: number,
   limit: number,
 ): Promise<StoredMatch[]> {
-  const { rows } = await db.query<StoredMatch>({
-    name: 'match-page-after',
-    text: `
-      ${STORED_MATCHES}
-      WHERE m.monitor_id = $1 AND m.seq > $2
-      ORDER BY m.seq
-      LIMIT $3`,
-    values: [monitorId, afterSeq, limit],
-  });
-  return rows;
+  return readRows<StoredMatch>(db, 'match-page-after')`
+    ${STORED_MATCHES}
+    WHERE m.monitor_id = ${monitorId} AND m.seq > ${afterSeq}
+    ORDER BY m.seq
+    LIMIT ${limit}`;
 }
 
 /**
@@ -45,14 +41,9 @@ export async function readMatchesBefore(
   beforeSeq: number | undefined,
   limit: number,
 ): Promise<StoredMatch[]> {
-  const { rows } = await db.query<StoredMatch>({
-    name: 'match-page-before',
-    text: `
-      ${STORED_MATCHES}
-      WHERE m.monitor_id = $1 AND m.seq < $2
-      ORDER BY m.seq DESC
-      LIMIT $3`,
-    values: [monitorId, beforeSeq ?? Number.MAX_SAFE_INTEGER, limit],
-  });
-  return rows;
+  return readRows<StoredMatch>(db, 'match-page-before')`
+    ${STORED_MATCHES}
+    WHERE m.monitor_id = ${monitorId} AND m.seq < ${beforeSeq ?? Number.MAX_SAFE_INTEGER}
+    ORDER BY m.seq DESC
+    LIMIT ${limit}`;
 }

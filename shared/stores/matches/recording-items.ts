@@ -1,24 +1,18 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Finds which of the given things have content that is kept long enough, and which the forum removed. */
 export async function findKnownThings(
   db: Queryable,
   thingIds: readonly string[],
 ): Promise<{ kept: Set<string>; removed: Set<string> }> {
-  const result = await db.query<{ thing_id: string; removed: boolean }>({
-    name: 'recording-find-known-things',
-    // More than a day short of its 33 days counts as not kept, so that a thing that keeps matching is written once a
-    // day.
-    text: `
-      SELECT thing_id, false AS removed FROM matched_items
-      WHERE thing_id = ANY ($1::text[]) AND kept_until >= (SELECT service_now()) + interval '32 days'
-      UNION ALL
-      SELECT thing_id, true FROM removed_things WHERE thing_id = ANY ($1::text[])`,
-    values: [thingIds],
-  });
-  const ids = (removed: boolean) => result.rows.filter((row) => row.removed === removed).map((row) => row.thing_id);
+  const rows = await readRows<{ thing_id: string; removed: boolean }>(db, 'recording-find-known-things')`
+    SELECT thing_id, false AS removed FROM matched_items
+    WHERE thing_id = ANY (${thingIds}::text[]) AND kept_until >= (SELECT service_now()) + interval '32 days'
+    UNION ALL
+    SELECT thing_id, true FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])`;
+  const ids = (removed: boolean) => rows.filter((row) => row.removed === removed).map((row) => row.thing_id);
   return { kept: new Set(ids(false)), removed: new Set(ids(true)) };
 }
 
@@ -54,16 +48,13 @@ export async function readItems(
   db: Queryable,
   thingIds: readonly string[],
 ): Promise<{ item: ItemContent; removed: boolean }[]> {
-  const result = await db.query<ItemRow>({
-    name: 'recording-read-items',
-    text: `
-      SELECT i.thing_id, i.kind, i.post_id, i.parent_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.nsfw,
-        i.created_utc, i.thing_id IN (SELECT thing_id FROM removed_things WHERE thing_id = ANY ($1::text[])) AS removed
-      FROM matched_items i
-      WHERE i.thing_id = ANY ($1::text[])`,
-    values: [thingIds],
-  });
-  return result.rows.map(({ removed, created_utc, ...content }) => ({
+  const rows = await readRows<ItemRow>(db, 'recording-read-items')`
+    SELECT i.thing_id, i.kind, i.post_id, i.parent_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.nsfw,
+      i.created_utc, i.thing_id IN (SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])) AS
+        removed
+    FROM matched_items i
+    WHERE i.thing_id = ANY (${thingIds}::text[])`;
+  return rows.map(({ removed, created_utc, ...content }) => ({
     item: { ...content, created_utc: created_utc.toISOString() },
     removed,
   }));

@@ -1,7 +1,7 @@
 import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, readRows, sql } from '../../postgres/sql.ts';
 
 /** A match as it was first stored. */
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
@@ -13,7 +13,7 @@ type MatchRow = Omit<FirstStoredMatch, 'enteredAt' | 'firstSeenAt' | 'createdAt'
   suppressedReason: SuppressedReason | null;
 };
 
-const COLUMNS = `monitor_id AS "monitorId", seq, thing_id AS "thingId", kind, entered_at AS "enteredAt",
+const COLUMNS = sql`monitor_id AS "monitorId", seq, thing_id AS "thingId", kind, entered_at AS "enteredAt",
   first_seen_at AS "firstSeenAt", created_at AS "createdAt", matched_terms AS "matchedTerms", suppressed,
   suppressed_reason AS "suppressedReason", first_delivery AS "firstDelivery", backfill`;
 
@@ -27,18 +27,15 @@ export async function findStoredMatches(
   db: Queryable,
   pairs: readonly { monitorId: string; thingId: string }[],
 ): Promise<FirstStoredMatch[]> {
-  const result = await db.query<MatchRow>({
-    name: 'recording-find-stored-matches',
-    text: `
-      SELECT m.*
-      FROM unnest($1::text[], $2::text[]) AS pair (of_monitor, thing)
-      CROSS JOIN LATERAL (
-        SELECT ${COLUMNS} FROM matches WHERE monitor_id = of_monitor AND thing_id = thing LIMIT 1
-      ) m
-      ORDER BY m."monitorId", m.seq`,
-    values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
-  });
-  return result.rows.map(toFirstStored);
+  const rows = await readRows<MatchRow>(db, 'recording-find-stored-matches')`
+    SELECT m.*
+    FROM unnest(${pairs.map((pair) => pair.monitorId)}::text[],
+      ${pairs.map((pair) => pair.thingId)}::text[]) AS pair (of_monitor, thing)
+    CROSS JOIN LATERAL (
+      SELECT ${COLUMNS} FROM matches WHERE monitor_id = of_monitor AND thing_id = thing LIMIT 1
+    ) m
+    ORDER BY m."monitorId", m.seq`;
+  return rows.map(toFirstStored);
 }
 
 /** Reads the first `limit` matches of a monitor that backfills recorded, by seq, in a range of seqs. */
@@ -48,14 +45,12 @@ export async function readBackfilledMatches(
   { after, last }: { after: number; last: number },
   limit: number,
 ): Promise<FirstStoredMatch[]> {
-  const result = await db.query<MatchRow>(
-    `SELECT ${COLUMNS} FROM matches
-     WHERE monitor_id = $1 AND seq > $2 AND seq <= $3 AND backfill
-     ORDER BY seq
-     LIMIT $4`,
-    [monitorId, after, last, limit],
-  );
-  return result.rows.map(toFirstStored);
+  const rows = await readRows<MatchRow>(db)`
+    SELECT ${COLUMNS} FROM matches
+    WHERE monitor_id = ${monitorId} AND seq > ${after} AND seq <= ${last} AND backfill
+    ORDER BY seq
+    LIMIT ${limit}`;
+  return rows.map(toFirstStored);
 }
 
 /** Reads the next `limit` matches of all monitors after (monitor, seq), in that order. */
@@ -64,14 +59,12 @@ export async function readMatchesAfter(
   after: { monitorId: string; seq: number },
   limit: number,
 ): Promise<FirstStoredMatch[]> {
-  const result = await db.query<MatchRow>(
-    `SELECT ${COLUMNS} FROM matches
-     WHERE (monitor_id, seq) > ($1, $2)
-     ORDER BY monitor_id, seq
-     LIMIT $3`,
-    [after.monitorId, after.seq, limit],
-  );
-  return result.rows.map(toFirstStored);
+  const rows = await readRows<MatchRow>(db)`
+    SELECT ${COLUMNS} FROM matches
+    WHERE (monitor_id, seq) > (${after.monitorId}, ${after.seq})
+    ORDER BY monitor_id, seq
+    LIMIT ${limit}`;
+  return rows.map(toFirstStored);
 }
 
 function toFirstStored({ enteredAt, firstSeenAt, createdAt, suppressedReason, ...match }: MatchRow): FirstStoredMatch {

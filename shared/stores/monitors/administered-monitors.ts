@@ -1,6 +1,6 @@
 import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readRow, readRows } from '../../postgres/sql.ts';
 
 /** A monitor as lists of the whole installation show it. */
 export interface ListedMonitor {
@@ -30,30 +30,29 @@ export interface MonitorFilter {
 
 /** Monitors of all accounts in the order of their ids; deleted ones only when asked for by status. */
 export async function listAllMonitors(db: Queryable, filter: MonitorFilter): Promise<ListedMonitor[]> {
-  const { rows } = await db.query<ListedMonitor>(
-    `SELECT m.id, m.account_id AS "accountId", m.name, m.keywords, m.status,
-            ARRAY(SELECT term ->> 'text' FROM jsonb_array_elements(m.refinements -> 'terms') AS term) AS terms,
-            m.webhook_kind AS "webhookKind",
-            coalesce(h.webhook_failing, false) AS "webhookFailing", m.next_charge_at AS "nextChargeAt",
-            c.last_match_at AS "lastMatchAt", m.created_at AS "createdAt"
-       FROM monitors m
-       LEFT JOIN monitor_counters c ON c.monitor_id = m.id
-       LEFT JOIN monitor_health h ON h.monitor_id = m.id
-      WHERE m.id > $1 AND ($2::text IS NULL OR m.account_id = $2)
-        AND CASE WHEN $3::text IS NULL THEN m.status <> 'deleted' ELSE m.status = $3 END
-        AND ($4::boolean IS NOT TRUE OR h.webhook_failing)
-      ORDER BY m.id
-      LIMIT $5`,
-    [filter.afterId ?? '', filter.accountId ?? null, filter.status ?? null, filter.failing ?? false, filter.limit],
-  );
-  return rows;
+  return readRows<ListedMonitor>(db)`
+    SELECT m.id, m.account_id AS "accountId", m.name, m.keywords, m.status,
+           ARRAY(SELECT term ->> 'text' FROM jsonb_array_elements(m.refinements -> 'terms') AS term) AS terms,
+           m.webhook_kind AS "webhookKind",
+           coalesce(h.webhook_failing, false) AS "webhookFailing", m.next_charge_at AS "nextChargeAt",
+           c.last_match_at AS "lastMatchAt", m.created_at AS "createdAt"
+      FROM monitors m
+      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+      LEFT JOIN monitor_health h ON h.monitor_id = m.id
+     WHERE m.id > ${filter.afterId ?? ''} AND (${filter.accountId ?? null}::text IS NULL OR m.account_id =
+       ${filter.accountId ?? null})
+       AND CASE WHEN ${filter.status ?? null}::text IS NULL THEN m.status <> 'deleted' ELSE m.status =
+         ${filter.status ?? null} END
+       AND (${filter.failing ?? false}::boolean IS NOT TRUE OR h.webhook_failing)
+     ORDER BY m.id
+     LIMIT ${filter.limit}`;
 }
 
 /** The account that a monitor in any state belongs to; undefined when there is no such monitor. */
 export async function findMonitorOwner(db: Queryable, id: string): Promise<string | undefined> {
-  const rows = await readRows<{ accountId: string }>(db)`
+  const row = await readRow<{ accountId: string }>(db)`
     SELECT account_id AS "accountId" FROM monitors WHERE id = ${id}`;
-  return rows[0]?.accountId;
+  return row?.accountId;
 }
 
 /** A monitor whose day of matches was later than today. UTC dates, YYYY-MM-DD. */
@@ -78,28 +77,25 @@ export async function findMonitorsAhead(db: Queryable): Promise<string[]> {
  * that it stays in the sums and today's cap begins anew. Returns undefined when the day is not later.
  */
 export async function resetDay(db: Queryable, monitorId: string): Promise<ResetDay | undefined> {
-  const { rows } = await db.query<ResetDay>(
-    `WITH today AS MATERIALIZED (
-       SELECT (service_now() AT TIME ZONE 'UTC')::date AS day
-     ), ahead AS (
-       SELECT c.last_day AS was, today.day FROM monitor_counters c, today
-        WHERE c.monitor_id = $1 AND c.last_day > today.day
-     ), removed AS (
-       DELETE FROM monitor_days d USING ahead WHERE d.monitor_id = $1 AND d.day > ahead.day RETURNING d.*
-     ), moved AS (
-       INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
-       SELECT r.monitor_id, ahead.day - 1, sum(r.matches), sum(r.suppressed), sum(r.suppressed_not_stored)
-         FROM removed r, ahead GROUP BY r.monitor_id, ahead.day
-       ON CONFLICT (monitor_id, day) DO UPDATE
-         SET matches = monitor_days.matches + excluded.matches,
-           suppressed = monitor_days.suppressed + excluded.suppressed,
-           suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored
-     )
-     UPDATE monitor_counters c SET last_day = ahead.day FROM ahead WHERE c.monitor_id = $1
-     RETURNING c.monitor_id AS "monitorId", ahead.was::text AS "from", ahead.day::text AS "to"`,
-    [monitorId],
-  );
-  return rows[0];
+  return readRow<ResetDay>(db)`
+    WITH today AS MATERIALIZED (
+      SELECT (service_now() AT TIME ZONE 'UTC')::date AS day
+    ), ahead AS (
+      SELECT c.last_day AS was, today.day FROM monitor_counters c, today
+       WHERE c.monitor_id = ${monitorId} AND c.last_day > today.day
+    ), removed AS (
+      DELETE FROM monitor_days d USING ahead WHERE d.monitor_id = ${monitorId} AND d.day > ahead.day RETURNING d.*
+    ), moved AS (
+      INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+      SELECT r.monitor_id, ahead.day - 1, sum(r.matches), sum(r.suppressed), sum(r.suppressed_not_stored)
+        FROM removed r, ahead GROUP BY r.monitor_id, ahead.day
+      ON CONFLICT (monitor_id, day) DO UPDATE
+        SET matches = monitor_days.matches + excluded.matches,
+          suppressed = monitor_days.suppressed + excluded.suppressed,
+          suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored
+    )
+    UPDATE monitor_counters c SET last_day = ahead.day FROM ahead WHERE c.monitor_id = ${monitorId}
+    RETURNING c.monitor_id AS "monitorId", ahead.was::text AS "from", ahead.day::text AS "to"`;
 }
 
 /** What analysts see of a monitor. */

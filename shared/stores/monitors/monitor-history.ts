@@ -15,12 +15,11 @@ const MAX_VERSIONS = 1_000;
 
 /** What a monitor was at each time of the last 30 days. */
 export async function readMonitorHistory(db: Queryable, monitorId: string): Promise<MonitorHistory> {
-  const { rows: versions } = await db.query<MonitorHistory['versions'][number]>(
-    `SELECT version, since, rule
-     FROM (SELECT * FROM monitor_versions WHERE monitor_id = $1 ORDER BY version DESC LIMIT $2) AS latest
-     ORDER BY version`,
-    [monitorId, MAX_VERSIONS],
-  );
+  const versions = await readRows<MonitorHistory['versions'][number]>(db)`
+    SELECT version, since, rule
+    FROM (SELECT * FROM monitor_versions WHERE monitor_id = ${monitorId} ORDER BY version DESC LIMIT ${MAX_VERSIONS})
+      AS latest
+    ORDER BY version`;
   const states = await readRows<MonitorHistory['states'][number]>(db)`
     SELECT at, status FROM monitor_states WHERE monitor_id = ${monitorId} ORDER BY at`;
   return { versions, states };

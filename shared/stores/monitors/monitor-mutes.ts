@@ -1,6 +1,6 @@
 import type { MuteKind } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { isChanged, readRows } from '../../postgres/sql.ts';
+import { isChanged, readOne, readRows } from '../../postgres/sql.ts';
 
 export interface StoredMute {
   id: string;
@@ -23,10 +23,9 @@ export async function insertMute(
   monitorId: string,
   { id, kind, value }: Omit<StoredMute, 'createdAt'>,
 ): Promise<StoredMute> {
-  const rows = await readRows<StoredMute>(db)`
+  return readOne<StoredMute>(db)`
     INSERT INTO monitor_mutes (id, monitor_id, kind, value) VALUES (${id}, ${monitorId}, ${kind}, ${value})
     RETURNING id, kind, value, created_at AS "createdAt"`;
-  return rows[0]!;
 }
 
 /** Returns false when the monitor has no such mute. Requires the monitor's lock. */

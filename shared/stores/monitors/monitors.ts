@@ -2,7 +2,7 @@ import type { DigestPeriod, MonitorStatus, WebhookKind } from '../../../schemas/
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Rule, RuleRefinements } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRow, readRows, sql } from '../../postgres/sql.ts';
 
 /** The settings of a monitor that its user chooses. */
 export interface MonitorSettings {
@@ -80,15 +80,13 @@ export async function insertMonitor(
  * Anything read before the lock may be stale: read the monitor again.
  */
 export async function lockMonitor(db: Queryable, accountId: string, id: string): Promise<void> {
-  await db.query(
-    `SELECT FROM monitor_counters c
-     WHERE c.monitor_id = $2 AND EXISTS (SELECT FROM monitors m WHERE m.id = $2 AND m.account_id = $1)
-     FOR UPDATE OF c`,
-    [accountId, id],
-  );
+  await execute(db)`
+    SELECT FROM monitor_counters c
+    WHERE c.monitor_id = ${id} AND EXISTS (SELECT FROM monitors m WHERE m.id = ${id} AND m.account_id = ${accountId})
+    FOR UPDATE OF c`;
 }
 
-const MONITORS = `
+const MONITORS = sql`
   SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
          m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
          m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
@@ -100,14 +98,9 @@ const MONITORS = `
 
 /** An account's monitor in any state, deleted too; undefined for one of somebody else's. */
 export async function readMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor | undefined> {
-  const { rows } = await db.query<StoredMonitor>({
-    name: 'read-monitor',
-    text: `
-      ${MONITORS}
-      WHERE m.id = $2 AND m.account_id = $1`,
-    values: [accountId, id],
-  });
-  return rows[0];
+  return readRow<StoredMonitor>(db, 'read-monitor')`
+    ${MONITORS}
+    WHERE m.id = ${id} AND m.account_id = ${accountId}`;
 }
 
 /**
@@ -115,30 +108,27 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
  * monitor or has deleted it. Half the cost of readMonitor.
  */
 export async function readLastSeqOf(db: Queryable, accountId: string, id: string): Promise<number | undefined> {
-  const rows = await readRows<{ lastSeq: number }>(db, 'read-last-seq-of')`
+  const row = await readRow<{ lastSeq: number }>(db, 'read-last-seq-of')`
     SELECT coalesce(c.last_seq, 0) AS "lastSeq"
     FROM monitors m
     LEFT JOIN monitor_counters c ON c.monitor_id = m.id
     WHERE m.id = ${id} AND m.account_id = ${accountId} AND m.status <> 'deleted'`;
-  return rows[0]?.lastSeq;
+  return row?.lastSeq;
 }
 
 /** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
-  const { rows } = await db.query<StoredMonitor>(
-    `${MONITORS}
-     WHERE m.account_id = $1 AND m.status <> 'deleted'
-     ORDER BY m.created_at, m.id`,
-    [accountId],
-  );
-  return rows;
+  return readRows<StoredMonitor>(db)`
+    ${MONITORS}
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted'
+    ORDER BY m.created_at, m.id`;
 }
 
 /** Counts an account's monitors that are not deleted. Exact when the caller holds the account's lock. */
 export async function countMonitors(db: Queryable, accountId: string): Promise<number> {
-  const rows = await readRows<{ count: number }>(db)`
+  const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*) AS count FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted'`;
-  return rows[0]!.count;
+  return count;
 }
 
 /** Replaces the user's settings. Requires the monitor's lock. */
@@ -162,13 +152,11 @@ const KEPT_RULES = 50;
 
 /** Records that a rule version begins now. Requires the monitor's lock: `since` must be read after the wait for it. */
 export async function insertMonitorVersion(db: Queryable, id: string, version: number, rule: Rule): Promise<void> {
-  await db.query(
-    `WITH forgotten AS (
-       UPDATE monitor_versions SET rule = NULL WHERE monitor_id = $1 AND version = $2::integer - ${KEPT_RULES}
-     )
-     INSERT INTO monitor_versions (monitor_id, version, since, rule) VALUES ($1, $2, wall_now(), $3)`,
-    [id, version, rule],
-  );
+  await execute(db)`
+    WITH forgotten AS (
+      UPDATE monitor_versions SET rule = NULL WHERE monitor_id = ${id} AND version = ${version}::integer - ${KEPT_RULES}
+    )
+    INSERT INTO monitor_versions (monitor_id, version, since, rule) VALUES (${id}, ${version}, wall_now(), ${rule})`;
 }
 
 /**

@@ -50,28 +50,24 @@ export async function readRecordingMonitors(
   db: Queryable,
   monitorIds: readonly string[],
 ): Promise<Map<string, RecordingMonitor>> {
-  const result = await db.query<RecordingMonitor>({
-    name: 'recording-read-monitors',
-    text: `
-      WITH clock AS MATERIALIZED (SELECT service_now() AS now)
-      SELECT c.monitor_id AS "monitorId", m.status, m.version, m.active_since AS "activeSince",
-        m.webhook_url IS NOT NULL AS "hasWebhook", m.digest IS NOT NULL AS "hasDigest", a.pack, c.last_seq AS "lastSeq",
-        c.last_match_at AS "lastMatchAt", today.day::text AS day, coalesce(d.matches, 0) AS "matchesOfDay",
-        coalesce(d.suppressed, 0) AS "suppressedOfDay", c.not_stored_until AS "notStoredUntil",
-        c.threads_not_stored_until AS "threadsNotStoredUntil", m.thread_once AS "threadOnce",
-        muted.found IS NOT NULL AS "hasMutes", clock.now
-      FROM clock, monitor_counters c
-      JOIN monitors m ON m.id = c.monitor_id
-      JOIN accounts a ON a.id = m.account_id
-      CROSS JOIN LATERAL (SELECT greatest(c.last_day, (clock.now AT TIME ZONE 'UTC')::date) AS day) AS today
-      LEFT JOIN monitor_days d ON d.monitor_id = c.monitor_id AND d.day = today.day
-      LEFT JOIN LATERAL (
-        SELECT true AS found FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id LIMIT 1
-      ) AS muted ON true
-      WHERE c.monitor_id = ANY ($1::text[])`,
-    values: [monitorIds],
-  });
-  return new Map(result.rows.map((monitor) => [monitor.monitorId, monitor]));
+  const rows = await readRows<RecordingMonitor>(db, 'recording-read-monitors')`
+    WITH clock AS MATERIALIZED (SELECT service_now() AS now)
+    SELECT c.monitor_id AS "monitorId", m.status, m.version, m.active_since AS "activeSince",
+      m.webhook_url IS NOT NULL AS "hasWebhook", m.digest IS NOT NULL AS "hasDigest", a.pack, c.last_seq AS "lastSeq",
+      c.last_match_at AS "lastMatchAt", today.day::text AS day, coalesce(d.matches, 0) AS "matchesOfDay",
+      coalesce(d.suppressed, 0) AS "suppressedOfDay", c.not_stored_until AS "notStoredUntil",
+      c.threads_not_stored_until AS "threadsNotStoredUntil", m.thread_once AS "threadOnce",
+      muted.found IS NOT NULL AS "hasMutes", clock.now
+    FROM clock, monitor_counters c
+    JOIN monitors m ON m.id = c.monitor_id
+    JOIN accounts a ON a.id = m.account_id
+    CROSS JOIN LATERAL (SELECT greatest(c.last_day, (clock.now AT TIME ZONE 'UTC')::date) AS day) AS today
+    LEFT JOIN monitor_days d ON d.monitor_id = c.monitor_id AND d.day = today.day
+    LEFT JOIN LATERAL (
+      SELECT true AS found FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id LIMIT 1
+    ) AS muted ON true
+    WHERE c.monitor_id = ANY (${monitorIds}::text[])`;
+  return new Map(rows.map((monitor) => [monitor.monitorId, monitor]));
 }
 
 export interface RuleVersion {

@@ -21,26 +21,23 @@ export async function listDueMonitors(
   db: Queryable,
   limit: number,
 ): Promise<{ monitors: DueMonitor[]; lateSeconds: number }> {
-  const { rows } = await db.query<DueMonitor & { lateSeconds: number }>({
-    name: 'renewals-list-due',
-    text: `WITH oldest AS (
-             SELECT account_id, next_charge_at
-             FROM monitors
-             WHERE status = 'active' AND next_charge_at <= (SELECT service_now())
-             ORDER BY next_charge_at
-             LIMIT $1
-           ), waiting AS MATERIALIZED (
-             SELECT account_id, min(next_charge_at) AS since FROM oldest GROUP BY account_id
-           )
-           SELECT m.id, m.account_id AS "accountId",
-             extract(epoch FROM (SELECT service_now()) - waiting.since)::float8 AS "lateSeconds"
-           FROM waiting
-           JOIN monitors m ON m.account_id = waiting.account_id
-           WHERE m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
-           ORDER BY waiting.since, m.account_id, m.id
-           LIMIT $1`,
-    values: [limit],
-  });
+  const rows = await readRows<DueMonitor & { lateSeconds: number }>(db, 'renewals-list-due')`
+    WITH oldest AS (
+      SELECT account_id, next_charge_at
+      FROM monitors
+      WHERE status = 'active' AND next_charge_at <= (SELECT service_now())
+      ORDER BY next_charge_at
+      LIMIT ${limit}
+    ), waiting AS MATERIALIZED (
+      SELECT account_id, min(next_charge_at) AS since FROM oldest GROUP BY account_id
+    )
+    SELECT m.id, m.account_id AS "accountId",
+      extract(epoch FROM (SELECT service_now()) - waiting.since)::float8 AS "lateSeconds"
+    FROM waiting
+    JOIN monitors m ON m.account_id = waiting.account_id
+    WHERE m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
+    ORDER BY waiting.since, m.account_id, m.id
+    LIMIT ${limit}`;
   return { monitors: rows.map(({ id, accountId }) => ({ id, accountId })), lateSeconds: rows[0]?.lateSeconds ?? 0 };
 }
 

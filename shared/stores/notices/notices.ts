@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { isChanged, readRows, execute } from '../../postgres/sql.ts';
+import { execute, isChanged, readOne, readRows } from '../../postgres/sql.ts';
 import type { NoticeKind } from '../../domain/notice-kinds.ts';
 import { NOTICE_KINDS } from '../../domain/notice-kinds.ts';
 
@@ -25,24 +25,22 @@ export async function claimNotice(db: Queryable, accountId: string, facts: Notic
 
 /** How many notices wait to be mailed, counted up to `most`. */
 export async function countWaitingNotices(db: Queryable, most: number): Promise<number> {
-  const rows = await readRows<{ count: number }>(db)`
+  const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*)::int AS count FROM (SELECT FROM notices WHERE outcome IS NULL LIMIT ${most}) AS waiting`;
-  return rows[0]!.count;
+  return count;
 }
 
 /** Deletes everything about notices of an account. Requires the account's lock. */
 export async function deleteAccountNotices(db: Queryable, accountId: string): Promise<void> {
-  await db.query(
-    `WITH causes AS (
-       DELETE FROM notice_causes WHERE account_id = $1
-     ), alarms AS (
-       DELETE FROM webhook_alarms WHERE account_id = $1
-     ), choices AS (
-       DELETE FROM notice_opt_outs WHERE account_id = $1
-     )
-     DELETE FROM notices WHERE account_id = $1`,
-    [accountId],
-  );
+  await execute(db)`
+    WITH causes AS (
+      DELETE FROM notice_causes WHERE account_id = ${accountId}
+    ), alarms AS (
+      DELETE FROM webhook_alarms WHERE account_id = ${accountId}
+    ), choices AS (
+      DELETE FROM notice_opt_outs WHERE account_id = ${accountId}
+    )
+    DELETE FROM notices WHERE account_id = ${accountId}`;
 }
 
 /** Kinds whose causes triggers record. */
@@ -101,12 +99,11 @@ export async function readRunning(
   db: Queryable,
   accountId: string,
 ): Promise<{ balance: number; activeMonitors: number }> {
-  const { rows } = await db.query<{ balance: number; activeMonitors: number }>(
-    `SELECT balance, (SELECT count(*) FROM monitors WHERE account_id = $1 AND status = 'active')::int AS "activeMonitors"
-     FROM accounts
-     WHERE id = $1`,
-    [accountId],
-  );
+  const rows = await readRows<{ balance: number; activeMonitors: number }>(db)`
+    SELECT balance, (SELECT count(*) FROM monitors WHERE account_id = ${accountId} AND status = 'active')::int AS
+      "activeMonitors"
+    FROM accounts
+    WHERE id = ${accountId}`;
   return rows[0] ?? { balance: 0, activeMonitors: 0 };
 }
 
@@ -220,17 +217,15 @@ export async function readSwitchedOff(db: Queryable, accountId: string): Promise
 
 /** Switches off exactly these kinds, and all others on. Without effect on a deleted account. */
 export async function switchOffNotices(db: Queryable, accountId: string, kinds: readonly NoticeKind[]): Promise<void> {
-  await db.query(
-    `WITH chosen AS (
-       SELECT unnest($2::text[]) AS kind
-     ), switched_on AS (
-       DELETE FROM notice_opt_outs WHERE account_id = $1 AND kind NOT IN (SELECT kind FROM chosen)
-     )
-     INSERT INTO notice_opt_outs (account_id, kind)
-     SELECT a.id, chosen.kind FROM accounts a, chosen WHERE a.id = $1 AND a.status <> 'deleted'
-     ON CONFLICT DO NOTHING`,
-    [accountId, kinds],
-  );
+  await execute(db)`
+    WITH chosen AS (
+      SELECT unnest(${kinds}::text[]) AS kind
+    ), switched_on AS (
+      DELETE FROM notice_opt_outs WHERE account_id = ${accountId} AND kind NOT IN (SELECT kind FROM chosen)
+    )
+    INSERT INTO notice_opt_outs (account_id, kind)
+    SELECT a.id, chosen.kind FROM accounts a, chosen WHERE a.id = ${accountId} AND a.status <> 'deleted'
+    ON CONFLICT DO NOTHING`;
 }
 
 /** The balance of an account with running monitors, and what it spends. */

@@ -1,6 +1,6 @@
 import type { ReturnedMoney } from '../../domain/accounts/credits.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRow, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRow } from '../../postgres/sql.ts';
 
 export type DisputeOutcome = 'open' | 'won' | 'lost';
 
@@ -25,22 +25,22 @@ export async function storeRefund(
   db: Queryable,
   refund: { paymentIntent: string; charged: number; refunded: number },
 ): Promise<string | null> {
-  const rows = await readRows<{ paymentId: string | null }>(db)`
+  const { paymentId } = await readOne<{ paymentId: string | null }>(db)`
     INSERT INTO payment_charges (payment_intent, charged, refunded) VALUES (${refund.paymentIntent}, ${refund.charged},
       ${refund.refunded})
     ON CONFLICT (payment_intent) DO UPDATE
       SET charged = excluded.charged, refunded = greatest(payment_charges.refunded, excluded.refunded)
     RETURNING payment_id AS "paymentId"`;
-  return rows[0]!.paymentId;
+  return paymentId;
 }
 
 /** Locks a charge, which is added if it is not known. @returns the payment; null while it is not known */
 export async function lockCharge(db: Queryable, paymentIntent: string): Promise<string | null> {
-  const rows = await readRows<{ paymentId: string | null }>(db)`
+  const { paymentId } = await readOne<{ paymentId: string | null }>(db)`
     INSERT INTO payment_charges (payment_intent) VALUES (${paymentIntent})
     ON CONFLICT (payment_intent) DO UPDATE SET payment_intent = excluded.payment_intent
     RETURNING payment_id AS "paymentId"`;
-  return rows[0]!.paymentId;
+  return paymentId;
 }
 
 /** Stores how a dispute stands. An outcome that is final stays. Requires the charge's lock. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 
 /** What the failed statements of an account may take on a UTC day, in milliseconds. */
 export const FAILED_MS_PER_DAY = 60_000;
@@ -17,18 +17,16 @@ export type SqlTurn = 'taken' | 'busy' | 'used_up';
  * @returns `used_up`: its failed statements took all that they may on this day
  */
 export async function takeSqlTurn(db: Queryable, accountId: string, token: string): Promise<SqlTurn> {
-  const { rowCount } = await db.query(
-    `INSERT INTO sql_statements AS s (account_id, day, running_token, running_until)
-     SELECT $1, (now AT TIME ZONE 'UTC')::date, $2::uuid, now + make_interval(secs => $3)
-     FROM (SELECT service_now() AS now) AS clock
-     ON CONFLICT (account_id) DO UPDATE
-       SET day = excluded.day, running_token = excluded.running_token, running_until = excluded.running_until,
-         failed_ms = CASE WHEN s.day = excluded.day THEN s.failed_ms ELSE 0 END
-       WHERE (s.running_until IS NULL OR s.running_until < (SELECT service_now()))
-         AND (s.day <> excluded.day OR s.failed_ms < $4)`,
-    [accountId, token, LEASE_SECONDS, FAILED_MS_PER_DAY],
-  );
-  if (rowCount === 1) return 'taken';
+  const isTaken = await isChanged(db)`
+    INSERT INTO sql_statements AS s (account_id, day, running_token, running_until)
+    SELECT ${accountId}, (now AT TIME ZONE 'UTC')::date, ${token}::uuid, now + make_interval(secs => ${LEASE_SECONDS})
+    FROM (SELECT service_now() AS now) AS clock
+    ON CONFLICT (account_id) DO UPDATE
+      SET day = excluded.day, running_token = excluded.running_token, running_until = excluded.running_until,
+        failed_ms = CASE WHEN s.day = excluded.day THEN s.failed_ms ELSE 0 END
+      WHERE (s.running_until IS NULL OR s.running_until < (SELECT service_now()))
+        AND (s.day <> excluded.day OR s.failed_ms < ${FAILED_MS_PER_DAY})`;
+  if (isTaken) return 'taken';
   const rows = await readRows<{ running: boolean }>(db)`
     SELECT coalesce(running_until >= service_now(),
       false) AS running FROM sql_statements WHERE account_id = ${accountId}`;

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRows } from '../../postgres/sql.ts';
 
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type TopicOffsets = Record<string, Record<string, string>>;
@@ -13,9 +13,9 @@ export interface AccountErasure {
 
 /** Counts deleted accounts that still have data somewhere. */
 export async function countOpenErasures(db: Queryable): Promise<number> {
-  const rows = await readRows<{ count: number }>(db)`
+  const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL`;
-  return rows[0]!.count;
+  return count;
 }
 
 /** Lists deleted accounts with data in this database, oldest first. */

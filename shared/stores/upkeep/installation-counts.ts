@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readOne, readRows, sql } from '../../postgres/sql.ts';
 import { countReadyDigests } from '../digests/due-digests.ts';
 
 /** What an operator watches of the whole installation. */
@@ -21,21 +21,20 @@ export const MOST_COUNTED = 50_000;
 
 /** Counts for metrics. A pass over all monitors; of pending deliveries over a bounded part of their index. */
 export async function countInstallation(db: Queryable): Promise<InstallationCounts> {
-  const { rows } = await db.query<InstallationCounts>(
-    `WITH pending AS (
-       SELECT CASE WHEN backfill THEN created_at ELSE entered_at END AS since, next_attempt_at
-       FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
-     ), by_status AS (
-       SELECT status, count(*) AS monitors FROM monitors WHERE status <> 'deleted' GROUP BY status
-     )
-     SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
-            (SELECT (extract(epoch FROM service_now() - min(since)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
-            (SELECT (extract(epoch FROM service_now() - min(next_attempt_at)) * 1000)::float8 FROM pending) AS "longestOverdueMs",
-            (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
-            (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
-              WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`,
-  );
-  return rows[0]!;
+  return readOne<InstallationCounts>(db)`
+    WITH pending AS (
+      SELECT CASE WHEN backfill THEN created_at ELSE entered_at END AS since, next_attempt_at
+      FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
+    ), by_status AS (
+      SELECT status, count(*) AS monitors FROM monitors WHERE status <> 'deleted' GROUP BY status
+    )
+    SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
+           (SELECT (extract(epoch FROM service_now() - min(since)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
+           (SELECT (extract(epoch FROM service_now() - min(next_attempt_at)) * 1000)::float8 FROM pending) AS
+             "longestOverdueMs",
+           (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
+           (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
+             WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`;
 }
 
 /**
@@ -44,7 +43,7 @@ export async function countInstallation(db: Queryable): Promise<InstallationCoun
  * without any. Sessions of other roles are hidden unless this one has pg_read_all_stats.
  */
 export async function readOldestSnapshot(db: Queryable): Promise<number> {
-  const rows = await readRows<{ seconds: number }>(db)`
+  const { seconds } = await readOne<{ seconds: number }>(db)`
     SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float8 AS seconds
     FROM (
       SELECT xact_start AS since FROM pg_stat_activity
@@ -55,7 +54,7 @@ export async function readOldestSnapshot(db: Queryable): Promise<number> {
       UNION ALL
       SELECT (to_jsonb(s) ->> 'inactive_since')::timestamptz FROM pg_replication_slots s WHERE s.xmin IS NOT NULL
     ) AS snapshots`;
-  return rows[0]!.seconds;
+  return seconds;
 }
 
 /** Credits that moved, by the kind of the ledger's rows. */
@@ -68,14 +67,14 @@ export interface MovedCredits {
 }
 
 /** Rows younger than this may belong to a transaction that is not committed yet: no statement runs longer than 30 s. */
-const SETTLED = "interval '60 seconds'";
+const SETTLED = sql`interval '60 seconds'`;
 /** Bounds a step; the rest follows in the next one. */
 const MOST_ENTRIES = 100_000;
 
 /** The id of the ledger's last row; 0 for an empty ledger. */
 export async function lastLedgerEntry(db: Queryable): Promise<number> {
-  const rows = await readRows<{ id: number }>(db)`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`;
-  return rows[0]!.id;
+  const { id } = await readOne<{ id: number }>(db)`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`;
+  return id;
 }
 
 /**
@@ -86,21 +85,19 @@ export async function sumMovedCredits(
   db: Queryable,
   afterId: number,
 ): Promise<{ moved: MovedCredits[]; lastId: number }> {
-  const { rows } = await db.query<MovedCredits & { lastId: number }>(
-    `WITH following AS MATERIALIZED (
-       SELECT id, kind, amount, created_at FROM ledger_entries WHERE id > $1 ORDER BY id LIMIT ${MOST_ENTRIES}
-     ), settled AS (
-       SELECT coalesce((SELECT min(id) FROM following WHERE created_at > (SELECT service_now()) - ${SETTLED}) - 1,
-                       (SELECT max(id) FROM following)) AS last_id
-     )
-     SELECT kind,
-            coalesce(sum(amount) FILTER (WHERE amount > 0), 0)::bigint AS granted,
-            coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)::bigint AS charged,
-            max(last_id) AS "lastId"
-       FROM following JOIN settled ON id <= last_id
-      GROUP BY kind`,
-    [afterId],
-  );
+  const rows = await readRows<MovedCredits & { lastId: number }>(db)`
+    WITH following AS MATERIALIZED (
+      SELECT id, kind, amount, created_at FROM ledger_entries WHERE id > ${afterId} ORDER BY id LIMIT ${MOST_ENTRIES}
+    ), settled AS (
+      SELECT coalesce((SELECT min(id) FROM following WHERE created_at > (SELECT service_now()) - ${SETTLED}) - 1,
+                      (SELECT max(id) FROM following)) AS last_id
+    )
+    SELECT kind,
+           coalesce(sum(amount) FILTER (WHERE amount > 0), 0)::bigint AS granted,
+           coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)::bigint AS charged,
+           max(last_id) AS "lastId"
+      FROM following JOIN settled ON id <= last_id
+     GROUP BY kind`;
   const moved = rows.map(({ kind, granted, charged }) => ({ kind, granted, charged }));
   return { moved, lastId: rows[0]?.lastId ?? afterId };
 }
@@ -122,23 +119,22 @@ const MOST_WAITING = 5_000;
 export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
   const backfills = await countBackfills(db);
   const digests = await countReadyDigests(db, MOST_WAITING);
-  const { rows } = await db.query<{ mails: number; pending: number; oldestSeconds: number }>(
-    `WITH pending AS (
-       SELECT created_at FROM monitor_events WHERE delivery_status = 'pending' LIMIT $1
-     )
-     SELECT (SELECT count(*)::int FROM (SELECT FROM digest_mails WHERE outcome IS NULL LIMIT $1) AS waiting) AS mails,
-            (SELECT count(*)::int FROM pending) AS pending,
-            coalesce((SELECT extract(epoch FROM service_now() - min(created_at)) FROM pending), 0)::float8
-              AS "oldestSeconds"`,
-    [MOST_WAITING],
-  );
+  const rows = await readRows<{ mails: number; pending: number; oldestSeconds: number }>(db)`
+    WITH pending AS (
+      SELECT created_at FROM monitor_events WHERE delivery_status = 'pending' LIMIT ${MOST_WAITING}
+    )
+    SELECT (SELECT count(*)::int FROM (SELECT FROM digest_mails WHERE outcome IS NULL LIMIT ${MOST_WAITING}) AS
+      waiting) AS mails,
+           (SELECT count(*)::int FROM pending) AS pending,
+           coalesce((SELECT extract(epoch FROM service_now() - min(created_at)) FROM pending), 0)::float8
+             AS "oldestSeconds"`;
   const { mails, pending, oldestSeconds } = rows[0]!;
   return { backfills, digests, digestMails: mails, events: { pending, oldestSeconds } };
 }
 
 /** A monitor has at most one run that has not ended. */
 async function countBackfills(db: Queryable): Promise<WaitingWork['backfills']> {
-  const rows = await readRows<WaitingWork['backfills']>(db)`
+  return readOne<WaitingWork['backfills']>(db)`
     WITH clock AS MATERIALIZED (SELECT service_now() AS now), open AS (
       SELECT created_at, cancelled_at IS NOT NULL AS is_cancelled, coalesce(lease_until > now, false) AS is_leased
       FROM backfills, clock WHERE state = 'running' LIMIT ${MOST_WAITING}
@@ -148,5 +144,4 @@ async function countBackfills(db: Queryable): Promise<WaitingWork['backfills']> 
            count(*) FILTER (WHERE is_cancelled)::int AS cancelling,
            coalesce(extract(epoch FROM (SELECT now FROM clock) - min(created_at)), 0)::float8 AS "oldestSeconds"
     FROM open`;
-  return rows[0]!;
 }

@@ -1,6 +1,6 @@
 import type { Pool } from '../../postgres/pool.ts';
 import { inTransaction } from '../../postgres/pool.ts';
-import { execute } from '../../postgres/sql.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /**
  * More than a monitor can have numbered since any backup: 11,000 live matches a day, and 50,000 a backfill. There is
@@ -35,18 +35,17 @@ interface ListingPosition {
  */
 export function prepareRestored(pool: Pool): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const { rowCount } = await client.query('UPDATE monitor_counters SET last_seq = last_seq + $1', [NUMBERS_SKIPPED]);
+    const monitors = await execute(client)`UPDATE monitor_counters SET last_seq = last_seq + ${NUMBERS_SKIPPED}`;
     await execute(client)`
       SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + ${NUMBERS_SKIPPED})
       FROM pg_sequences WHERE schemaname = current_schema()`;
-    const cursors = await client.query<{ source: string; position: ListingPosition }>(
-      `SELECT source, position FROM crawl_cursors
-        WHERE starts_with(source, 'listings:') AND jsonb_typeof(position) = 'object' FOR UPDATE`,
-    );
-    for (const { source, position } of cursors.rows) {
+    const cursors = await readRows<{ source: string; position: ListingPosition }>(client)`
+      SELECT source, position FROM crawl_cursors
+      WHERE starts_with(source, 'listings:') AND jsonb_typeof(position) = 'object' FOR UPDATE`;
+    for (const { source, position } of cursors) {
       await execute(client)`UPDATE crawl_cursors SET position = ${setBack(position)} WHERE source = ${source}`;
     }
-    return rowCount ?? 0;
+    return monitors;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 
 /** Lists the next monitors to clean up after `afterId`, by id. */
 export async function listCounterIds(db: Queryable, afterId: string, limit: number): Promise<string[]> {
@@ -106,26 +106,20 @@ export async function deleteExpiredHistory(
   monitorIds: readonly string[],
   days: number,
 ): Promise<number> {
-  const daysDeleted = await db.query(
-    `DELETE FROM monitor_days
-      WHERE monitor_id = ANY ($1::text[]) AND day < ((SELECT service_now()) - make_interval(days => $2))::date`,
-    [monitorIds, days],
-  );
-  const versionsDeleted = await db.query(
-    `DELETE FROM monitor_versions v
-      USING monitors m
-      WHERE v.monitor_id = ANY ($1::text[]) AND m.id = v.monitor_id AND v.version < m.version
-        AND v.since < (SELECT service_now()) - make_interval(days => $2)`,
-    [monitorIds, days],
-  );
-  const statesDeleted = await db.query(
-    `DELETE FROM monitor_states s
-      WHERE s.monitor_id = ANY ($1::text[])
-        AND s.at < (SELECT max(at) FROM monitor_states
-                     WHERE monitor_id = s.monitor_id AND at < (SELECT service_now()) - make_interval(days => $2))`,
-    [monitorIds, days],
-  );
-  return [daysDeleted, versionsDeleted, statesDeleted].reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0);
+  const daysDeleted = await execute(db)`
+    DELETE FROM monitor_days
+    WHERE monitor_id = ANY (${monitorIds}::text[]) AND day < ((SELECT service_now()) - make_interval(days => ${days}))::date`;
+  const versionsDeleted = await execute(db)`
+    DELETE FROM monitor_versions v
+    USING monitors m
+    WHERE v.monitor_id = ANY (${monitorIds}::text[]) AND m.id = v.monitor_id AND v.version < m.version
+      AND v.since < (SELECT service_now()) - make_interval(days => ${days})`;
+  const statesDeleted = await execute(db)`
+    DELETE FROM monitor_states s
+    WHERE s.monitor_id = ANY (${monitorIds}::text[])
+      AND s.at < (SELECT max(at) FROM monitor_states
+                   WHERE monitor_id = s.monitor_id AND at < (SELECT service_now()) - make_interval(days => ${days}))`;
+  return daysDeleted + versionsDeleted + statesDeleted;
 }
 
 /** Returns those of the monitors that are deleted and have nothing left to expire. */
@@ -147,38 +141,36 @@ export async function listForgettable(db: Queryable, monitorIds: readonly string
  * false when something is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `WITH forgotten AS (
-       DELETE FROM monitor_counters c
-        USING monitors m
-        WHERE c.monitor_id = $1 AND m.id = c.monitor_id AND m.status = 'deleted'
-          AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = $1)
-          AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = $1)
-          AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = $1)
-       RETURNING c.monitor_id
-     ), health AS (
-       DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
-     ), versions AS (
-       DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
-     ), mutes AS (
-       DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
-     ), feeds AS (
-       DELETE FROM feed_tokens t USING forgotten f WHERE t.monitor_id = f.monitor_id
-     ), states AS (
-       DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
-     ), backfills AS (
-       DELETE FROM backfills b USING forgotten f WHERE b.monitor_id = f.monitor_id
-     ), emptied AS (
-       UPDATE monitors m
-          SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL, webhook_kind = NULL,
-              webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
-         FROM forgotten f
-        WHERE m.id = f.monitor_id
-     )
-     SELECT monitor_id FROM forgotten`,
-    [monitorId],
-  );
-  return rowCount === 1;
+  return isChanged(db)`
+    WITH forgotten AS (
+      DELETE FROM monitor_counters c
+       USING monitors m
+       WHERE c.monitor_id = ${monitorId} AND m.id = c.monitor_id AND m.status = 'deleted'
+         AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = ${monitorId})
+         AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = ${monitorId})
+         AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = ${monitorId})
+      RETURNING c.monitor_id
+    ), health AS (
+      DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
+    ), versions AS (
+      DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
+    ), mutes AS (
+      DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
+    ), feeds AS (
+      DELETE FROM feed_tokens t USING forgotten f WHERE t.monitor_id = f.monitor_id
+    ), states AS (
+      DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
+    ), backfills AS (
+      DELETE FROM backfills b USING forgotten f WHERE b.monitor_id = f.monitor_id
+    ), emptied AS (
+      UPDATE monitors m
+         SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL,
+           webhook_kind = NULL,
+             webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
+        FROM forgotten f
+       WHERE m.id = f.monitor_id
+    )
+    SELECT monitor_id FROM forgotten`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 
 const SECRET_KEY = 'secret_key';
 const LEDGER_MISMATCHES = 'ledger_mismatches';
@@ -54,6 +54,6 @@ export async function readClockSkew(db: Queryable): Promise<number | undefined> 
 }
 
 async function readSetting(db: Queryable, name: string): Promise<string | undefined> {
-  const rows = await readRows<{ value: string }>(db)`SELECT value FROM settings WHERE name = ${name}`;
-  return rows[0]?.value;
+  const row = await readRow<{ value: string }>(db)`SELECT value FROM settings WHERE name = ${name}`;
+  return row?.value;
 }
