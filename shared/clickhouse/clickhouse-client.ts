@@ -135,6 +135,37 @@ async function readWhole(
   }
 }
 
+/** A server ends a statement with its client only when the statement may not write. */
+const ENDS_WITH_CLIENT = { readonly: '2', cancel_http_readonly_queries_on_client_close: 1 } as const;
+
+export interface SelectOptions {
+  /**
+   * The server ends the statement then, or as soon as its client disconnects, as an aborted signal does. The embedded
+   * engine cannot see that a client gave up.
+   */
+  seconds?: number;
+  signal?: AbortSignal | undefined;
+  settings?: ClickHouseSettings;
+}
+
+/** The rows of a SELECT, as JSON. */
+export async function selectRows<Row>(
+  clickhouse: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown> = {},
+  { seconds, signal, settings }: SelectOptions = {},
+): Promise<Row[]> {
+  const limits = seconds !== undefined && { ...ENDS_WITH_CLIENT, max_execution_time: seconds };
+  const result = await clickhouse.query({
+    query,
+    query_params: params,
+    format: 'JSONEachRow',
+    clickhouse_settings: { ...limits, ...settings },
+    ...(signal && { abort_signal: signal }),
+  });
+  return result.json<Row>();
+}
+
 /** Statements that define something, with the name that `ON CLUSTER` follows. Mutations replicate by themselves. */
 const DEFINITION =
   /^((?:CREATE (?:TABLE|DATABASE|MATERIALIZED VIEW) IF NOT EXISTS|CREATE OR REPLACE VIEW|ALTER TABLE) \w+\b)(?! DELETE\b)/;
@@ -159,12 +190,3 @@ export function insertOnce(values: unknown): Record<string, string | number> {
   const token = createHash('sha256').update(JSON.stringify(values)).digest('hex');
   return { insert_deduplication_token: token, deduplicate_blocks_in_dependent_materialized_views: 1 };
 }
-
-/**
- * Settings of a read that the server ends when its client disconnects, as an aborted signal does. A server does so only
- * for statements that may not write. The embedded engine cannot end a statement: there it ends by its own limit.
- */
-export const ENDS_WITH_CLIENT = {
-  readonly: '2',
-  cancel_http_readonly_queries_on_client_close: 1,
-} as const satisfies ClickHouseSettings;

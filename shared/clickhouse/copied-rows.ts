@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
+import { selectRows } from './clickhouse-client.ts';
 
 /** A table that is a copy of one in Postgres. */
 export type CopiedTable = 'monitors' | 'crawl_gaps';
@@ -29,14 +30,9 @@ const BY_RANGE: Record<CopiedTable, string> = {
 
 /** Returns whether the tables exist: at a first start the archiver may not have created them yet. */
 export async function copiedTablesExist(clickhouse: ClickHouseClient): Promise<boolean> {
-  const result = await clickhouse.query({
-    query:
-      'SELECT count() AS found FROM system.tables WHERE database = currentDatabase() AND name IN {names: Array(String)}',
-    query_params: { names: Object.keys(BY_KEYS) },
-    format: 'JSONEachRow',
-  });
-  const [row] = await result.json<{ found: number | string }>();
-  return Number(row?.found) === Object.keys(BY_KEYS).length;
+  const query = 'SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN {names: Array(String)}';
+  const names = Object.keys(BY_KEYS);
+  return (await selectRows(clickhouse, query, { names })).length === names.length;
 }
 
 /** Reads the current rows of these keys. Send at most 500: they go into the URL, which servers limit. */
@@ -45,7 +41,7 @@ export function readCopiedKeys(
   table: CopiedTable,
   keys: readonly string[],
 ): Promise<CopiedRow[]> {
-  return select(clickhouse, BY_KEYS[table], { keys: table === 'monitors' ? [...keys] : keys.map(Number) });
+  return selectRows(clickhouse, BY_KEYS[table], { keys: table === 'monitors' ? [...keys] : keys.map(Number) });
 }
 
 /** Reads the current rows after a key, up to another one, or all if that is undefined. */
@@ -54,14 +50,5 @@ export function readCopiedRange(
   table: CopiedTable,
   { after, upTo }: { after: string; upTo: string | undefined },
 ): Promise<CopiedRow[]> {
-  return select(clickhouse, BY_RANGE[table], { after, isLast: upTo === undefined, upTo: upTo ?? after });
-}
-
-async function select(
-  clickhouse: ClickHouseClient,
-  query: string,
-  parameters: Record<string, unknown>,
-): Promise<CopiedRow[]> {
-  const result = await clickhouse.query({ query, query_params: parameters, format: 'JSONEachRow' });
-  return result.json<CopiedRow>();
+  return selectRows(clickhouse, BY_RANGE[table], { after, isLast: upTo === undefined, upTo: upTo ?? after });
 }

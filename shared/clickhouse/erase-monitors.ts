@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
+import { selectRows } from './clickhouse-client.ts';
 
 /** Tables whose rows belong to a monitor. */
 const TABLES = ['matches', 'delivery_attempts', 'monitors'] as const;
@@ -48,23 +49,15 @@ async function eraseRows(clickhouse: ClickHouseClient, table: Table, ids: string
 }
 
 async function countRows(clickhouse: ClickHouseClient, table: Table, ids: string[]): Promise<number> {
-  const result = await clickhouse.query({
-    query: 'SELECT count() AS n FROM {table: Identifier} WHERE monitor_id IN {ids: Array(String)}',
-    query_params: { table, ids },
-    format: 'JSONEachRow',
-  });
-  const [row] = await result.json<{ n: number }>();
+  const query = 'SELECT count() AS n FROM {table: Identifier} WHERE monitor_id IN {ids: Array(String)}';
+  const [row] = await selectRows<{ n: number }>(clickhouse, query, { table, ids });
   return row!.n;
 }
 
 /** Counts mutations that are not done yet. */
 async function countMutations(clickhouse: ClickHouseClient, table: Table): Promise<number> {
-  const result = await clickhouse.query({
-    query: `SELECT count() AS n FROM system.mutations
-             WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done`,
-    query_params: { table },
-    format: 'JSONEachRow',
-  });
-  const [row] = await result.json<{ n: number }>();
+  const query = `SELECT count() AS n FROM system.mutations
+    WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done`;
+  const [row] = await selectRows<{ n: number }>(clickhouse, query, { table });
   return row!.n;
 }

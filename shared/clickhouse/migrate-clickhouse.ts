@@ -6,6 +6,7 @@ import { ConfigError } from '../runtime/config.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClickHouseClient } from './clickhouse-client.ts';
+import { selectRows } from './clickhouse-client.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../schemas/clickhouse');
 /** Key of the advisory lock in Postgres: an arbitrary number that must never change. */
@@ -71,8 +72,8 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
  */
 async function appliedFiles(clickhouse: ClickHouseClient): Promise<Set<string>> {
   const read = async () => {
-    const result = await clickhouse.query({ query: 'SELECT name FROM schema_migrations', format: 'JSONEachRow' });
-    return new Set((await result.json<{ name: string }>()).map(({ name }) => name));
+    const rows = await selectRows<{ name: string }>(clickhouse, 'SELECT name FROM schema_migrations');
+    return new Set(rows.map(({ name }) => name));
   };
   try {
     return await read();

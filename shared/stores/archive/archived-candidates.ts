@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { readContents } from './archived-item.ts';
 import type { PositionRow, ArchivedItem } from './archived-item.ts';
@@ -140,8 +140,9 @@ async function readWindow(
   { from, to, order, after, condition, limit, signal }: WindowQuery,
 ): Promise<PositionRow[]> {
   const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
-  const result = await clickhouse.query({
-    query: `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
+  return selectRows<PositionRow>(
+    clickhouse,
+    `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS firstSeenAtMs
   FROM items
  WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
    AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
@@ -152,16 +153,13 @@ async function readWindow(
  ORDER BY first_seen_at ${direction}, thing_id ${direction}
  LIMIT 1 BY thing_id, first_seen_at
  LIMIT {limit: UInt32}`,
-    query_params: {
+    {
       from,
       to,
       after_ms: after === undefined ? 0 : Date.parse(after.firstSeenAt),
       after_id: after?.thingId ?? '',
       limit,
     },
-    format: 'JSONEachRow',
-    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
-    abort_signal: signal,
-  });
-  return result.json<PositionRow>();
+    { seconds: STATEMENT_SECONDS, signal },
+  );
 }

@@ -3,7 +3,7 @@ import { UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts'
 import type { MatchItem } from '../../matching/rule.ts';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
 /** A post or comment of the archive, as it was first seen. */
 export interface ArchivedItem {
@@ -66,8 +66,6 @@ export interface PositionRow {
   firstSeenAtMs: number;
 }
 
-/** The embedded engine goes on when its client gives up. */
-const STATEMENT_SECONDS = 4;
 /** Longer texts are read in parts. */
 const MOST_RESULT_BYTES = 16 * 2 ** 20;
 /** Code of ClickHouse for a larger result. */
@@ -112,19 +110,12 @@ async function readRows(
 ): Promise<Map<string, ContentRow>> {
   if (positions.length === 0) return new Map();
   try {
-    const result = await clickhouse.query({
-      // The ids are letters and digits. As a parameter they would be too long for the address of the request.
-      query: `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${positions.map(({ thingId }) => `'${thingId}'`).join(',')})`,
-      format: 'JSONEachRow',
-      clickhouse_settings: {
-        ...ENDS_WITH_CLIENT,
-        max_execution_time: STATEMENT_SECONDS,
-        max_result_bytes: String(MOST_RESULT_BYTES),
-      },
-      abort_signal: signal,
-    });
+    // The ids are letters and digits. As a parameter they would be too long for the address of the request.
+    const ids = positions.map(({ thingId }) => `'${thingId}'`).join(',');
+    const query = `SELECT ${COLUMNS} FROM ${source} WHERE thing_id IN (${ids})`;
+    const settings = { max_result_bytes: String(MOST_RESULT_BYTES) };
     const rows = new Map<string, ContentRow>();
-    for (const row of await result.json<ContentRow>()) {
+    for (const row of await selectRows<ContentRow>(clickhouse, query, {}, { seconds: 4, settings, signal })) {
       const other = rows.get(row.thingId);
       if (other === undefined || isAfter(row, other)) rows.set(row.thingId, row);
     }

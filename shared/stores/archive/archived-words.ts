@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
 /** The distinct words of one archived item, and its community. */
 export interface ArchivedWords {
@@ -19,30 +20,27 @@ export async function sampleArchivedWords(
   limit: number,
   signal: AbortSignal,
 ): Promise<ArchivedWords[]> {
-  const result = await clickhouse.query({
-    query: `SELECT arraySlice(splitByChar(' ', words), 1, {most: UInt32}) AS words, subreddit
+  return selectRows<ArchivedWords>(
+    clickhouse,
+    `SELECT arraySlice(splitByChar(' ', words), 1, {most: UInt32}) AS words, subreddit
   FROM items FINAL
  WHERE first_seen_at > now64(3) - INTERVAL 1 DAY
    AND ver = 1
    AND thing_id IN (SELECT thing_id FROM item_sightings
                      WHERE first_seen_at > now64(3) - INTERVAL 1 DAY
                      ORDER BY first_seen_at DESC LIMIT {limit: UInt32})`,
-    query_params: { limit, most: MOST_WORDS },
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: 5 },
-    abort_signal: signal,
-  });
-  return result.json<ArchivedWords>();
+    { limit, most: MOST_WORDS },
+    { seconds: 5, signal },
+  );
 }
 
 /** When the oldest item of the archive was seen; undefined when it is empty. Read from the parts' bounds. */
 export async function readArchiveStart(clickhouse: ClickHouseClient, signal: AbortSignal): Promise<Date | undefined> {
-  const result = await clickhouse.query({
-    query: `SELECT count() AS items, toUnixTimestamp64Milli(greatest(min(first_seen_at), now64(3) - INTERVAL 30 DAY)) AS startMs FROM items`,
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: 5 },
-    abort_signal: signal,
-  });
-  const [row] = await result.json<{ items: number; startMs: number }>();
+  const [row] = await selectRows<{ items: number; startMs: number }>(
+    clickhouse,
+    `SELECT count() AS items, toUnixTimestamp64Milli(greatest(min(first_seen_at), now64(3) - INTERVAL 30 DAY)) AS startMs FROM items`,
+    {},
+    { seconds: 5, signal },
+  );
   return row === undefined || row.items === 0 ? undefined : new Date(row.startMs);
 }

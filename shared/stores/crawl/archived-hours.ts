@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
 /** Items of a source and kind that were first seen in an hour, by the bucket of their lag. */
 export interface ArchivedGroup {
@@ -24,30 +25,28 @@ const REPEATED_WITHIN_MS = HOUR_MS;
 
 /** Counts the rows of each hour since `from` (milliseconds since 1970), repeated ones included. */
 export async function countArchivedRows(clickhouse: ClickHouseClient, from: number): Promise<HourCount[]> {
-  const result = await clickhouse.query({
-    query: `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
+  return selectRows<HourCount>(
+    clickhouse,
+    `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
   FROM item_sightings
  WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
  GROUP BY hour`,
-    query_params: { from },
-    format: 'JSONEachRow',
-  });
-  return result.json<HourCount>();
+    { from },
+  );
 }
 
 /** Counts the posts by the hour of their creation since `from`, each once; without those of dump files. */
 export async function countPostsByCreation(clickhouse: ClickHouseClient, from: number): Promise<HourCount[]> {
-  const result = await clickhouse.query({
-    query: `SELECT toUnixTimestamp(toStartOfHour(created_utc)) * 1000 AS hour, uniqExact(thing_id) AS count
+  return selectRows<HourCount>(
+    clickhouse,
+    `SELECT toUnixTimestamp(toStartOfHour(created_utc)) * 1000 AS hour, uniqExact(thing_id) AS count
   FROM item_sightings
  WHERE kind = 'post' AND source != 'replay'
    AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
    AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
  GROUP BY hour`,
-    query_params: { from },
-    format: 'JSONEachRow',
-  });
-  return result.json<HourCount>();
+    { from },
+  );
 }
 
 /**
@@ -63,8 +62,10 @@ export async function measureArchivedHour(
   hour: number,
   lags: { gamma: number; shortest: number; lateAfterMs: number; startedAt: number | undefined },
 ): Promise<ArchivedGroup[]> {
-  const result = await clickhouse.query({
-    query: `SELECT first_source AS source, first_kind AS kind, count() AS items,
+  // One thread: an hour of a busy forum takes a second, and the other cores are for what must not wait.
+  const groups = await selectRows<Omit<ArchivedGroup, 'isBacklog'> & { is_backlog: number }>(
+    clickhouse,
+    `SELECT first_source AS source, first_kind AS kind, count() AS items,
        toInt32(ceil(log(greatest(lag_ms / 1000, {shortest: Float64})) / log({gamma: Float64}))) AS bucket,
        created_ms < {started: Int64} AS is_backlog,
        countIf(lag_ms > {late_after: Int64} AND first_source != 'replay' AND NOT is_backlog) AS late
@@ -79,7 +80,7 @@ export async function measureArchivedHour(
     HAVING seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
   )
  GROUP BY source, kind, bucket, is_backlog`,
-    query_params: {
+    {
       begin: hour - REPEATED_WITHIN_MS,
       from: hour,
       to: hour + HOUR_MS,
@@ -88,23 +89,19 @@ export async function measureArchivedHour(
       late_after: lags.lateAfterMs,
       started: lags.startedAt ?? 0,
     },
-    format: 'JSONEachRow',
-    // Takes a second for an hour of a busy forum; the other cores are for what must not wait.
-    clickhouse_settings: { max_threads: 1 },
-  });
-  const groups = await result.json<Omit<ArchivedGroup, 'isBacklog'> & { is_backlog: number }>();
+    { settings: { max_threads: 1 } },
+  );
   return groups.map(({ is_backlog, ...group }) => ({ ...group, isBacklog: is_backlog === 1 }));
 }
 
 /** When the first item of the last four days was seen, in milliseconds since 1970; undefined without any. */
 export async function firstSightAt(clickhouse: ClickHouseClient): Promise<number | undefined> {
-  const result = await clickhouse.query({
-    // The table is ordered by this time: only its beginning is read.
-    query: `SELECT toUnixTimestamp64Milli(first_seen_at) AS at
+  // The table is ordered by this time: only its beginning is read.
+  const [first] = await selectRows<{ at: number }>(
+    clickhouse,
+    `SELECT toUnixTimestamp64Milli(first_seen_at) AS at
   FROM item_sightings WHERE source != 'replay' ORDER BY first_seen_at LIMIT 1`,
-    format: 'JSONEachRow',
-  });
-  const [first] = await result.json<{ at: number }>();
+  );
   return first?.at;
 }
 
@@ -116,14 +113,14 @@ export async function newestArchivedAt(
   clickhouse: ClickHouseClient,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const result = await clickhouse.query({
-    query: `SELECT toUnixTimestamp64Milli(first_seen_at) AS at
+  const [newest] = await selectRows<{ at: number }>(
+    clickhouse,
+    `SELECT toUnixTimestamp64Milli(first_seen_at) AS at
   FROM item_sightings
  WHERE first_seen_at > now64(3) - INTERVAL 1 DAY AND source != 'replay'
  ORDER BY first_seen_at DESC LIMIT 1`,
-    format: 'JSONEachRow',
-    ...(signal ? { abort_signal: signal } : {}),
-  });
-  const [newest] = await result.json<{ at: number }>();
+    {},
+    { signal },
+  );
   return newest?.at;
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 import { GONE_TEXT, isGoneText } from '../../matching/text/item-texts.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
@@ -51,16 +52,15 @@ export async function findSeenAsRemoved(
   signal?: AbortSignal,
 ): Promise<Set<string>> {
   if (thingIds.length === 0) return new Set();
-  const result = await clickhouse.query({
-    query: `SELECT thing_id AS thingId
+  const rows = await selectRows<{ thingId: string }>(
+    clickhouse,
+    `SELECT thing_id AS thingId
               FROM item_contents
              WHERE thing_id IN {ids: Array(String)}
              GROUP BY thing_id
             HAVING min(match(JSONExtractString(content, 'body'), {gone: String}))`,
-    query_params: { ids: [...thingIds], gone: `(?i)${GONE_TEXT}` },
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: 20 },
-    ...(signal ? { abort_signal: signal } : {}),
-  });
-  return new Set((await result.json<{ thingId: string }>()).map(({ thingId }) => thingId));
+    { ids: [...thingIds], gone: `(?i)${GONE_TEXT}` },
+    { seconds: 20, signal },
+  );
+  return new Set(rows.map(({ thingId }) => thingId));
 }

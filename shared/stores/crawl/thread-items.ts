@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
 /** A post of the archive. */
 export interface ArchivedPost {
@@ -31,21 +32,13 @@ const MAX_IDS = 250;
 
 type Row = Record<string, string | number>;
 
-async function select(
+function select(
   clickhouse: ClickHouseClient,
   query: string,
   params: Record<string, unknown>,
   signal?: AbortSignal,
 ): Promise<Row[]> {
-  const result = await clickhouse.query({
-    query,
-    query_params: params,
-    format: 'JSONEachRow',
-    // A client that gives up does not end its statement.
-    clickhouse_settings: { max_execution_time: 20 },
-    ...(signal ? { abort_signal: signal } : {}),
-  });
-  return result.json<Row>();
+  return selectRows(clickhouse, query, params, { seconds: 20, signal });
 }
 
 /**

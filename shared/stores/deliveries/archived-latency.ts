@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
-/** A client that gives up does not end its statement. */
 const STATEMENT_SECONDS = 4;
 /** Only matches seen so long after their creation are looked up in `items`: is a dump file their source? */
 const LIKELY_REPLAY_MS = 600_000;
@@ -83,14 +82,12 @@ export async function measureLatency(
   clickhouse: ClickHouseClient,
   { monitorId, from, signal }: LatencyQuery,
 ): Promise<StepOfDay[]> {
-  const result = await clickhouse.query({
-    query: QUERY,
-    query_params: { monitor_id: monitorId, from, replay_ms: LIKELY_REPLAY_MS },
-    format: 'JSONEachRow',
-    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
-    abort_signal: signal,
-  });
   type Row = Pick<StepOfDay, 'day' | 'step' | 'count'> & { quantiles: [number, number, number] };
-  const rows = await result.json<Row>();
+  const rows = await selectRows<Row>(
+    clickhouse,
+    QUERY,
+    { monitor_id: monitorId, from, replay_ms: LIKELY_REPLAY_MS },
+    { seconds: STATEMENT_SECONDS, signal },
+  );
   return rows.map(({ quantiles: [p50, p90, p99], ...row }) => ({ ...row, p50, p90, p99 }));
 }

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
 /** A comment of the archive as it was first seen; blank when the forum removed it. */
 export interface ArchivedComment {
@@ -32,7 +32,7 @@ const COLUMNS = `thing_id AS thingId, title, body, nsfw,
          AS createdUtc`;
 
 /** A little longer than the caller waits: an engine that cannot end a statement with its client ends it then. */
-const SETTINGS = { ...ENDS_WITH_CLIENT, max_execution_time: 8 };
+const STATEMENT_SECONDS = 8;
 
 /** Hides rows past their retention that ClickHouse has not merged away yet. */
 const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
@@ -85,13 +85,14 @@ async function readCreatedSince(
       ? []
       : [`(created_utc, thing_id) < (parseDateTime64BestEffort({after_time: String}, 3), {after_id: String})`]),
   ];
-  const result = await clickhouse.query({
-    query: `SELECT ${COLUMNS}
+  return selectRows<ArchivedComment>(
+    clickhouse,
+    `SELECT ${COLUMNS}
   FROM items FINAL
  WHERE ${conditions.join(' AND ')}
  ORDER BY created_utc DESC, thing_id DESC
  LIMIT {limit: UInt32}`,
-    query_params: {
+    {
       words: [...words],
       subreddit: subreddit ?? '',
       from,
@@ -100,11 +101,8 @@ async function readCreatedSince(
       after_id: after?.thingId ?? '',
       limit,
     },
-    format: 'JSONEachRow',
-    clickhouse_settings: SETTINGS,
-    ...(signal ? { abort_signal: signal } : {}),
-  });
-  return result.json<ArchivedComment>();
+    { seconds: STATEMENT_SECONDS, signal },
+  );
 }
 
 /**
@@ -117,12 +115,11 @@ export async function findArchivedComment(
   thingId: string,
   signal?: AbortSignal,
 ): Promise<ArchivedComment | undefined> {
-  const result = await clickhouse.query({
-    query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
-    query_params: { thing_id: thingId },
-    format: 'JSONEachRow',
-    clickhouse_settings: SETTINGS,
-    ...(signal ? { abort_signal: signal } : {}),
-  });
-  return (await result.json<ArchivedComment>())[0];
+  const rows = await selectRows<ArchivedComment>(
+    clickhouse,
+    `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
+    { thing_id: thingId },
+    { seconds: STATEMENT_SECONDS, signal },
+  );
+  return rows[0];
 }

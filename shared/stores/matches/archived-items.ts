@@ -1,6 +1,7 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 import type { MatchItem } from '../../matching/rule.ts';
 import type { ArchivedItem } from '../archive/archived-item.ts';
 
@@ -18,8 +19,9 @@ export async function sampleArchivedItems(
   limit: number,
   signal: AbortSignal,
 ): Promise<MatchItem[]> {
-  const result = await clickhouse.query({
-    query: `SELECT kind, substringUTF8(title, 1, {characters: UInt32}) AS title,
+  return selectRows<MatchItem>(
+    clickhouse,
+    `SELECT kind, substringUTF8(title, 1, {characters: UInt32}) AS title,
                    substringUTF8(body, 1, {characters: UInt32}) AS text, subreddit, nsfw, author,
                    if(language = '', {undecided: String}, language) AS language
   FROM items FINAL
@@ -28,13 +30,9 @@ export async function sampleArchivedItems(
    AND thing_id IN (SELECT thing_id FROM item_sightings
                      WHERE first_seen_at > now64(3) - INTERVAL 1 DAY
                      ORDER BY first_seen_at DESC LIMIT {limit: UInt32})`,
-    query_params: { characters: MOST_CHARACTERS, limit, undecided: UNDECIDED_LANGUAGE },
-    format: 'JSONEachRow',
-    // A client that gives up does not end its statement.
-    clickhouse_settings: { max_execution_time: 5 },
-    abort_signal: signal,
-  });
-  return result.json<MatchItem>();
+    { characters: MOST_CHARACTERS, limit, undecided: UNDECIDED_LANGUAGE },
+    { seconds: 5, signal },
+  );
 }
 
 /** Columns of an item, with times in milliseconds. No alias is a column's name: WHERE would read the alias. */
@@ -56,8 +54,9 @@ export async function findArchivedThing(
   thingId: string,
   signal: AbortSignal,
 ): Promise<ArchivedItem | undefined> {
-  const result = await clickhouse.query({
-    query: `SELECT CAST(tuple(thing_id, kind, post_id, nullIf(parent_id, ''), subreddit, author, title, body, permalink, nsfw),
+  const [row] = await selectRows<ThingRow>(
+    clickhouse,
+    `SELECT CAST(tuple(thing_id, kind, post_id, nullIf(parent_id, ''), subreddit, author, title, body, permalink, nsfw),
                    'Tuple(thing_id String, kind String, post_id String, parent_id Nullable(String), subreddit String,
                           author String, title String, body String, permalink String, nsfw Bool)') AS content,
                    toUnixTimestamp64Milli(created_utc) AS createdUtcMs,
@@ -65,12 +64,9 @@ export async function findArchivedThing(
                    if(language = '', {undecided: String}, language) AS decidedLanguage, source
   FROM items FINAL
  WHERE thing_id = {thing_id: String} AND first_seen_at > now64(3) - INTERVAL 30 DAY`,
-    query_params: { thing_id: thingId, undecided: UNDECIDED_LANGUAGE },
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: 5 },
-    abort_signal: signal,
-  });
-  const [row] = await result.json<ThingRow>();
+    { thing_id: thingId, undecided: UNDECIDED_LANGUAGE },
+    { seconds: 5, signal },
+  );
   return (
     row && {
       content: { ...row.content, created_utc: new Date(row.createdUtcMs).toISOString() },

@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
-import { ENDS_WITH_CLIENT } from '../../clickhouse/clickhouse-client.ts';
+import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
-/** A client that gives up does not end its statement. */
 const STATEMENT_SECONDS = 5;
 /** A match can be recorded so much before it was first seen, by the clocks of two machines. */
 const SKEW_MS = 60_000;
@@ -63,19 +62,17 @@ export async function countMatchSeries(
     ? `if(subreddit IN (SELECT subreddit FROM ${MATCHES} GROUP BY subreddit ORDER BY count() DESC, subreddit
          LIMIT {groups: UInt32}), toString(subreddit), '')`
     : `''`;
-  const result = await clickhouse.query({
-    query: `SELECT toUnixTimestamp(toStartOfInterval(first_seen_at, INTERVAL 1 ${interval === 'hour' ? 'HOUR' : 'DAY'}, 'UTC')) * 1000 AS at,
+  const read = await selectRows<Omit<SeriesRow, 'subreddit'> & { community: string | null }>(
+    clickhouse,
+    `SELECT toUnixTimestamp(toStartOfInterval(first_seen_at, INTERVAL 1 ${interval === 'hour' ? 'HOUR' : 'DAY'}, 'UTC')) * 1000 AS at,
        nullIf(${keywords}, '') AS keyword, nullIf(${communities}, '') AS community, count() AS count
   FROM ${MATCHES}
  GROUP BY at, keyword, community
  ORDER BY at DESC, count DESC, keyword, community
  LIMIT {rows: UInt32}`,
-    query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS, groups, rows },
-    format: 'JSONEachRow',
-    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
-    abort_signal: signal,
-  });
-  const read = await result.json<Omit<SeriesRow, 'subreddit'> & { community: string | null }>();
+    { monitor_id: monitorId, from, to, skew: SKEW_MS, groups, rows },
+    { seconds: STATEMENT_SECONDS, signal },
+  );
   return read.map(({ community, ...row }) => ({ ...row, subreddit: community }));
 }
 
@@ -90,8 +87,9 @@ export async function countMatchesByHour(
   clickhouse: ClickHouseClient,
   { monitorId, from, to, signal }: Pick<SeriesQuery, 'monitorId' | 'from' | 'to' | 'signal'>,
 ): Promise<Map<number, number>> {
-  const result = await clickhouse.query({
-    query: `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
+  const rows = await selectRows<{ hour: number; count: number }>(
+    clickhouse,
+    `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
   FROM matches FINAL
  WHERE monitor_id = {monitor_id: String} AND NOT backfill AND ${SEEN_IN_TIME}
    AND created_at > now64(3) - INTERVAL 30 DAY
@@ -99,12 +97,9 @@ export async function countMatchesByHour(
    AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
    AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
  GROUP BY hour`,
-    query_params: { monitor_id: monitorId, from, to, skew: SKEW_MS },
-    format: 'JSONEachRow',
-    clickhouse_settings: { ...ENDS_WITH_CLIENT, max_execution_time: STATEMENT_SECONDS },
-    abort_signal: signal,
-  });
-  const rows = await result.json<{ hour: number; count: number }>();
+    { monitor_id: monitorId, from, to, skew: SKEW_MS },
+    { seconds: STATEMENT_SECONDS, signal },
+  );
   return new Map(rows.map(({ hour, count }) => [hour, count]));
 }
 
@@ -119,9 +114,10 @@ export async function listBusyMonitors(
   ids: readonly string[],
   { from, to, least, signal }: { from: number; to: number; least: number; signal: AbortSignal },
 ): Promise<string[]> {
-  const result = await clickhouse.query({
-    // As a parameter the ids would be too long for the address of the request.
-    query: `SELECT DISTINCT monitor_id FROM (
+  // As a parameter the ids would be too long for the address of the request.
+  const rows = await selectRows<{ monitor_id: string }>(
+    clickhouse,
+    `SELECT DISTINCT monitor_id FROM (
   SELECT monitor_id, toStartOfHour(first_seen_at) AS hour FROM matches FINAL
    WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill AND ${SEEN_IN_TIME}
      AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
@@ -129,10 +125,8 @@ export async function listBusyMonitors(
      AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
    GROUP BY monitor_id, hour HAVING count() >= {least: UInt32}
 ) ORDER BY monitor_id`,
-    query_params: { from, to, skew: SKEW_MS, least },
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: 15 },
-    abort_signal: signal,
-  });
-  return (await result.json<{ monitor_id: string }>()).map(({ monitor_id }) => monitor_id);
+    { from, to, skew: SKEW_MS, least },
+    { seconds: 15, signal },
+  );
+  return rows.map(({ monitor_id }) => monitor_id);
 }
