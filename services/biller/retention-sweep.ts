@@ -5,9 +5,8 @@ import {
   deleteExpiredHistory,
   deleteExpiredMatches,
   EXPIRING_TABLES,
-  forgetDeletedMonitor,
+  forgetDeletedMonitors,
   listCounterIds,
-  listForgettable,
   readLastDeletedNumbers,
 } from '../../shared/stores/upkeep/retention.ts';
 import type { DeletedRows, MonitorRows } from '../../shared/stores/upkeep/retention.ts';
@@ -58,7 +57,7 @@ async function sweepMonitors(deps: SweepDeps, ids: string[]): Promise<void> {
     (monitors, limit) => deleteAttempts(pool, monitors, limit),
   );
   metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, ids, MATCH_DAYS));
-  for (const id of await listForgettable(pool, ids)) await forgetDeletedMonitor(pool, id);
+  await forgetDeletedMonitors(pool, ids);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { execute, readRows } from '../../postgres/sql.ts';
 
 /** Lists the next monitors to clean up after `afterId`, by id. */
 export async function listCounterIds(db: Queryable, afterId: string, limit: number): Promise<string[]> {
@@ -122,33 +122,25 @@ export async function deleteExpiredHistory(
   return daysDeleted + versionsDeleted + statesDeleted;
 }
 
-/** Returns those of the monitors that are deleted and have nothing left to expire. */
-export async function listForgettable(db: Queryable, monitorIds: readonly string[]): Promise<string[]> {
-  const rows = await readRows<{ id: string }>(db)`
-    SELECT id FROM monitors
-    WHERE id = ANY (${monitorIds}::text[]) AND status = 'deleted'
-      AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = id)
-      AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = id)
-      AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = id)
-    ORDER BY id`;
-  return rows.map(({ id }) => id);
-}
-
 /**
- * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
- * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its states, its health, its
- * mutes, its backfills and its settings are deleted too; the remaining row has only its account and its times. Returns
- * false when something is left.
+ * Deletes the lock rows of those of the monitors that are deleted and have nothing left to expire, so that later passes
+ * skip them. A recorder that finds no lock row treats the monitor as deleted, which it is. What else it had is deleted
+ * too; the remaining row has only its account and its times. Locked monitors are left for the next pass.
  */
-export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
-  return isChanged(db)`
-    WITH forgotten AS (
-      DELETE FROM monitor_counters c
-       USING monitors m
-       WHERE c.monitor_id = ${monitorId} AND m.id = c.monitor_id AND m.status = 'deleted'
-         AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = ${monitorId})
-         AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = ${monitorId})
-         AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = ${monitorId})
+export async function forgetDeletedMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
+  await execute(db)`
+    WITH empty AS MATERIALIZED (
+      SELECT c.monitor_id
+      FROM monitor_counters c
+      JOIN monitors m ON m.id = c.monitor_id
+      WHERE c.monitor_id = ANY (${monitorIds}::text[]) AND m.status = 'deleted'
+        AND NOT EXISTS (SELECT FROM matches WHERE monitor_id = m.id)
+        AND NOT EXISTS (SELECT FROM delivery_attempts WHERE monitor_id = m.id)
+        AND NOT EXISTS (SELECT FROM monitor_days WHERE monitor_id = m.id)
+      ORDER BY c.monitor_id
+      FOR UPDATE OF c SKIP LOCKED
+    ), forgotten AS (
+      DELETE FROM monitor_counters c USING empty WHERE c.monitor_id = empty.monitor_id
       RETURNING c.monitor_id
     ), health AS (
       DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
@@ -162,15 +154,12 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
       DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
     ), backfills AS (
       DELETE FROM backfills b USING forgotten f WHERE b.monitor_id = f.monitor_id
-    ), emptied AS (
-      UPDATE monitors m
-         SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL,
-           webhook_kind = NULL,
-             webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
-        FROM forgotten f
-       WHERE m.id = f.monitor_id
     )
-    SELECT monitor_id FROM forgotten`;
+    UPDATE monitors m
+    SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL,
+      webhook_kind = NULL, webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
+    FROM forgotten f
+    WHERE m.id = f.monitor_id`;
 }
 
 /**
