@@ -5,8 +5,7 @@ import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
-import { sampleArchivedWords } from '../../../shared/stores/archive/archived-words.ts';
-import { sampleArchivedItems } from '../../../shared/stores/matches/archived-items.ts';
+import { sampleArchivedItems, sampleArchivedWords } from '../../../shared/stores/archive/archived-words.ts';
 
 /** The newest items of the archive; empty when they could not be read in time. Never rejects. */
 export type ArchiveSample = () => Promise<readonly MatchItem[]>;

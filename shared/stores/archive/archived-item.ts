@@ -23,7 +23,7 @@ export function matchItemOf({ content, language }: ArchivedItem): MatchItem {
 }
 
 /** A row of item_contents, or of items in the same form. */
-export interface ContentRow {
+interface ContentRow {
   thingId: string;
   firstSeenAtMs: number;
   /** 2 when the forum removed it. */
@@ -39,7 +39,7 @@ type StoredContent = Omit<ItemContent, 'thing_id' | 'created_utc' | 'parent_id'>
   source: string;
 };
 
-export function archivedItemOf({ thingId, firstSeenAtMs, content }: ContentRow): ArchivedItem {
+function archivedItemOf({ thingId, firstSeenAtMs, content }: ContentRow): ArchivedItem {
   const {
     created_utc_ms: createdMs,
     parent_id: parent,
@@ -77,7 +77,7 @@ const ITEMS_AS_CONTENTS = `(SELECT thing_id, first_seen_at, ver,
          toJSONString(CAST(tuple(kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, toString(toUnixTimestamp64Milli(created_utc)),
              language, source),
            'Tuple(kind String, post_id String, parent_id String, subreddit String, author String, title String, body String, permalink String, nsfw Bool, created_utc_ms String, language String, source String)')) AS content
-    FROM items)`;
+    FROM items WHERE first_seen_at > now64(3) - INTERVAL 30 DAY)`;
 
 /**
  * The items at these positions, in their order. Of a thing with several rows, the last position counts; at the others,
@@ -99,6 +99,17 @@ export async function readContents(
     const row = rows.get(thingId);
     return row?.ver === 1 && row.firstSeenAtMs === firstSeenAtMs ? [archivedItemOf(row)] : [];
   });
+}
+
+/** Finds an item of the last 30 days; undefined when it is not in the archive. It is blank when the forum removed it. */
+export async function findArchivedThing(
+  clickhouse: ClickHouseClient,
+  thingId: string,
+  signal: AbortSignal,
+): Promise<ArchivedItem | undefined> {
+  const rows = await readRows(clickhouse, ITEMS_AS_CONTENTS, [{ thingId, firstSeenAtMs: 0 }], signal);
+  const row = rows.get(thingId);
+  return row && archivedItemOf(row);
 }
 
 /** The row of each thing that counts. Without FINAL, which would read and merge whole granules. */

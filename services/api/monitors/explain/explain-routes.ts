@@ -16,8 +16,8 @@ import type { MatchItem, MatchPosition } from '../../../../shared/matching/rule.
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { findArchivedThing } from '../../../../shared/stores/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
-import { findArchivedThing } from '../../../../shared/stores/matches/archived-items.ts';
 import {
   hasUnstoredMatches,
   readMonitorHistory,
