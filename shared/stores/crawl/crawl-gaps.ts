@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRows, sql } from '../../postgres/sql.ts';
 
 /** What a source may have missed: the things that it lists after `afterThing` and before `beforeThing`. */
 export interface CrawlGap {
@@ -51,20 +51,13 @@ export function boundsOfGap({ afterAt, beforeAt, openedAt }: Pick<OpenGap, 'afte
   return { afterAt: Math.min(end, afterAt ?? end - UNKNOWN_LENGTH_MS), beforeAt: end };
 }
 
-interface GapRow {
-  id: number;
-  source: string;
-  reason: string;
-  opened_at: Date;
-  after_at: Date | null;
-  before_at: Date | null;
-  after_thing: string | null;
-  before_thing: string | null;
-  communities: string[] | null;
-  found: number;
-  filled_at: Date | null;
-  outcome: GapOutcome | null;
-}
+/** A ListedGap, whose absent fields are undefined: JSON has no dates, and can leave nulls out. */
+const GAP = sql`
+  jsonb_strip_nulls(jsonb_build_object('id', id, 'source', source, 'reason', reason, 'afterThing', after_thing,
+    'beforeThing', before_thing, 'communities', communities, 'found', found, 'outcome', outcome,
+    'openedAt', floor(extract(epoch FROM opened_at) * 1000), 'afterAt', floor(extract(epoch FROM after_at) * 1000),
+    'beforeAt', floor(extract(epoch FROM before_at) * 1000), 'closedAt', floor(extract(epoch FROM filled_at) * 1000)
+  )) AS gap`;
 
 /** A gap that is extended to more communities than this counts as one of all. */
 const MOST_COMMUNITIES = 500;
@@ -80,62 +73,50 @@ const MOST_COMMUNITIES = 500;
  * such a gap, which its successor does not know.
  */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
-  await db.query(
-    `WITH gap AS (
-       SELECT n, source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000) AS after_at,
-              to_timestamp(before_ms / 1000) AS before_at,
-              (SELECT service_now()) - make_interval(secs => age_ms / 1000) AS opened_at,
-              string_to_array(names, ',') AS communities
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[])
-              WITH ORDINALITY AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms, names, n)
-     ), last AS (
-       SELECT DISTINCT ON (source, reason) id, source, reason
-         FROM crawl_gaps
-        WHERE filled_at IS NULL AND source = ANY ($1::text[]) AND source LIKE 'listings:%'
-          AND opened_at > (SELECT service_now()) - interval '1 minute'
-        ORDER BY source, reason, opened_at DESC, id DESC
-     ), extended AS (
-       UPDATE crawl_gaps AS c
-          SET after_thing = CASE WHEN gap.after_at < c.after_at THEN gap.after_thing ELSE c.after_thing END,
-              after_at = CASE WHEN gap.after_at < c.after_at THEN gap.after_at ELSE c.after_at END,
-              before_thing = CASE WHEN gap.before_at < c.before_at THEN c.before_thing ELSE gap.before_thing END,
-              before_at = CASE WHEN gap.before_at < c.before_at THEN c.before_at ELSE gap.before_at END,
-              communities = (SELECT CASE WHEN count(*) BETWEEN 1 AND $9 THEN array_agg(name) END
-                               FROM (SELECT unnest(c.communities) UNION SELECT unnest(gap.communities)) AS names (name)
-                              WHERE c.communities IS NOT NULL AND gap.communities IS NOT NULL)
-         FROM last JOIN gap USING (source, reason)
-        WHERE c.id = last.id AND c.filled_at IS NULL
-          AND (gap.after_thing = c.before_thing
-               OR (gap.after_at <= c.before_at AND gap.before_at >= c.after_at))
-       RETURNING gap.n
-     ), covered AS (
-       UPDATE crawl_gaps AS c
-          SET outcome = 'filled', filled_at = service_now()
-         FROM gap
-        WHERE c.source = gap.source AND c.source NOT LIKE 'listings:%' AND c.filled_at IS NULL AND gap.reason = 'skipped'
-          AND (length(c.after_thing), c.after_thing COLLATE "C")
-              >= (length(gap.after_thing), gap.after_thing COLLATE "C")
-          AND (length(c.before_thing), c.before_thing COLLATE "C")
-              <= (length(gap.before_thing), gap.before_thing COLLATE "C")
-          AND (c.after_at >= gap.after_at OR c.after_at IS NOT DISTINCT FROM gap.after_at)
-          AND (c.before_at <= gap.before_at OR c.before_at IS NOT DISTINCT FROM gap.before_at)
-     )
-     INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities)
-     SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities
-       FROM gap WHERE n NOT IN (SELECT n FROM extended)
-      ORDER BY n`,
-    [
-      gaps.map((gap) => gap.source),
-      gaps.map((gap) => gap.reason),
-      gaps.map((gap) => gap.afterThing ?? null),
-      gaps.map((gap) => gap.beforeThing ?? null),
-      gaps.map((gap) => gap.afterAt ?? null),
-      gaps.map((gap) => gap.beforeAt ?? null),
-      gaps.map((gap) => gap.ageMs),
-      gaps.map((gap) => gap.communities?.join(',') ?? null),
-      MOST_COMMUNITIES,
-    ],
-  );
+  await execute(db)`
+    WITH gap AS (
+      SELECT n, source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000) AS after_at,
+             to_timestamp(before_ms / 1000) AS before_at,
+             (SELECT service_now()) - make_interval(secs => age_ms / 1000) AS opened_at, communities
+        FROM ROWS FROM (json_to_recordset(${JSON.stringify(gaps)}) AS (source text, reason text, "afterThing" text,
+               "beforeThing" text, "afterAt" float8, "beforeAt" float8, "ageMs" float8, communities text[])) WITH ORDINALITY
+             AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms, communities, n)
+    ), last AS (
+      SELECT DISTINCT ON (source, reason) id, source, reason
+        FROM crawl_gaps
+       WHERE filled_at IS NULL AND source IN (SELECT source FROM gap) AND source LIKE 'listings:%'
+         AND opened_at > (SELECT service_now()) - interval '1 minute'
+       ORDER BY source, reason, opened_at DESC, id DESC
+    ), extended AS (
+      UPDATE crawl_gaps AS c
+         SET after_thing = CASE WHEN gap.after_at < c.after_at THEN gap.after_thing ELSE c.after_thing END,
+             after_at = CASE WHEN gap.after_at < c.after_at THEN gap.after_at ELSE c.after_at END,
+             before_thing = CASE WHEN gap.before_at < c.before_at THEN c.before_thing ELSE gap.before_thing END,
+             before_at = CASE WHEN gap.before_at < c.before_at THEN c.before_at ELSE gap.before_at END,
+             communities = (SELECT CASE WHEN count(*) BETWEEN 1 AND ${MOST_COMMUNITIES} THEN array_agg(name) END
+                              FROM (SELECT unnest(c.communities) UNION SELECT unnest(gap.communities)) AS names (name)
+                             WHERE c.communities IS NOT NULL AND gap.communities IS NOT NULL)
+        FROM last JOIN gap USING (source, reason)
+       WHERE c.id = last.id AND c.filled_at IS NULL
+         AND (gap.after_thing = c.before_thing
+              OR (gap.after_at <= c.before_at AND gap.before_at >= c.after_at))
+      RETURNING gap.n
+    ), covered AS (
+      UPDATE crawl_gaps AS c
+         SET outcome = 'filled', filled_at = service_now()
+        FROM gap
+       WHERE c.source = gap.source AND c.source NOT LIKE 'listings:%' AND c.filled_at IS NULL AND gap.reason = 'skipped'
+         AND (length(c.after_thing), c.after_thing COLLATE "C")
+             >= (length(gap.after_thing), gap.after_thing COLLATE "C")
+         AND (length(c.before_thing), c.before_thing COLLATE "C")
+             <= (length(gap.before_thing), gap.before_thing COLLATE "C")
+         AND (c.after_at >= gap.after_at OR c.after_at IS NOT DISTINCT FROM gap.after_at)
+         AND (c.before_at <= gap.before_at OR c.before_at IS NOT DISTINCT FROM gap.before_at)
+    )
+    INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities)
+    SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities
+      FROM gap WHERE n NOT IN (SELECT n FROM extended)
+     ORDER BY n`;
 }
 
 /**
@@ -147,14 +128,13 @@ export async function readOpenGaps(
   db: Queryable,
   { limit, sourcePrefix = '' }: { limit: number; sourcePrefix?: string },
 ): Promise<OpenGap[]> {
-  const rows = await readRows<GapRow>(db)`
-    SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
-           outcome
+  const rows = await readRows<{ gap: OpenGap }>(db)`
+    SELECT ${GAP}
       FROM crawl_gaps
      WHERE filled_at IS NULL AND starts_with(source, ${sourcePrefix})
      ORDER BY opened_at DESC, id DESC
      LIMIT ${limit}`;
-  return rows.map(toOpenGap);
+  return rows.map(({ gap }) => gap);
 }
 
 /** Gives up the open gaps that were opened before a time, in milliseconds since 1970. Parameters as in readOpenGaps. */
@@ -225,7 +205,7 @@ export async function listGaps(
   { from, to, limit }: { from: number; to: number; limit: number },
 ): Promise<ListedGap[]> {
   // Three disjoint parts, each with an index of its own.
-  const rows = await readRows<GapRow>(db)`
+  const rows = await readRows<{ gap: ListedGap }>(db)`
     WITH bounds AS MATERIALIZED (
       SELECT to_timestamp(${from}::float8 / 1000) AS lower, to_timestamp(${to}::float8 / 1000) AS upper
     ), listed AS (
@@ -241,29 +221,9 @@ export async function listGaps(
         WHERE filled_at IS NULL AND opened_at < (SELECT lower FROM bounds)
         ORDER BY opened_at DESC, id DESC LIMIT ${limit})
     )
-    SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
-           outcome
+    SELECT ${GAP}
       FROM listed
      ORDER BY opened_at DESC, id DESC
      LIMIT ${limit}`;
-  return rows.map((row) => ({
-    ...toOpenGap(row),
-    closedAt: row.filled_at?.getTime(),
-    outcome: row.outcome ?? undefined,
-  }));
-}
-
-function toOpenGap(row: GapRow): OpenGap {
-  return {
-    id: row.id,
-    source: row.source,
-    reason: row.reason,
-    openedAt: row.opened_at.getTime(),
-    afterAt: row.after_at?.getTime(),
-    beforeAt: row.before_at?.getTime(),
-    afterThing: row.after_thing ?? undefined,
-    beforeThing: row.before_thing ?? undefined,
-    communities: row.communities ?? undefined,
-    found: row.found,
-  };
+  return rows.map(({ gap }) => gap);
 }
