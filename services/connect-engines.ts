@@ -25,9 +25,8 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts';
+import { opensSealed, secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts';
 import type { SecretKeys } from '../shared/stores/upkeep/secret-keys.ts';
-import { opensSealed } from '../shared/stores/upkeep/sealing-key.ts';
 import type { Tracing } from '../shared/tracing/tracing.ts';
 
 export interface ProcessDeps {

@@ -12,7 +12,7 @@ import type {
   RequestCredentials,
   RequestLimits,
 } from '../../../shared/stores/accounts/request-limits.ts';
-import { findAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
+import { findAccessToken } from '../../../shared/stores/accounts/sealed-records.ts';
 import { ApiError } from '../http/api-error.ts';
 import { accountFrozen, verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';

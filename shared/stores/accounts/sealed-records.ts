@@ -1,7 +1,7 @@
 import { hashOAuthId } from '../../domain/accounts/oauth-secret.ts';
 import type { SecretBox } from '../../domain/secret-box.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
 export interface NewRecord {
   model: string;
@@ -34,7 +34,6 @@ export class SealedRecords {
     this.box = box;
   }
 
-  /** Inserts a record, or replaces the one with this id. */
   async put({ model, id, payload, validSeconds }: NewRecord): Promise<void> {
     const idHash = hashOAuthId(id);
     const { grantId, accountId, scope, aud } = payload;
@@ -159,7 +158,33 @@ export class SealedRecords {
   }
 }
 
-/** What a record is sealed for. */
 export function contextOfRecord(model: string, idHash: Buffer): string {
   return `oauth ${model} ${idHash.toString('hex')}`;
+}
+
+export async function deleteAccountOAuthRecords(db: Queryable, accountId: string): Promise<void> {
+  await execute(db)`
+    WITH locked AS MATERIALIZED (
+      SELECT id_hash FROM oauth_records WHERE account_id = ${accountId} ORDER BY id_hash FOR UPDATE
+    )
+    DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`;
+}
+
+/**
+ * Finds an access token and the state of its account; undefined when the token is expired, revoked or for another
+ * audience.
+ */
+export async function findAccessToken(
+  db: Queryable,
+  idHash: Uint8Array,
+  audience: string,
+): Promise<{ status: 'active' | 'frozen' } | undefined> {
+  return readRow<{ status: 'active' | 'frozen' }>(db)`
+    SELECT a.status
+    FROM oauth_records t
+    JOIN oauth_records g ON g.id_hash = t.grant_hash
+    JOIN accounts a ON a.id = t.account_id
+    WHERE t.id_hash = ${idHash} AND t.model = 'AccessToken' AND t.audience = ${audience}
+      AND t.expires_at > (SELECT service_now())
+      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status <> 'deleted'`;
 }

@@ -1,6 +1,7 @@
 import { createSecretBox } from '../../domain/secret-box.ts';
 import type { SecretBox } from '../../domain/secret-box.ts';
 import type { Queryable } from '../../postgres/pool.ts';
+import { readRow } from '../../postgres/sql.ts';
 import { ensureSecretKey, findSecretKey } from './settings.ts';
 
 export interface SecretKeys {
@@ -39,7 +40,22 @@ export async function findSecretKeys(db: Queryable, settings: SecretKeySettings)
   return { secretKey, previousKeys };
 }
 
-/** The box of an installation's keys. */
 export function secretBoxOf({ secretKey, previousKeys }: SecretKeys): SecretBox {
   return createSecretBox(secretKey, previousKeys);
+}
+
+/**
+ * Whether a key opens what is sealed in the database, by the webhook secret of the newest monitor; undefined while
+ * nothing is sealed.
+ */
+export async function opensSealed(db: Queryable, box: SecretBox): Promise<boolean | undefined> {
+  const newest = await readRow<{ id: string; sealed: Buffer }>(db)`
+    SELECT id, webhook_secret AS sealed FROM monitors WHERE webhook_secret <> '' ORDER BY created_at DESC, id LIMIT 1`;
+  if (newest === undefined) return undefined;
+  try {
+    box.open(newest.sealed, newest.id);
+    return true;
+  } catch {
+    return false;
+  }
 }
