@@ -7,7 +7,6 @@ import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { FAILURES_UNTIL_FAILING } from '../deliveries/delivery-outcomes.ts';
 import { BEYOND_LEASES } from '../upkeep/leases.ts';
 
-/** What the body of a digest is built from. */
 export interface StoredDigest {
   period: DigestPeriod;
   after: number;
@@ -18,7 +17,7 @@ export interface StoredDigest {
   url: string;
 }
 
-type StoredEvent = { kind: 'monitor.spike'; payload: Spike } | { kind: 'monitor.digest'; payload: StoredDigest };
+export type StoredEvent = { kind: 'monitor.spike'; payload: Spike } | { kind: 'monitor.digest'; payload: StoredDigest };
 
 /** An event that only this process may try to deliver until its lease ends. */
 export type ClaimedEvent = StoredEvent & {
@@ -73,7 +72,6 @@ export async function readDueEventMonitors(
   return { due: rows, next: rows.length < limit ? null : rows.at(-1)!.monitorId };
 }
 
-/** Returns where a monitor's events are sent now. */
 export async function readEventTarget(db: Queryable, monitorId: string): Promise<EventTarget> {
   const rows = await readRows<{ url: string | null; accountId: string }>(db)`
     SELECT webhook_url AS url, account_id AS "accountId" FROM monitors WHERE id = ${monitorId} AND status <> 'deleted'`;
@@ -120,7 +118,6 @@ export async function claimDueEvents(
   })) as ClaimedEvent[];
 }
 
-/** Releases claimed events that were not attempted. */
 export async function releaseEvents(db: Queryable, events: readonly ClaimedEvent[]): Promise<void> {
   await execute(db)`
     UPDATE monitor_events e SET lease_token = NULL, lease_until = NULL
@@ -221,7 +218,6 @@ async function storeHealth(db: Queryable, { monitorId, deliveryStatus }: Finishe
 
 export type MonitorEventKind = 'monitor.spike' | 'monitor.digest';
 
-/** An event to be delivered to a monitor's webhook. */
 export interface NewMonitorEvent {
   monitorId: string;
   kind: MonitorEventKind;

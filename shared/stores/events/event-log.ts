@@ -1,12 +1,8 @@
-import type { Spike } from '../../../schemas/messages/monitor-event.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
-import type { StoredDigest } from './event-deliveries.ts';
+import type { StoredEvent } from './event-deliveries.ts';
 
-/** An event of a monitor, as its owner sees it. */
-export type LoggedEvent = (
-  { kind: 'monitor.spike'; payload: Spike } | { kind: 'monitor.digest'; payload: StoredDigest }
-) & {
+export type LoggedEvent = StoredEvent & {
   id: string;
   createdAt: Date;
   deliveryStatus: 'pending' | 'delivered' | 'failed' | 'skipped';

@@ -1,6 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRow, readRows } from '../../postgres/sql.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
@@ -57,38 +57,22 @@ export async function renewLiveTailSlots(
   slots: readonly LiveTailSlot[],
   leaseSeconds: number,
 ): Promise<void> {
-  await db.query(
-    `WITH open AS (
-       SELECT * FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
-     ), renewed AS (
-       UPDATE live_tails t
-       SET lease_until = service_now() + make_interval(secs => $4)
-       FROM open
-       WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id
-     )
-     INSERT INTO live_tails (account_id, place, stream_id, lease_until)
-     SELECT account_id, slot, stream_id, service_now() + make_interval(secs => $4) FROM open
-     ON CONFLICT (account_id, place) DO NOTHING`,
-    [...columnsOf(slots), leaseSeconds],
-  );
+  await execute(db)`
+    INSERT INTO live_tails AS t (account_id, place, stream_id, lease_until)
+    SELECT open.*, service_now() + make_interval(secs => ${leaseSeconds})
+    FROM unnest(${slots.map(({ accountId }) => accountId)}::text[], ${slots.map(({ slot }) => slot)}::smallint[],
+      ${slots.map(({ streamId }) => streamId)}::uuid[]) AS open
+    ON CONFLICT (account_id, place) DO UPDATE SET lease_until = excluded.lease_until
+      WHERE t.stream_id = excluded.stream_id`;
 }
 
 /** Releases slots, so that they are free before their leases expire. */
 export async function releaseLiveTailSlots(db: Queryable, slots: readonly LiveTailSlot[]): Promise<void> {
-  await db.query(
-    `DELETE FROM live_tails t
-     USING unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
-     WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`,
-    columnsOf(slots),
-  );
-}
-
-function columnsOf(slots: readonly LiveTailSlot[]): [string[], number[], string[]] {
-  return [
-    slots.map(({ accountId }) => accountId),
-    slots.map(({ slot }) => slot),
-    slots.map(({ streamId }) => streamId),
-  ];
+  await execute(db)`
+    DELETE FROM live_tails t
+    USING unnest(${slots.map(({ accountId }) => accountId)}::text[], ${slots.map(({ slot }) => slot)}::smallint[],
+      ${slots.map(({ streamId }) => streamId)}::uuid[]) AS open (account_id, slot, stream_id)
+    WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`;
 }
 
 /** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */

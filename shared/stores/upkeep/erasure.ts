@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readOne, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRows, sql } from '../../postgres/sql.ts';
 
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type TopicOffsets = Record<string, Record<string, string>>;
@@ -11,21 +11,21 @@ export interface AccountErasure {
   archiveOffsets: TopicOffsets | null;
 }
 
-/** Counts deleted accounts that still have data somewhere. */
+/** Of deleted accounts that still have data somewhere. */
 export async function countOpenErasures(db: Queryable): Promise<number> {
   const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL`;
   return count;
 }
 
+const OPEN_ERASURES = sql`
+  SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
+  FROM account_erasures
+  WHERE finished_at IS NULL`;
+
 /** Lists deleted accounts with data in this database, oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
-  return readRows<AccountErasure>(db)`
-    SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
-    FROM account_erasures
-    WHERE finished_at IS NULL AND erased_here_at IS NULL
-    ORDER BY deleted_at
-    LIMIT ${limit}`;
+  return readRows<AccountErasure>(db)`${OPEN_ERASURES} AND erased_here_at IS NULL ORDER BY deleted_at LIMIT ${limit}`;
 }
 
 /** Lists deleted accounts that have been erased here for at least `seconds`, but may have data in the archive. */
@@ -35,9 +35,7 @@ export async function listAccountsToEraseInArchive(
   limit: number,
 ): Promise<AccountErasure[]> {
   return readRows<AccountErasure>(db)`
-    SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
-    FROM account_erasures
-    WHERE finished_at IS NULL AND erased_here_at <= (SELECT service_now()) - make_interval(secs => ${seconds})
+    ${OPEN_ERASURES} AND erased_here_at <= (SELECT service_now()) - make_interval(secs => ${seconds})
     ORDER BY deleted_at
     LIMIT ${limit}`;
 }
@@ -121,7 +119,6 @@ export async function storeArchiveOffsets(db: Queryable, accountId: string, offs
       AND archive_offsets IS NULL`;
 }
 
-/** Records that no data of the account's monitors is left anywhere. */
 export async function finishErasure(db: Queryable, accountId: string): Promise<void> {
   await execute(db)`
     UPDATE account_erasures SET finished_at = service_now() WHERE account_id = ${accountId} AND finished_at IS NULL`;
