@@ -4,7 +4,6 @@ import { selectRows } from './clickhouse-client.ts';
 /** A table that is a copy of one in Postgres. */
 export type CopiedTable = 'monitors' | 'crawl_gaps';
 
-/** What identifies the state of a row. */
 export interface CopiedRow {
   key: string;
   contentHash: string;
@@ -28,7 +27,7 @@ const BY_RANGE: Record<CopiedTable, string> = {
                 WHERE gap_id > {after: UInt64} AND ({isLast: Bool} OR gap_id <= {upTo: UInt64})`,
 };
 
-/** Returns whether the tables exist: at a first start the archiver may not have created them yet. */
+/** At a first start the archiver may not have created the tables yet. */
 export async function copiedTablesExist(clickhouse: ClickHouseClient): Promise<boolean> {
   const query = 'SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN {names: Array(String)}';
   const names = Object.keys(BY_KEYS);

@@ -34,12 +34,10 @@ export class PostgresServers {
     this.#addresses = addressesOf(url);
   }
 
-  /** Whether there is a choice. */
   get areSeveral(): boolean {
     return this.#addresses.length > 1;
   }
 
-  /** The address for the next connection. */
   get current(): string {
     return this.#addresses[this.#current]!;
   }
@@ -49,7 +47,6 @@ export class PostgresServers {
     if (address === this.current) this.#current = (this.#current + 1) % this.#addresses.length;
   }
 
-  /** The class of a pool's connections. */
   clientClass(): typeof pg.Client {
     return clientClassOf(this);
   }

@@ -3,7 +3,7 @@ import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
-/** An OAuth grant of an account: a program that may use the tool server on its behalf. */
+/** A program that may use the tool server on behalf of an account. */
 export interface AccountGrant {
   /** gra_ and 96 bits. It only serves to revoke the grant. */
   id: string;

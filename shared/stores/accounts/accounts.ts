@@ -67,7 +67,7 @@ export async function rememberSignInNetwork(db: Queryable, accountId: string, ne
       SET networks = (${network}::text || array_remove(known.networks, ${network}::text))[:5]`;
 }
 
-/** Lists the networks that the account of a mailbox, if there is one, signed in from, the last one first. */
+/** The networks from which the account of a mailbox signed in, the last one first. */
 export async function listSignInNetworks(db: Queryable, mailbox: string): Promise<string[]> {
   const rows = await readRows<{ networks: string[] }>(db)`
     SELECT networks FROM sign_in_networks WHERE mailbox = ${mailbox}`;

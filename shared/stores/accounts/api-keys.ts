@@ -30,7 +30,7 @@ export async function findApiKey(
     WHERE k.id = ${id} AND k.revoked_at IS NULL AND a.status <> 'deleted'`;
 }
 
-/** Lists an account's keys that are not revoked, oldest first. */
+/** Keys that are not revoked, oldest first. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<StoredApiKey[]> {
   return readRows<StoredApiKey>(db)`
     SELECT id, name, scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt"
@@ -77,7 +77,6 @@ export async function revokeApiKey(db: Queryable, accountId: string, id: string)
     WHERE account_id = ${accountId} AND id = ${id}`;
 }
 
-/** Revokes all keys of an account that have this name. */
 export async function revokeApiKeys(db: Queryable, accountId: string, name: string): Promise<void> {
   await execute(db)`
     UPDATE api_keys SET revoked_at = service_now()

@@ -9,7 +9,6 @@ export interface IdempotencyKey {
   key: string;
 }
 
-/** What an answer is sealed for. */
 export function contextOfAnswer({ accountId, route, key }: IdempotencyKey): string {
   return `idempotency ${accountId} ${route} ${key}`;
 }
@@ -60,7 +59,7 @@ export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bo
       WHERE kept.created_at <= service_now() - interval '24 hours'`;
 }
 
-/** Stores the answer. Call it in the transaction that claimed the key. */
+/** Call it in the transaction that claimed the key. */
 export async function storeAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
   await execute(db)`
     UPDATE idempotency_keys SET answer = ${answer} WHERE account_id = ${key.accountId} AND route = ${key.route}

@@ -21,14 +21,12 @@ export type RequestCredentials =
 /** The request limits of a plan. The statement counts in whole milliseconds. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
-/** A request whose key or token is valid, but whose account is frozen. It took no slot. */
+/** It took no slot. */
 export interface FrozenRequest {
   status: 'frozen';
 }
 
-/**
- * A request whose key or token is valid, with its account at that moment and whether the account's limits admit it.
- */
+/** A request with a valid key or token, and whether the limits of its account admit it. */
 export interface AdmittedRequest {
   status: 'active';
   /** null for an access token. */

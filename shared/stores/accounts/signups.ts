@@ -56,7 +56,6 @@ export async function takeLink(
     RETURNING email, mailbox, interaction`;
 }
 
-/** Deletes a sign-up whose code could not be mailed, or was used. */
 export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
   await execute(db)`DELETE FROM signups WHERE token_hash = ${tokenHash}`;
 }

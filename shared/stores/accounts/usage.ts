@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { readOne, readRows } from '../../postgres/sql.ts';
 
-/** What usage is grouped by. */
 export type UsageGrouping = 'day' | 'route' | 'key';
 
 export interface UsageRow {
@@ -31,7 +30,6 @@ export async function readUsage(
     LIMIT ${asked.limit}`;
 }
 
-/** The charges and credits of the whole range. */
 export async function readUsageTotal(
   db: Queryable,
   asked: { accountId: string; from: string; to: string },

@@ -14,7 +14,6 @@ import type { ChargedRequest } from '../ledger/ledger.ts';
 export type BackfillState =
   'running' | 'done' | 'stopped_balance' | 'stopped_credits' | 'stopped_limit' | 'cancelled' | 'failed';
 
-/** A run as its owner sees it. */
 export interface StoredBackfill {
   id: string;
   state: BackfillState;
@@ -76,7 +75,6 @@ export async function insertBackfill(db: Queryable, run: NewBackfill): Promise<S
     RETURNING ${COLUMNS}`;
 }
 
-/** Lists the newest runs of a monitor, newest first. */
 export async function listBackfills(db: Queryable, monitorId: string, limit: number): Promise<StoredBackfill[]> {
   return readRows<StoredBackfill>(db)`
     SELECT ${COLUMNS} FROM backfills WHERE monitor_id = ${monitorId} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
@@ -100,7 +98,6 @@ export async function cancelBackfill(
     RETURNING ${COLUMNS}`;
 }
 
-/** Runs of a monitor that decide whether it may have another one. */
 export interface RecentBackfills {
   isRunning: boolean;
   /** Begun in the last 24 hours. */

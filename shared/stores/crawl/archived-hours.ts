@@ -13,8 +13,8 @@ export interface ArchivedGroup {
   isBacklog: boolean;
 }
 
-/** Counts of an hour, which is given by its start in milliseconds since 1970. */
 export interface HourCount {
+  /** Its start in milliseconds since 1970. */
   hour: number;
   count: number;
 }

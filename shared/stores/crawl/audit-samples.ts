@@ -14,7 +14,7 @@ export interface StoredAuditSample {
   total: number;
 }
 
-/** Stores samples. A thread counts once for each time, as it was stored first. */
+/** A thread counts once for each time, as it was stored first. */
 export async function saveAuditSamples(db: Queryable, rows: readonly StoredAuditSample[]): Promise<void> {
   await execute(db)`
     INSERT INTO audit_samples (hour, post_id, weight, seen, total)

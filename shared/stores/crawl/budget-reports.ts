@@ -1,6 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** The last report of another process. */
 export interface StoredReport {
   report: unknown;
   ageMs: number;

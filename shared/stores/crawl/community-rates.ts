@@ -6,7 +6,7 @@ const DECAY_SECONDS = 86_400;
 /** A rate that was measured for a shorter time is chance. */
 const MIN_MEASURED_SECONDS = 600;
 
-/** What was counted of a community since the counts were last added. */
+/** Counted since the counts were last added. */
 export interface CommunityCount {
   subreddit: string;
   comments: number;
@@ -17,7 +17,6 @@ export interface CommunityCount {
   missed: number;
 }
 
-/** How active a community is. */
 export interface CommunityRate {
   subreddit: string;
   /** A second. */
@@ -29,7 +28,6 @@ export interface CommunityRate {
   missed: number;
 }
 
-/** The communities of one slice. */
 export interface SliceRates {
   communities: CommunityRate[];
   /** The part of this slice in the comments of all communities, from 0 to 1. */

@@ -2,7 +2,6 @@ import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 import type { GapOutcome } from './crawl-gaps.ts';
 
-/** What analysts see of a gap. Times of things are when they were created. */
 export interface CopiedGap {
   id: number;
   source: string;

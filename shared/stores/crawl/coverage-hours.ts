@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 
-/** The coverage of an hour. */
 export interface StoredCoverage {
   /** The start of the hour. */
   hour: Date;
@@ -39,7 +38,6 @@ export async function firstCoveredHour(db: Queryable): Promise<number | undefine
   return rows[0]?.hour?.getTime();
 }
 
-/** The same, and when it was last stored. */
 export type ReadCoverage = StoredCoverage & { computedAt: Date };
 
 /** The coverage of the hours that begin from `from` until before `to`, as far as it is stored. */

@@ -2,7 +2,6 @@ import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 import type { UnreadStretch } from '../../domain/coverage/unread-posts.ts';
 
-/** Gaps that were opened and closed in an hour. */
 export interface HourGaps {
   hour: Date;
   opened: number;
@@ -44,13 +43,12 @@ export async function lastPostIdWalk(db: Queryable): Promise<Date | undefined> {
   return rows[0]?.at ?? undefined;
 }
 
-/** Counts the things that the forum removed, by hour, since `from`. */
 export async function countRemovals(db: Queryable, from: Date): Promise<{ hour: Date; count: number }[]> {
   return readRows<{ hour: Date; count: number }>(db)`
     SELECT date_trunc('hour', at) AS hour, count(*) AS count FROM removed_things WHERE at >= ${from} GROUP BY 1`;
 }
 
-/** Counts the gaps that were opened or closed in the hours that begin from `from` until before `to`. */
+/** Of the hours that begin from `from` until before `to`. */
 export async function countGapsByHour(db: Queryable, from: Date, to: Date): Promise<HourGaps[]> {
   return readRows<HourGaps>(db)`
     SELECT hour, sum(opened)::int AS opened, sum(closed)::int AS closed
@@ -70,7 +68,6 @@ export async function countGapsOpenAt(db: Queryable, at: Date): Promise<number> 
   return rows[0]?.open ?? 0;
 }
 
-/** Counts the open gaps of each source. */
 export async function countOpenGaps(db: Queryable): Promise<{ source: string; open: number }[]> {
   return readRows<{ source: string; open: number }>(db)`
     SELECT source, count(*) AS open FROM crawl_gaps WHERE filled_at IS NULL GROUP BY source ORDER BY source`;

@@ -10,7 +10,6 @@ export interface LaneCalls {
   refused: number;
 }
 
-/** The calls of a lane, and the start of their hour. */
 export type HourCalls = LaneCalls & { hour: Date };
 
 /**

@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 
-/** Records of a partition that a consumer group never read. */
 export interface LostRecords {
   group: string;
   /** Without the prefix. */

@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 
-/** Returns which of the given things were deleted or removed on the forum. */
 export async function findRemovedThings(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ thing_id: string }>(db)`
     SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])`;

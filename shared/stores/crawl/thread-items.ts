@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import { selectRows } from '../../clickhouse/clickhouse-client.ts';
 
-/** A post of the archive. */
 export interface ArchivedPost {
   postId: string;
   /** Milliseconds since 1970, as all times here. */
@@ -10,7 +9,6 @@ export interface ArchivedPost {
   subreddit: string;
 }
 
-/** How a comment was seen first. */
 export interface ArchivedComment {
   seenAt: number;
   createdAt: number;

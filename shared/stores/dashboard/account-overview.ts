@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { readOne, readRows } from '../../postgres/sql.ts';
 
-/** What an account has running. */
 export interface AccountOverview {
   active: number;
   paused: number;
@@ -11,7 +10,6 @@ export interface AccountOverview {
   failing: { id: string; name: string; failures: number }[];
 }
 
-/** Counts an account's monitors by state, and lists those whose webhook fails. */
 export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
   const rows = await readRows<AccountOverview>(db)`
     SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
@@ -68,7 +66,7 @@ export async function readMatchesByDay(
     ORDER BY d.day`;
 }
 
-/** Reads how many matches each of an account's monitors has since 00:00 UTC, by id. Those without any are absent. */
+/** Matches since 00:00 UTC by monitor; those without any are absent. */
 export async function readMatchesToday(db: Queryable, accountId: string): Promise<Map<string, number>> {
   const rows = await readRows<{ id: string; matches: number }>(db)`
     SELECT m.id, sum(d.matches) AS matches
@@ -87,7 +85,7 @@ export interface MonitorDay {
   suppressed: number;
 }
 
-/** Reads a monitor's counts of the last days, today included, oldest first. Days without matches have zeros. */
+/** The last days, today included, oldest first; with zeros for those without matches. */
 export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, days: number): Promise<MonitorDay[]> {
   return readRows<MonitorDay>(db)`
     WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
@@ -98,7 +96,7 @@ export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, 
     ORDER BY ago DESC`;
 }
 
-/** Reads which terms the newest matches of a monitor have, and how many of them each, the most frequent first. */
+/** The terms of the newest matches of a monitor, the most frequent first. */
 export async function readMatchesByTerm(
   db: Queryable,
   monitorId: string,

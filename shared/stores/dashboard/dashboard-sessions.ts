@@ -3,7 +3,6 @@ import { execute, isChanged, readRow, readRows, sql } from '../../postgres/sql.t
 import type { StoredAccount } from '../accounts/accounts.ts';
 import { takeUse } from '../accounts/sliding-log-limits.ts';
 
-/** A session of a person in the dashboard. */
 export interface StoredDashboardSession {
   /** Names the session; not a secret. */
   id: string;
@@ -48,7 +47,6 @@ export async function insertDashboardSession(
     FOR KEY SHARE`;
 }
 
-/** A session with its account, and whether its limit admits the request. */
 export interface AdmittedVisit {
   session: StoredDashboardSession;
   account: StoredAccount;
@@ -90,7 +88,6 @@ export async function admitDashboardVisit(
 
 type VisitRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date };
 
-/** Whether a session is still valid, and its account active. */
 export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {
   return isChanged(db)`
     SELECT FROM dashboard_sessions s
@@ -98,7 +95,6 @@ export async function isDashboardSessionValid(db: Queryable, id: string): Promis
     WHERE s.id = ${id} AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'`;
 }
 
-/** Lists the sessions of an account that are valid, the last used first. */
 export async function listDashboardSessions(db: Queryable, accountId: string): Promise<StoredDashboardSession[]> {
   return readRows<StoredDashboardSession>(db)`
     SELECT ${COLUMNS} FROM dashboard_sessions
@@ -111,20 +107,19 @@ export async function isKnownNetwork(db: Queryable, accountId: string, network: 
   return isChanged(db)`SELECT FROM dashboard_sessions WHERE account_id = ${accountId} AND network = ${network} LIMIT 1`;
 }
 
-/** Ends one session of an account. Returns false when the account has no such valid session. */
+/** Returns false when the account has no such valid session. */
 export async function endDashboardSession(db: Queryable, accountId: string, id: string): Promise<boolean> {
   return isChanged(db)`
     UPDATE dashboard_sessions SET ended_at = service_now()
     WHERE account_id = ${accountId} AND id = ${id} AND ended_at IS NULL`;
 }
 
-/** Ends the session of a cookie, if it is one. */
 export async function endDashboardSessionOfCookie(db: Queryable, tokenHash: Uint8Array): Promise<void> {
   await execute(db)`
     UPDATE dashboard_sessions SET ended_at = service_now() WHERE token_hash = ${tokenHash} AND ended_at IS NULL`;
 }
 
-/** Ends all sessions of an account but one; all of them when `keptId` is undefined. Returns how many. */
+/** All of them when `keptId` is undefined. Returns how many. */
 export async function endOtherDashboardSessions(
   db: Queryable,
   accountId: string,
@@ -135,7 +130,7 @@ export async function endOtherDashboardSessions(
     WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keptId ?? null} AND ended_at IS NULL`;
 }
 
-/** Ends the sessions of an account beyond the `kept` that were used last. Returns how many. */
+/** Ends those beyond the `kept` that were used last. Returns how many. */
 export async function endLeastUsedDashboardSessions(db: Queryable, accountId: string, kept: number): Promise<number> {
   return execute(db)`
     UPDATE dashboard_sessions SET ended_at = service_now()

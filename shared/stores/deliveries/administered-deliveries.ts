@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 
-/** A match that waits for its delivery, or whose delivery has failed for good. */
 export interface ListedDelivery {
   monitorId: string;
   accountId: string;

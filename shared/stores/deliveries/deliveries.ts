@@ -60,7 +60,6 @@ const CLAIMED = sql`SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "th
 FROM claimed c
 LEFT JOIN matched_items i ON i.thing_id = c.thing_id`;
 
-/** The lease of the matches of one claim. */
 export interface ClaimLease {
   /** A new UUID for this claim. */
   token: string;

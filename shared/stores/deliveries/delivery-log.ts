@@ -17,8 +17,8 @@ export interface StoredAttempt {
   nextAttemptAt: Date | null;
 }
 
-/** The position of an attempt: the seq of its match and its own number. */
 export interface AttemptPosition {
+  /** Of its match. */
   seq: number;
   attempt: number;
 }
@@ -40,7 +40,7 @@ export async function readAttemptsBefore(
     LIMIT ${page.limit}`;
 }
 
-/** Which attempts to read; absent fields do not restrict the choice. */
+/** Absent fields do not restrict the choice. */
 export interface AttemptFilter {
   status?: StoredAttempt['deliveryStatus'] | undefined;
   /** Began at this time or later. */

@@ -65,7 +65,7 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
   };
 }
 
-/** Returns where the matches of monitors are sent now, in the order of the given ids. */
+/** In the order of the given ids. */
 export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
   const rows = await readRows<DeliveryTarget>(db, 'deliveries-read-targets')`
     SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",

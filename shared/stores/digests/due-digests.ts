@@ -4,7 +4,6 @@ import { execute, isChanged, readOne, readRows, sql } from '../../postgres/sql.t
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from '../matches/match-pages.ts';
 
-/** A range of a monitor's matches that belongs into a digest now. */
 export interface DueDigest {
   monitorId: string;
   period: DigestPeriod;
@@ -101,7 +100,6 @@ export async function advanceDigests(
     WHERE d.monitor_id = made.monitor_id AND d.after_seq = made.after_seq AND d.until_seq IS NULL`;
 }
 
-/** What a mail says of one monitor. */
 export interface DigestSection extends DigestRange {
   period: DigestPeriod;
   /** Matches in the range when the digest was made. */
@@ -123,7 +121,7 @@ export async function insertDigestMail(
       ${JSON.stringify(sections)}) ON CONFLICT DO NOTHING`;
 }
 
-/** The names of monitors that are not deleted, by id. */
+/** Of those that are not deleted, by id. */
 export async function readMonitorNames(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await readRows<{ id: string; name: string }>(db)`
     SELECT id, name FROM monitors WHERE id = ANY (${ids}::text[]) AND status <> 'deleted'`;

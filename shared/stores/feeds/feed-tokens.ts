@@ -8,7 +8,6 @@ export async function putFeedToken(db: Queryable, monitorId: string, tokenHash: 
     ON CONFLICT (monitor_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = excluded.created_at`;
 }
 
-/** Deletes the token of a monitor's feed, if there is one. */
 export async function deleteFeedToken(db: Queryable, monitorId: string): Promise<void> {
   await execute(db)`DELETE FROM feed_tokens WHERE monitor_id = ${monitorId}`;
 }
@@ -20,7 +19,6 @@ export async function readFeedTokenTime(db: Queryable, monitorId: string): Promi
   return row?.at;
 }
 
-/** The monitor that a feed shows. */
 export interface FoundFeed {
   accountId: string;
   monitorId: string;
@@ -40,7 +38,6 @@ export async function findFeed(db: Queryable, tokenHash: Uint8Array): Promise<Fo
     WHERE t.token_hash = ${tokenHash} AND m.status <> 'deleted' AND a.status = 'active'`;
 }
 
-/** A match as a feed shows it. */
 export interface FeedMatch {
   seq: number;
   kind: 'post' | 'comment';

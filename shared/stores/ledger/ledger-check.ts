@@ -3,7 +3,6 @@ import { execute, isChanged, readOne, readRow, readRows } from '../../postgres/s
 import { sqlState } from '../../postgres/postgres-away.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 
-/** An account compared with its ledger. */
 export interface ComparedLedger {
   accountId: string;
   balance: number;
@@ -53,13 +52,12 @@ export async function checkLedgerPage(
   }
 }
 
-/** Compares up to `limit` accounts after `afterId` ('' for the first page) with their ledgers. */
 export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
   const compared = await compareLedgers(db, { afterId, limit });
   return { mismatches: compared.filter((one) => !agrees(one)), lastId: compared.at(-1)?.accountId };
 }
 
-/** Compares one account with its ledger; undefined when it does not exist. */
+/** undefined when it does not exist. */
 export async function compareLedger(db: Queryable, accountId: string): Promise<ComparedLedger | undefined> {
   return (await compareLedgers(db, { afterId: '', limit: 1, accountId }))[0];
 }
@@ -114,13 +112,11 @@ export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
   return seconds;
 }
 
-/** Finds the next account id after `afterId`; undefined when there is none. */
 async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
   const row = await readRow<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
   return row?.id;
 }
 
-/** What is right where a balance and its ledger differ. */
 export type TrustedRecord = 'ledger' | 'balance';
 
 export interface LedgerCorrection {

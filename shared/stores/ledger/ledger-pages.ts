@@ -38,7 +38,6 @@ export async function readLedgerPage(
     LIMIT ${page.limit}`;
 }
 
-/** Reads an account's entries that are newer than the entry `afterId`, oldest first. */
 export async function readLedgerForward(
   db: Queryable,
   page: { accountId: string; afterId: number; limit: number },

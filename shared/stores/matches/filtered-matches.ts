@@ -4,7 +4,7 @@ import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { readRow } from '../../postgres/sql.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
-/** Which matches to read; absent fields do not restrict the choice. */
+/** Absent fields do not restrict the choice. */
 export interface MatchFilter {
   /** `created_at` from here on. */
   since?: Date | undefined;

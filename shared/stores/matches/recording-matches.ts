@@ -3,7 +3,6 @@ import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows, sql } from '../../postgres/sql.ts';
 
-/** A match as it was first stored. */
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
 
 type MatchRow = Omit<FirstStoredMatch, 'enteredAt' | 'firstSeenAt' | 'createdAt' | 'suppressedReason'> & {
@@ -93,7 +92,6 @@ export async function addToMonitorDays(db: Queryable, advances: readonly Counter
         suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored`;
 }
 
-/** Advances the counters of locked monitors. */
 export async function advanceCounters(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
   await execute(db, 'recording-advance-counters')`
     UPDATE monitor_counters c

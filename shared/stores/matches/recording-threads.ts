@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 
-/** A thread of a monitor on a UTC day. */
 export interface ThreadOfDay {
   /** YYYY-MM-DD. */
   day: string;

@@ -2,7 +2,6 @@ import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRow, readRows } from '../../postgres/sql.ts';
 
-/** A monitor as lists of the whole installation show it. */
 export interface ListedMonitor {
   id: string;
   accountId: string;
@@ -48,7 +47,7 @@ export async function listAllMonitors(db: Queryable, filter: MonitorFilter): Pro
      LIMIT ${filter.limit}`;
 }
 
-/** The account that a monitor in any state belongs to; undefined when there is no such monitor. */
+/** Of a monitor in any state. */
 export async function findMonitorOwner(db: Queryable, id: string): Promise<string | undefined> {
   const row = await readRow<{ accountId: string }>(db)`
     SELECT account_id AS "accountId" FROM monitors WHERE id = ${id}`;
@@ -98,7 +97,6 @@ export async function resetDay(db: Queryable, monitorId: string): Promise<ResetD
     RETURNING c.monitor_id AS "monitorId", ahead.was::text AS "from", ahead.day::text AS "to"`;
 }
 
-/** What analysts see of a monitor. */
 export interface CopiedMonitor {
   monitorId: string;
   /** Empty once the monitor is deleted. */

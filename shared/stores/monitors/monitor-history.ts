@@ -13,7 +13,6 @@ export interface MonitorHistory {
 /** So that a rule that changed very often does not make each question about its monitor slow. */
 const MAX_VERSIONS = 1_000;
 
-/** What a monitor was at each time of the last 30 days. */
 export async function readMonitorHistory(db: Queryable, monitorId: string): Promise<MonitorHistory> {
   const versions = await readRows<MonitorHistory['versions'][number]>(db)`
     SELECT version, since, rule
@@ -45,7 +44,6 @@ export interface ThingInMonitor {
   removedAt: Date | undefined;
 }
 
-/** Reads what is stored about a thing, and its match of the monitor. */
 export async function readThingInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ThingInMonitor> {
   const matches = await readRows<NonNullable<ThingInMonitor['match']>>(db)`
     SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
@@ -63,7 +61,7 @@ export async function readThingInMonitor(db: Queryable, monitorId: string, thing
   };
 }
 
-/** Whether matches of the UTC day of `at` were counted without being stored. */
+/** Matches of the UTC day of `at` that were counted without being stored. */
 export async function hasUnstoredMatches(db: Queryable, monitorId: string, at: Date): Promise<boolean> {
   const rows = await readRows<{ unstored: boolean }>(db)`
     SELECT suppressed_not_stored > 0 AS unstored FROM monitor_days

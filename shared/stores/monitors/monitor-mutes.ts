@@ -10,7 +10,7 @@ export interface StoredMute {
   createdAt: Date;
 }
 
-/** A monitor's mutes, oldest first. Their number is limited. */
+/** Oldest first. Their number is limited. */
 export async function listMutes(db: Queryable, monitorId: string): Promise<StoredMute[]> {
   return readRows<StoredMute>(db)`
     SELECT id, kind, value,

@@ -2,7 +2,6 @@ import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRow } from '../../postgres/sql.ts';
 
-/** Where a monitor's matches are sent, and the secrets that sign them. */
 export interface MonitorWebhook {
   name: string;
   /** The first keyword, or the text of the first term when there are no keywords. */
@@ -14,7 +13,7 @@ export interface MonitorWebhook {
   previousSecret: Buffer | null;
 }
 
-/** Reads the webhook of a monitor; undefined when the account has no such monitor or it is deleted. */
+/** undefined when the account has no such monitor or it is deleted. */
 export async function readMonitorWebhook(
   db: Queryable,
   accountId: string,

@@ -4,7 +4,6 @@ import type { Rule, RuleRefinements } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readOne, readRow, readRows, sql } from '../../postgres/sql.ts';
 
-/** The settings of a monitor that its user chooses. */
 export interface MonitorSettings {
   name: string;
   keywords: string[];
@@ -43,7 +42,6 @@ export interface StoredMonitor extends MonitorSettings {
   lastSeq: number | null;
 }
 
-/** The rule among the settings of a monitor. */
 export function ruleOf({ refinements, ...settings }: Omit<MonitorSettings, 'name' | 'spikeWebhook' | 'digest'>): Rule {
   const { keywords, exclude, subreddits, posts, comments, nsfw } = settings;
   return { keywords, exclude, subreddits, posts, comments, nsfw, ...refinements };
@@ -131,7 +129,7 @@ export async function countMonitors(db: Queryable, accountId: string): Promise<n
   return count;
 }
 
-/** Replaces the user's settings. Requires the monitor's lock. */
+/** Requires the monitor's lock. */
 export async function updateMonitorSettings(
   db: Queryable,
   id: string,
@@ -175,12 +173,12 @@ export async function secondsUntilRuleChange(db: Queryable, id: string, version:
   return rows[0]?.seconds ?? 0;
 }
 
-/** Resets the failures of a webhook. Requires the monitor's lock. */
+/** Requires the monitor's lock. */
 export async function clearMonitorHealth(db: Queryable, id: string): Promise<void> {
   await execute(db)`UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = ${id}`;
 }
 
-/** Pauses or deletes a monitor. Requires the monitor's lock. */
+/** Requires the monitor's lock. */
 export async function stopMonitor(db: Queryable, id: string, status: 'paused' | 'deleted'): Promise<void> {
   await execute(db)`UPDATE monitors SET status = ${status}, updated_at = service_now() WHERE id = ${id}`;
 }

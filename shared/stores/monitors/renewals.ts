@@ -4,7 +4,6 @@ import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 import type { StoredAccount } from '../accounts/accounts.ts';
 
-/** An active monitor whose paid period is over. */
 export interface DueMonitor {
   id: string;
   accountId: string;
@@ -72,7 +71,6 @@ export async function readDueMonitors(
     FOR NO KEY UPDATE`;
 }
 
-/** The account that pays, read under its lock. */
 export type PayingAccount = Pick<StoredAccount, 'id' | 'status' | 'balance'>;
 
 /** Locks accounts in the order of their ids until the transaction ends, and reads them in the same statement. */

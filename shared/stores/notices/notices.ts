@@ -82,19 +82,16 @@ export async function postponeCauses(
     ON CONFLICT DO NOTHING`;
 }
 
-/** A monitor as a mail names it. */
 export interface NamedMonitor {
   id: string;
   name: string;
 }
 
-/** Those of the monitors that are paused for lack of credits, by name. */
 export async function readPausedMonitors(db: Queryable, ids: readonly string[]): Promise<NamedMonitor[]> {
   return readRows<NamedMonitor>(db)`
     SELECT id, name FROM monitors WHERE id = ANY (${ids}) AND status = 'paused_balance' ORDER BY name, id`;
 }
 
-/** The balance of an account, and how many of its monitors run. */
 export async function readRunning(
   db: Queryable,
   accountId: string,
@@ -107,7 +104,6 @@ export async function readRunning(
   return rows[0] ?? { balance: 0, activeMonitors: 0 };
 }
 
-/** A webhook that fails, and what its receiver answered last. */
 export interface FailingWebhook extends NamedMonitor {
   /** In a row. */
   failures: number;
@@ -147,7 +143,6 @@ export interface RecoveredWebhook extends NamedMonitor {
   isMarked: boolean;
 }
 
-/** Records that an account was told that these webhooks fail. */
 export async function openAlarms(db: Queryable, accountId: string, monitorIds: readonly string[]): Promise<void> {
   await execute(db)`
     INSERT INTO webhook_alarms (monitor_id, account_id)
@@ -156,7 +151,6 @@ export async function openAlarms(db: Queryable, accountId: string, monitorIds: r
     ON CONFLICT (monitor_id) DO UPDATE SET told_at = excluded.told_at, check_at = excluded.check_at`;
 }
 
-/** An alarm to look at now. */
 export interface DueAlarm extends RecoveredWebhook {
   accountId: string;
   /** `over`: the monitor, its webhook or the stored attempts are gone. */
@@ -228,7 +222,6 @@ export async function switchOffNotices(db: Queryable, accountId: string, kinds: 
     ON CONFLICT DO NOTHING`;
 }
 
-/** The balance of an account with running monitors, and what it spends. */
 export interface CreditUse {
   accountId: string;
   balance: number;

@@ -7,7 +7,6 @@ const OUTBOXES = {
 };
 export type Outbox = keyof typeof OUTBOXES;
 
-/** A mail that this process sends now. */
 export interface LeasedMail<Says> {
   accountId: string;
   leaseToken: string;

@@ -64,7 +64,6 @@ export async function markPaid(
     WHERE id = ${id} AND status IN ('started', 'expired', 'failed')`;
 }
 
-/** Marks a payment that has not been paid as ended. */
 export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 'failed'): Promise<void> {
   await execute(db)`UPDATE payments SET status = ${status} WHERE id = ${id} AND status = 'started'`;
 }
@@ -95,7 +94,6 @@ export async function markVoided(db: Queryable, id: string): Promise<boolean> {
     UPDATE payments SET status = 'voided' WHERE id = ${id} AND mode <> 'live' AND status IN ('started', 'paid')`;
 }
 
-/** What a customer sees of a payment. */
 export interface Receipt extends Pick<StoredPayment, 'id' | 'pack' | 'amount' | 'currency' | 'credits' | 'mode'> {
   status: 'paid' | 'unclaimed' | 'voided';
   paidAt: Date;
@@ -103,7 +101,7 @@ export interface Receipt extends Pick<StoredPayment, 'id' | 'pack' | 'amount' | 
   takenBack: number;
 }
 
-/** The payments of an account that were made, newest first; at most `limit`. */
+/** Those that were made, newest first. */
 export async function listReceipts(db: Queryable, accountId: string, limit: number): Promise<Receipt[]> {
   return readRows<Receipt>(db)`
     SELECT p.id, p.pack, p.amount, p.currency, p.credits, p.mode, p.status, p.paid_at AS "paidAt",
@@ -117,7 +115,7 @@ export async function listReceipts(db: Queryable, accountId: string, limit: numb
 
 export type ExportedPayment = Omit<StoredPayment, 'accountId' | 'sessionId'> & { createdAt: Date; paidAt: Date | null };
 
-/** Lists an account's payments, oldest first, at most `limit`. */
+/** Oldest first. */
 export async function listExportedPayments(
   db: Queryable,
   accountId: string,

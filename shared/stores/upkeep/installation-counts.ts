@@ -2,7 +2,6 @@ import type { Queryable } from '../../postgres/pool.ts';
 import { readOne, readRows, sql } from '../../postgres/sql.ts';
 import { countReadyDigests } from '../digests/due-digests.ts';
 
-/** What an operator watches of the whole installation. */
 export interface InstallationCounts {
   /** Deliveries that wait for their first or next attempt; `MOST_COUNTED` stands for that many or more. */
   pendingDeliveries: number;
@@ -57,7 +56,6 @@ export async function readOldestSnapshot(db: Queryable): Promise<number> {
   return seconds;
 }
 
-/** Credits that moved, by the kind of the ledger's rows. */
 export interface MovedCredits {
   kind: string;
   /** Given, above 0. */
@@ -71,7 +69,7 @@ const SETTLED = sql`interval '60 seconds'`;
 /** Bounds a step; the rest follows in the next one. */
 const MOST_ENTRIES = 100_000;
 
-/** The id of the ledger's last row; 0 for an empty ledger. */
+/** 0 for an empty ledger. */
 export async function lastLedgerEntry(db: Queryable): Promise<number> {
   const { id } = await readOne<{ id: number }>(db)`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`;
   return id;

@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows, sql } from '../../postgres/sql.ts';
 
-/** A lease that a process wants to take or to renew. */
 export interface WantedLease {
   name: string;
   holder: string;

@@ -3,7 +3,6 @@ import { readRows } from '../../postgres/sql.ts';
 import { contextOfAnswer } from '../accounts/idempotency-keys.ts';
 import { contextOfRecord } from '../accounts/sealed-records.ts';
 
-/** One sealed value of a row. */
 export interface SealedValue {
   /** What it was sealed for. */
   context: string;
@@ -69,7 +68,7 @@ function sealedColumn<Row extends object>(
   };
 }
 
-/** The mailboxes of the next `limit` accounts after an id; those of deleted accounts are not known. */
+/** Those of deleted accounts are not known. */
 export async function readMailboxes(
   db: Queryable,
   afterId: string,

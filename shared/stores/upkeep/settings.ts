@@ -20,12 +20,11 @@ export async function ensureSecretKey(db: Queryable): Promise<string> {
   return key;
 }
 
-/** Finds the generated secret key; undefined when none was ever generated. */
+/** undefined when none was ever generated. */
 export function findSecretKey(db: Queryable): Promise<string | undefined> {
   return readSetting(db, SECRET_KEY);
 }
 
-/** Stores how many accounts the last check of the ledger found wrong. */
 export async function storeLedgerMismatches(db: Queryable, count: number): Promise<void> {
   await execute(db)`
     INSERT INTO settings (name, value) VALUES (${LEDGER_MISMATCHES},
