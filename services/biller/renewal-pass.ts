@@ -2,15 +2,16 @@ import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/acc
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { chargeTogether } from '../../shared/stores/ledger/ledger.ts';
+import { stopMonitors } from '../../shared/stores/monitors/monitors.ts';
+import type { StoppedMonitor } from '../../shared/stores/monitors/monitors.ts';
 import {
   listDueMonitors,
   lockDueMonitors,
   lockPayingAccounts,
   readDueMonitors,
   startNextPeriods,
-  stopUnpaidMonitors,
 } from '../../shared/stores/monitors/renewals.ts';
-import type { DueMonitor, PayingAccount, StoppedMonitor } from '../../shared/stores/monitors/renewals.ts';
+import type { DueMonitor, PayingAccount } from '../../shared/stores/monitors/renewals.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 /**
@@ -101,7 +102,7 @@ export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<Renew
         renewed.map(({ id }) => id),
       );
     }
-    if (stopped.length > 0) await stopUnpaidMonitors(client, stopped);
+    if (stopped.length > 0) await stopMonitors(client, stopped);
     const unpaid = stopped.filter(({ status }) => status === 'paused_balance').length;
     return { renewed: renewed.length, paused_balance: unpaid, paused: stopped.length - unpaid };
   });

@@ -5,6 +5,7 @@ import { deleteAccountOAuthRecords } from './oauth-records.ts';
 import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { inTransaction } from '../../postgres/pool.ts';
+import { stopMonitors } from '../monitors/monitors.ts';
 import { lockAccount } from './accounts.ts';
 import type { StoredAccount } from './accounts.ts';
 
@@ -19,11 +20,8 @@ import type { StoredAccount } from './accounts.ts';
 export async function closeAccount(pool: Pool, accountId: string, kept: { mailboxHash: Buffer }): Promise<boolean> {
   const closed = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
     if (account.status === 'deleted') return false;
-    await stopMonitors(
-      client,
-      monitors.map(({ id }) => id),
-      'deleted',
-    );
+    const stopped = monitors.map(({ id }) => ({ id, status: 'deleted' as const }));
+    await stopMonitors(client, stopped);
     // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
     await execute(client)`DELETE FROM signups WHERE mailbox = ${account.mailbox}`;
     await execute(client)`
@@ -63,8 +61,11 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
 export async function freezeAccount(pool: Pool, accountId: string): Promise<boolean> {
   const frozen = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
     if (account.status !== 'active') return false;
-    const running = monitors.filter(({ status }) => status === 'active').map(({ id }) => id);
-    await stopMonitors(client, running, 'paused');
+    const running = monitors.filter(({ status }) => status === 'active');
+    await stopMonitors(
+      client,
+      running.map(({ id }) => ({ id, status: 'paused' })),
+    );
     await execute(client)`UPDATE accounts SET status = 'frozen' WHERE id = ${accountId}`;
     return true;
   });
@@ -132,14 +133,4 @@ async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise
   const locked = new Set(ids);
   if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
   return { account, monitors };
-}
-
-/** Stops locked monitors and notifies the matchers at commit. */
-export async function stopMonitors(db: Queryable, ids: readonly string[], status: 'paused' | 'deleted'): Promise<void> {
-  await execute(db)`
-    WITH stopped AS (
-      UPDATE monitors SET status = ${status}, updated_at = service_now() WHERE id = ANY (${ids})
-      RETURNING id
-    )
-    SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
 }

@@ -196,3 +196,21 @@ export async function startMonitorPeriod(db: Queryable, id: string, periodNo: nu
 export async function announceMonitorChange(db: Queryable, id: string): Promise<void> {
   await execute(db)`SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, ${id})`;
 }
+
+export interface StoppedMonitor {
+  id: string;
+  status: 'paused' | 'paused_balance' | 'deleted';
+}
+
+/** Stops locked monitors and notifies the matchers at commit. */
+export async function stopMonitors(db: Queryable, stopped: readonly StoppedMonitor[]): Promise<void> {
+  await execute(db)`
+    WITH stopped AS (
+      UPDATE monitors m SET status = asked.status, updated_at = service_now()
+      FROM unnest(${stopped.map(({ id }) => id)}::text[], ${stopped.map(({ status }) => status)}::text[])
+        AS asked (id, status)
+      WHERE m.id = asked.id
+      RETURNING m.id
+    )
+    SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
+}

@@ -93,21 +93,3 @@ export async function startNextPeriods(db: Queryable, ids: readonly string[]): P
     FROM moment
     WHERE m.id = ANY (${ids})`;
 }
-
-export interface StoppedMonitor {
-  id: string;
-  status: Extract<MonitorStatus, 'paused' | 'paused_balance'>;
-}
-
-/** Stops locked monitors that were not paid for, and notifies the matchers at commit. */
-export async function stopUnpaidMonitors(db: Queryable, stopped: readonly StoppedMonitor[]): Promise<void> {
-  await execute(db)`
-    WITH stopped AS (
-      UPDATE monitors m SET status = asked.status, updated_at = service_now()
-      FROM unnest(${stopped.map(({ id }) => id)}::text[], ${stopped.map(({ status }) => status)}::text[]) AS asked (id,
-        status)
-      WHERE m.id = asked.id
-      RETURNING m.id
-    )
-    SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
-}
