@@ -1,3 +1,4 @@
+import { hastenPending } from '../../shared/stores/deliveries/resends.ts';
 import type { MonitorStatus } from '../../schemas/api/monitor.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/accounts/credits.ts';
 import { isMonitorId, matchId } from '../../shared/domain/identifiers.ts';
@@ -14,7 +15,6 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import {
   findMonitorsWithFailed,
-  hastenDeliveries,
   listDeliveries,
 } from '../../shared/stores/deliveries/administered-deliveries.ts';
 import type { DeliveryFilter } from '../../shared/stores/deliveries/administered-deliveries.ts';

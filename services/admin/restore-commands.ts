@@ -1,3 +1,4 @@
+import { selectRows } from '../../shared/clickhouse/clickhouse-client.ts';
 import {
   RECORDER_GROUP,
   REMOVALS_ARCHIVER_GROUP,
@@ -171,12 +172,11 @@ async function insert({ clickhouse }: Installation, table: string, values: Archi
 async function notArchived({ clickhouse }: Installation, ids: readonly string[]): Promise<string[]> {
   const archived = new Set<string>();
   for (let from = 0; from < ids.length; from += IDS_PER_QUERY) {
-    const answer = await clickhouse.query({
-      query: 'SELECT DISTINCT thing_id FROM items WHERE thing_id IN {ids: Array(String)}',
-      query_params: { ids: ids.slice(from, from + IDS_PER_QUERY) },
-      format: 'JSONEachRow',
+    const query = 'SELECT DISTINCT thing_id FROM items WHERE thing_id IN {ids: Array(String)}';
+    const rows = await selectRows<{ thing_id: string }>(clickhouse, query, {
+      ids: ids.slice(from, from + IDS_PER_QUERY),
     });
-    for (const { thing_id } of await answer.json<{ thing_id: string }>()) archived.add(thing_id);
+    for (const { thing_id } of rows) archived.add(thing_id);
   }
   return ids.filter((id) => !archived.has(id));
 }

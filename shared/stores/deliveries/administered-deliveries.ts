@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { readRows } from '../../postgres/sql.ts';
 
 export interface ListedDelivery {
   monitorId: string;
@@ -68,17 +68,4 @@ export async function findMonitorsWithFailed(
             ORDER BY id LIMIT ${limit}) AS looked
     ORDER BY id`;
   return { monitorIds: rows.filter(({ hasFailed }) => hasFailed).map(({ id }) => id), lastId: rows.at(-1)?.id };
-}
-
-/**
- * Makes the pending deliveries of a monitor due now, without changing their place on the retry ladder. Those under way
- * stay as they are. Requires the monitor's lock.
- *
- * @returns how many
- */
-export async function hastenDeliveries(db: Queryable, monitorId: string): Promise<number> {
-  return execute(db)`
-    UPDATE matches SET next_attempt_at = service_now()
-    WHERE monitor_id = ${monitorId} AND delivery_status = 'pending' AND next_attempt_at > service_now()
-      AND (lease_until IS NULL OR lease_until < service_now())`;
 }

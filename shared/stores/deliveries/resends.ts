@@ -55,7 +55,7 @@ export async function hastenPending(
   db: Queryable,
   monitorId: string,
   since: Date | undefined,
-  limit: number,
+  limit: number | undefined,
 ): Promise<number> {
   return execute(db)`
     WITH chosen AS MATERIALIZED (
@@ -67,7 +67,7 @@ export async function hastenPending(
         AND (lease_until IS NULL OR lease_until <= (SELECT service_now())
           OR lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
       ORDER BY seq
-      LIMIT ${limit}
+      LIMIT ${limit ?? null}
       FOR UPDATE
     )
     UPDATE matches m
