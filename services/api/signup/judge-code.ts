@@ -6,7 +6,7 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { countWrongCode, lockSignup } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
-import { hasUse, returnUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { returnUse, secondsUntilUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import { sendNotice } from '../notices/send-notice.ts';
@@ -161,7 +161,7 @@ async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
 
 export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
   for (const limit of limitsOf(mailboxHash)) {
-    if (!(await hasUse(db, limit))) return false;
+    if ((await secondsUntilUse(db, limit)) > 0) return false;
   }
   return true;
 }

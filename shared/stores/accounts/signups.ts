@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readOne, readRow } from '../../postgres/sql.ts';
 
 /** What a mail is for. A code or link for one purpose is not valid for another. */
 export type MailPurpose = 'signup' | 'signin' | 'recovery' | 'dashboard' | 'address';
@@ -72,24 +72,19 @@ export async function lockSignup(
   tokenHash: Uint8Array,
   purpose: MailPurpose,
 ): Promise<LockedSignup | undefined> {
-  const rows = await readRows<LockedSignup & { forgotten: boolean }>(db)`
-    SELECT email, mailbox, code_hash AS "codeHash", wrong_codes AS "wrongCodes",
-      expires_at <= service_now() AS expired,
-      expires_at <= service_now() - interval '1 hour' AS forgotten
+  return readRow<LockedSignup>(db)`
+    SELECT email, mailbox, code_hash AS "codeHash", wrong_codes AS "wrongCodes", expires_at <= service_now() AS expired
     FROM signups
-    WHERE token_hash = ${tokenHash} AND purpose = ${purpose}
+    WHERE token_hash = ${tokenHash} AND purpose = ${purpose} AND expires_at > service_now() - interval '1 hour'
     FOR UPDATE`;
-  const row = rows[0];
-  return row?.forgotten === false ? row : undefined;
 }
 
 /** Counts a wrong code of a sign-up that this transaction has locked. Returns how many there are now. */
 export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
-  const rows = await readRows<{ wrong_codes: number }>(db)`
-    UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = ${tokenHash} RETURNING wrong_codes`;
-  const row = rows[0];
-  if (!row) throw new Error('a sign-up row disappeared while it was locked');
-  return row.wrong_codes;
+  const { wrongCodes } = await readOne<LockedSignup>(db)`
+    UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = ${tokenHash}
+    RETURNING wrong_codes AS "wrongCodes"`;
+  return wrongCodes;
 }
 
 /** Whether a mailbox, by any of its hashes, already got its free credits. */

@@ -1,8 +1,8 @@
 import type { Queryable, Pool } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
+import { execute, isChanged, readRow } from '../../postgres/sql.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 
-/** At maxUses `maxUses` uses of a name in any period of `seconds`. */
+/** At most `maxUses` uses of a name in any period of `seconds`. */
 export interface SlidingLogLimit {
   /** What is limited, with its kind, for example `network:192.0.2.0/24`. */
   name: string;
@@ -29,27 +29,17 @@ export async function takeUse(db: Queryable, limit: SlidingLogLimit): Promise<nu
           ${limit.seconds})
         OR log.times[cardinality(log.times) + 1 - ${limit.maxUses}] > service_now() + make_interval(secs =>
           ${limit.seconds})`;
-  return isTaken ? 0 : secondsUntilUse(db, limit);
+  return isTaken ? 0 : Math.max(1, await secondsUntilUse(db, limit));
 }
 
-async function secondsUntilUse(db: Queryable, { name, maxUses, seconds }: SlidingLogLimit): Promise<number> {
-  const rows = await readRows<{ seconds: number }>(db)`
+/** Seconds until a use of a name is available, rounded up; 0: now. Takes none. */
+export async function secondsUntilUse(db: Queryable, { name, maxUses, seconds }: SlidingLogLimit): Promise<number> {
+  const row = await readRow<{ seconds: number | null }>(db)`
     SELECT ceil(extract(epoch FROM times[cardinality(times) + 1 - ${maxUses}] - service_now()) + ${seconds})::integer
       AS seconds
     FROM recent_uses
     WHERE name = ${name}`;
-  return Math.max(1, rows[0]?.seconds ?? 1);
-}
-
-/** Whether a use of a name is available now. Takes none. */
-export async function hasUse(db: Queryable, { name, maxUses, seconds }: SlidingLogLimit): Promise<boolean> {
-  const rows = await readRows<{ used_up: boolean }>(db)`
-    SELECT cardinality(times) >= ${maxUses}
-        AND times[cardinality(times) + 1 - ${maxUses}] > service_now() - make_interval(secs => ${seconds})
-        AND times[cardinality(times) + 1 - ${maxUses}] <= service_now() + make_interval(secs => ${seconds}) AS used_up
-    FROM recent_uses
-    WHERE name = ${name}`;
-  return rows[0]?.used_up !== true;
+  return Math.max(0, row?.seconds ?? 0);
 }
 
 /** Returns the last use of a name. Only the transaction that took it may call this, since it holds the row lock. */
