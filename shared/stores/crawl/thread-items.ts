@@ -28,15 +28,13 @@ const MAX_IDS = 250;
 // Questions about posts are asked of thread_items, which is ordered by post, and questions about a time of
 // item_sightings, which is ordered by time: the other table would read all that was archived that day.
 
-type Row = Record<string, string | number>;
-
-function select(
+function select<Row>(
   clickhouse: ClickHouseClient,
   query: string,
   params: Record<string, unknown>,
   signal?: AbortSignal,
 ): Promise<Row[]> {
-  return selectRows(clickhouse, query, params, { seconds: 20, signal });
+  return selectRows<Row>(clickhouse, query, params, { seconds: 20, signal });
 }
 
 /**
@@ -53,7 +51,7 @@ export async function countArchivedComments(
   const counts = new Map<string, number>();
   for (let start = 0; start < posts.length; start += MAX_IDS) {
     const some = posts.slice(start, start + MAX_IDS);
-    const rows = await select(
+    const rows = await select<{ postId: string; comments: number }>(
       clickhouse,
       `SELECT post_id AS postId, uniqExact(thing_id) AS comments
          FROM thread_items
@@ -63,7 +61,7 @@ export async function countArchivedComments(
       { ids: some.map(({ postId }) => postId), untils: some.map(({ until }) => Math.floor(until)) },
       signal,
     );
-    for (const { postId, comments } of rows) counts.set(String(postId), Number(comments));
+    for (const { postId, comments } of rows) counts.set(postId, comments);
   }
   return counts;
 }
@@ -74,7 +72,7 @@ export async function readArchivedComments(
   postId: string,
   signal?: AbortSignal,
 ): Promise<Map<string, ArchivedComment>> {
-  const rows = await select(
+  const rows = await select<Omit<ArchivedComment, 'source'> & { thingId: string; firstSource: string }>(
     clickhouse,
     `SELECT thing_id AS thingId, toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt,
             toUnixTimestamp64Milli(any(created_utc)) AS createdAt, argMin(source, first_seen_at) AS firstSource
@@ -84,12 +82,7 @@ export async function readArchivedComments(
     { id: postId },
     signal,
   );
-  return new Map(
-    rows.map((row) => [
-      String(row.thingId),
-      { seenAt: Number(row.seenAt), createdAt: Number(row.createdAt), source: String(row.firstSource) },
-    ]),
-  );
+  return new Map(rows.map(({ thingId, firstSource, ...comment }) => [thingId, { ...comment, source: firstSource }]));
 }
 
 /**
@@ -102,7 +95,7 @@ export async function readArchivedPosts(
   { from, to, createdFrom, limit }: { from: number; to: number; createdFrom: number; limit: number },
   signal?: AbortSignal,
 ): Promise<(ArchivedPost & { seenAt: number })[]> {
-  const rows = await select(
+  const rows = await select<Omit<ArchivedPost, 'subreddit'> & { seenAt: number; community: string }>(
     clickhouse,
     `SELECT substring(thing_id, length('t3_') + 1) AS postId, toUnixTimestamp64Milli(min(created_utc)) AS createdAt,
             toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt, max(subreddit) AS community
@@ -117,12 +110,7 @@ export async function readArchivedPosts(
     { from: Math.floor(from), to: Math.ceil(to), created: Math.floor(createdFrom), limit },
     signal,
   );
-  return rows.map((row) => ({
-    postId: String(row.postId),
-    createdAt: Number(row.createdAt),
-    subreddit: String(row.community),
-    seenAt: Number(row.seenAt),
-  }));
+  return rows.map(({ community, ...post }) => ({ ...post, subreddit: community }));
 }
 
 /**
@@ -134,7 +122,7 @@ export async function readCommentActivity(
   { alsoFrom, from, to, limit }: { alsoFrom?: number; from: number; to: number; limit: number },
   signal?: AbortSignal,
 ): Promise<{ postId: string; comments: number; oldestAt: number; subreddit: string }[]> {
-  const rows = await select(
+  const rows = await select<{ postId: string; comments: number; oldestAt: number; community: string }>(
     clickhouse,
     `SELECT post_id AS postId,
             uniqExactIf(thing_id, first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')) AS comments,
@@ -149,12 +137,7 @@ export async function readCommentActivity(
     { also: Math.floor(alsoFrom ?? from), from: Math.floor(from), to: Math.floor(to), limit },
     signal,
   );
-  return rows.map(({ postId, comments, oldestAt, community }) => ({
-    postId: String(postId),
-    subreddit: String(community),
-    comments: Number(comments),
-    oldestAt: Number(oldestAt),
-  }));
+  return rows.map(({ community, ...post }) => ({ ...post, subreddit: community }));
 }
 
 /**
@@ -170,7 +153,7 @@ export async function readThingsSeen(
   signal?: AbortSignal,
 ): Promise<SeenThing[]> {
   const { after, to, share, limit } = options;
-  const rows = await select(
+  return select<SeenThing>(
     clickhouse,
     `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS seenAt
        FROM item_sightings
@@ -184,7 +167,6 @@ export async function readThingsSeen(
     { from: after.seenAt, thing: after.thingId, to: Math.floor(to), share: Math.round(share * 10_000), limit },
     signal,
   );
-  return rows.map(({ thingId, seenAt }) => ({ thingId: String(thingId), seenAt: Number(seenAt) }));
 }
 
 /**
@@ -205,7 +187,7 @@ export async function countThingsSeenAfter(
 ): Promise<number> {
   const { kind, createdFrom, createdTo, seenAfter, communities } = time;
   const names = communities?.map((name) => name.toLowerCase()) ?? [];
-  const [row] = await select(
+  const [row] = await select<{ things: number }>(
     clickhouse,
     `SELECT count() AS things
        FROM (
@@ -228,7 +210,7 @@ export async function countThingsSeenAfter(
     },
     signal,
   );
-  return Number(row?.things ?? 0);
+  return row?.things ?? 0;
 }
 
 /** When a post that was created in a time was last seen for the first time; undefined when none is archived. */
@@ -237,7 +219,7 @@ export async function lastSightOfPosts(
   { createdFrom, createdTo }: { createdFrom: number; createdTo: number },
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const [row] = await select(
+  const [row] = await select<{ posts: number; seenAt: number }>(
     clickhouse,
     `SELECT count() AS posts, toUnixTimestamp64Milli(max(firstSeen)) AS seenAt
        FROM (
@@ -251,5 +233,5 @@ export async function lastSightOfPosts(
     { from: Math.floor(createdFrom), to: Math.ceil(createdTo) },
     signal,
   );
-  return Number(row?.posts ?? 0) === 0 ? undefined : Number(row?.seenAt);
+  return row === undefined || row.posts === 0 ? undefined : row.seenAt;
 }
