@@ -76,10 +76,8 @@ async function insertChanged(
 async function eraseGone(clickhouse: ClickHouseClient, { rows, version, copied }: Comparison): Promise<void> {
   const present = new Set(rows.map(({ key }) => key));
   const gone = copied.filter((row) => !present.has(row.key) && row.version < version - SETTLED_MICROSECONDS);
-  await eraseCopiedMonitors(
-    clickhouse,
-    gone.map(({ key }) => key),
-  );
+  const ids = gone.map(({ key }) => key);
+  await eraseMonitorsInArchive(clickhouse, ids, ['monitors']);
 }
 
 /** A row as ClickHouse stores it, without its version. */

@@ -16,22 +16,16 @@ const IDS_PER_STATEMENT = 500;
 export async function eraseMonitorsInArchive(
   clickhouse: ClickHouseClient,
   monitorIds: readonly string[],
+  tables: readonly Table[] = TABLES,
 ): Promise<boolean> {
   let isClean = true;
-  for (const table of TABLES) {
+  for (const table of tables) {
     for (let first = 0; first < monitorIds.length; first += IDS_PER_STATEMENT) {
       const ids = monitorIds.slice(first, first + IDS_PER_STATEMENT);
       if (!(await eraseRows(clickhouse, table, ids))) isClean = false;
     }
   }
   return isClean;
-}
-
-/** Deletes the copies of monitors, not their matches. While the table is being changed, nothing is deleted. */
-export async function eraseCopiedMonitors(clickhouse: ClickHouseClient, monitorIds: readonly string[]): Promise<void> {
-  for (let first = 0; first < monitorIds.length; first += IDS_PER_STATEMENT) {
-    await eraseRows(clickhouse, 'monitors', monitorIds.slice(first, first + IDS_PER_STATEMENT));
-  }
 }
 
 type Table = (typeof TABLES)[number];
