@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
-import { PostgresServers } from '../../shared/postgres/postgres-servers.ts';
+import { clientClassOf, PostgresServers } from '../../shared/postgres/postgres-servers.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -59,7 +59,7 @@ export class ChangeListener implements Running {
 
   constructor(options: ChangeListenerDeps) {
     this.options = options;
-    this.Client = new PostgresServers(options.postgresUrl).clientClass();
+    this.Client = clientClassOf(new PostgresServers(options.postgresUrl));
     this.echoedAtMs = options.clock();
   }
 

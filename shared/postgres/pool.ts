@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { PostgresServers } from './postgres-servers.ts';
+import { clientClassOf, PostgresServers } from './postgres-servers.ts';
 import { isPostgresAway, sqlState } from './postgres-away.ts';
 
 export type { Pool, PoolClient };
@@ -74,7 +74,7 @@ TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
 export function createPool(options: PoolDeps): Pool {
   const limits = options.limits ?? BACKGROUND_LIMITS;
   const pool = new pg.Pool({
-    Client: new PostgresServers(options.url).clientClass(),
+    Client: clientClassOf(new PostgresServers(options.url)),
     application_name: options.name,
     max: options.max ?? 10,
     statement_timeout: limits.statementMs,

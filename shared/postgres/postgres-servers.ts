@@ -46,13 +46,10 @@ export class PostgresServers {
   failed(address: string): void {
     if (address === this.current) this.#current = (this.#current + 1) % this.#addresses.length;
   }
-
-  clientClass(): typeof pg.Client {
-    return clientClassOf(this);
-  }
 }
 
-function clientClassOf(servers: PostgresServers): typeof pg.Client {
+/** The class of a pool's connections. */
+export function clientClassOf(servers: PostgresServers): typeof pg.Client {
   return class extends pg.Client {
     readonly #address: string;
 
@@ -104,7 +101,7 @@ function clientClassOf(servers: PostgresServers): typeof pg.Client {
 export async function findPrimary(url: string, connectMs: number): Promise<string> {
   const servers = new PostgresServers(url);
   if (!servers.areSeveral) return url;
-  const Client = servers.clientClass();
+  const Client = clientClassOf(servers);
   for (let left = addressesOf(url).length; ; left--) {
     const address = servers.current;
     const client = new Client({ connectionTimeoutMillis: connectMs });

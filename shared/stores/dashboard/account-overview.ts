@@ -48,6 +48,7 @@ export async function readReadingCredits(db: Queryable, accountId: string): Prom
 export interface DayOfMatches {
   /** UTC, YYYY-MM-DD. */
   day: string;
+  /** Without suppressed ones. */
   matches: number;
   suppressed: number;
 }
@@ -77,17 +78,9 @@ export async function readMatchesToday(db: Queryable, accountId: string): Promis
   return new Map(rows.map(({ id, matches }) => [id, matches]));
 }
 
-export interface MonitorDay {
-  /** UTC, as 2026-01-31. */
-  day: string;
-  /** Without suppressed ones. */
-  matches: number;
-  suppressed: number;
-}
-
 /** The last days, today included, oldest first; with zeros for those without matches. */
-export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, days: number): Promise<MonitorDay[]> {
-  return readRows<MonitorDay>(db)`
+export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, days: number): Promise<DayOfMatches[]> {
+  return readRows<DayOfMatches>(db)`
     WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
     SELECT (today.day - ago)::text AS day, coalesce(d.matches, 0) AS matches, coalesce(d.suppressed, 0) AS suppressed
     FROM today

@@ -25,10 +25,8 @@ export function findSecretKey(db: Queryable): Promise<string | undefined> {
   return readSetting(db, SECRET_KEY);
 }
 
-export async function storeLedgerMismatches(db: Queryable, count: number): Promise<void> {
-  await execute(db)`
-    INSERT INTO settings (name, value) VALUES (${LEDGER_MISMATCHES},
-      ${String(count)}) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+export function storeLedgerMismatches(db: Queryable, count: number): Promise<void> {
+  return storeSetting(db, LEDGER_MISMATCHES, count);
 }
 
 /** How many accounts the last check of the ledger found wrong; undefined before the first one. */
@@ -38,10 +36,8 @@ export async function readLedgerMismatches(db: Queryable): Promise<number | unde
 }
 
 /** Stores by how many milliseconds a broker's clock is ahead of Postgres's; negative: behind. */
-export async function storeClockSkew(db: Queryable, ms: number): Promise<void> {
-  await execute(db)`
-    INSERT INTO settings (name, value) VALUES (${CLOCK_SKEW}, ${String(ms)})
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at`;
+export function storeClockSkew(db: Queryable, ms: number): Promise<void> {
+  return storeSetting(db, CLOCK_SKEW, ms);
 }
 
 /** What was stored in the last ten minutes; undefined when nothing was. */
@@ -55,4 +51,10 @@ export async function readClockSkew(db: Queryable): Promise<number | undefined> 
 async function readSetting(db: Queryable, name: string): Promise<string | undefined> {
   const row = await readRow<{ value: string }>(db)`SELECT value FROM settings WHERE name = ${name}`;
   return row?.value;
+}
+
+async function storeSetting(db: Queryable, name: string, value: number): Promise<void> {
+  await execute(db)`
+    INSERT INTO settings (name, value) VALUES (${name}, ${String(value)})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at`;
 }
