@@ -76,7 +76,7 @@ const ERROR_BYTES = 2_000;
  *   degraded.
  * - A failure with `negativeForMs` above 0 is thrown again until that time has passed, and the copies are dropped.
  *
- * An entry from the future (the clock was set back) counts as expired. Both levels may evict anything at any time.
+ * Both levels may evict anything at any time.
  */
 export class CachedReads<V> {
   private readonly options: CachedReadsDeps<V>;
@@ -204,8 +204,7 @@ export class CachedReads<V> {
 }
 
 function isWithin(now: number, since: number, forMs: number): boolean {
-  const age = now - since;
-  return age >= 0 && age < forMs;
+  return now - since < forMs;
 }
 
 function toCachedRead<V>({ stored, tier }: Copy<V>): CachedRead<V> {
