@@ -32,10 +32,7 @@ const MAX_CONNECTIONS = 10;
 /** Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse. */
 const IDLE_MS = 2_500;
 
-/**
- * A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON. With
- * a cluster, what it defines is defined on each replica, and what it inserts again is stored once.
- */
+/** With a cluster, what the client defines is defined on each replica, and what it inserts again is stored once. */
 export function createClickhouse(url: string, name: string, options: ClickhouseOptions = {}): ClickHouseClient {
   const { caFile, cluster, requestMs = 30_000 } = options;
   const client = createClient({
@@ -64,10 +61,7 @@ function createAgent(url: string, caFile: string | undefined): HttpAgent | Https
   return new HttpsAgent({ ...options, ...(caFile !== undefined && { ca: readFileSync(caFile) }) });
 }
 
-/**
- * Marks every error of its calls as one of ClickHouse: without the mark, a load balancer's page is a plain Error and a
- * lost connection could belong to any engine.
- */
+/** Without the mark, a load balancer's page is a plain Error and a lost connection could belong to any engine. */
 function markedClient(client: PlainClient, cluster: string | undefined): ClickHouseClient {
   const query = async (params: QueryParams) => {
     const answer = await marked(client.query(params));

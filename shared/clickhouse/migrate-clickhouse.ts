@@ -41,10 +41,7 @@ export async function migrateClickhouse(
   }
 }
 
-/**
- * The caller polls, because a statement that waits for the lock would time out while another process runs a long
- * migration.
- */
+/** The caller polls: a statement that waits for the lock would time out during a long migration. */
 async function tryLock(connection: PoolClient): Promise<boolean> {
   const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
   return rows[0]?.locked === true;

@@ -130,10 +130,7 @@ async function runMissing(client: pg.Client, logger: Logger, folder: string): Pr
   }
 }
 
-/**
- * Returns the loss of the connection behind an error of the runner, which hands on some errors of the server as a text
- * only, or the error itself.
- */
+/** The runner hands on some errors of the server as a text only, behind which the connection may be lost. */
 async function lossBehind(client: pg.Client, error: unknown): Promise<unknown> {
   if (sqlState(error) !== undefined) return error;
   return client.query('ROLLBACK').then(

@@ -169,8 +169,7 @@ export function eachInTransaction(pool: Pool): Queryable {
 
 /**
  * Runs statements that read the first rows of an index and stop at a limit. Where the planner expects fewer rows than
- * the limit, it prefers to read and sort all rows of the condition, and its expectation may be far too low. In this
- * transaction it may only read in the order of an index, so the limit holds whatever the statistics say.
+ * the limit, which may be far too few, it would read and sort all rows. Here it may only read in the order of an index.
  */
 export function inIndexOrder<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (client) => {
@@ -218,9 +217,8 @@ async function rollBack(client: PoolClient, error: unknown): Promise<Error | und
 export type Queryable = Pick<PoolClient, 'query'>;
 
 /**
- * Returns the pool with a shorter limit: a statement without an answer after `ms` milliseconds fails with "Query read
- * timeout", for which isPostgresAway is true, and its connection is closed. The statement may still take effect later.
- * For work that must notice early that Postgres hangs.
+ * For work that must notice early that Postgres hangs: a statement without an answer after `ms` milliseconds fails with
+ * an error for which isPostgresAway is true. It may still take effect later.
  */
 export function withQueryDeadline(pool: Pool, ms: number): Queryable {
   const query = (text: string, values?: unknown[]) => {

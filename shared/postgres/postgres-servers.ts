@@ -22,9 +22,8 @@ class StandbyAnswered extends Error {
 }
 
 /**
- * The servers of a database URL, of which one is the primary. A connection is made to the server that was the primary
- * last; when it does not answer or has become a standby, the next connection tries the next server. So after a
- * fail-over each pool needs at most as many tries as there are servers.
+ * The servers of a database URL, of which one is the primary. When the last one does not answer or has become a
+ * standby, the next connection tries the next: a fail-over costs at most as many tries as there are servers.
  */
 export class PostgresServers {
   readonly #addresses: readonly string[];

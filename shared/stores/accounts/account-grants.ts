@@ -24,10 +24,7 @@ interface StoredGrant extends Pick<AccountGrant, 'grantedAt' | 'lastUsedAt'> {
 
 const MAX_GRANTS = 1_000;
 
-/**
- * Lists an account's grants, newest first, at most 1,000. Grants sealed with another secret key are left out: their
- * tokens do not work either.
- */
+/** Newest first, at most 1,000. Grants sealed with another secret key are left out: their tokens do not work either. */
 export async function listAccountGrants(
   db: Queryable,
   records: SealedRecords,

@@ -39,11 +39,7 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Sto
     ORDER BY created_at, id`;
 }
 
-/**
- * Creates a key for an account and returns it in full. This is the only time that the secret is available.
- *
- * @param name a label for people, shown in lists of keys
- */
+/** Returns the key in full. This is the only time that the secret is available. @param name a label for people */
 export async function issueApiKey(
   db: Queryable,
   accountId: string,

@@ -53,11 +53,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
   return closed ?? false;
 }
 
-/**
- * Freezes an account: its keys are refused and its running monitors are paused. Nothing is deleted.
- *
- * @returns false when the account does not exist or is not active; nothing changes then
- */
+/** Its keys are refused and its running monitors paused. @returns false when it does not exist or is not active */
 export async function freezeAccount(pool: Pool, accountId: string): Promise<boolean> {
   const frozen = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
     if (account.status !== 'active') return false;
@@ -72,11 +68,7 @@ export async function freezeAccount(pool: Pool, accountId: string): Promise<bool
   return frozen ?? false;
 }
 
-/**
- * Unfreezes an account. Its monitors stay paused, because resuming one costs credits.
- *
- * @returns false when the account does not exist or is not frozen
- */
+/** Its monitors stay paused, because resuming one costs credits. @returns false when it is not frozen */
 export async function unfreezeAccount(db: Queryable, accountId: string): Promise<boolean> {
   return isChanged(db)`UPDATE accounts SET status = 'active' WHERE id = ${accountId} AND status = 'frozen'`;
 }
@@ -116,10 +108,7 @@ export async function withLockedAccount<T>(
   }
 }
 
-/**
- * Locks in the lock order of the service, which begins with the monitors. Throws MonitorCreated when a monitor was
- * created in between; the caller then starts again.
- */
+/** In the lock order of the service, which begins with the monitors. @throws MonitorCreated: start again */
 async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
   const listed = await readRows<{ id: string }>(db)`
     SELECT id FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted'`;

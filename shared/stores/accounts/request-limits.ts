@@ -229,8 +229,7 @@ export interface MessageLimit {
 }
 
 /**
- * Looks up the key or token of a message and takes one use of its account's limit. A key or token that may not be used
- * takes nothing.
+ * Takes one use of the limit of a message's account. A key or token that may not be used takes nothing.
  *
  * @returns 0 when the message may pass, else the seconds until one may, rounded up; undefined when the key or token is
  * unknown, revoked or expired, or its account is deleted; 'frozen' when its account is frozen

@@ -170,10 +170,7 @@ export async function deleteAccountOAuthRecords(db: Queryable, accountId: string
     DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`;
 }
 
-/**
- * Finds an access token and the state of its account; undefined when the token is expired, revoked or for another
- * audience.
- */
+/** Undefined when the token is expired, revoked or for another audience. */
 export async function findAccessToken(
   db: Queryable,
   idHash: Uint8Array,

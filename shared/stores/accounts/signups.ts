@@ -61,11 +61,9 @@ export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promis
 }
 
 /**
- * Locks a sign-up until the transaction ends and reads it in the same statement, so that codes of one token are checked
- * one at a time.
+ * Locks a sign-up, so that codes of one token are checked one at a time.
  *
- * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago (deleted or
- * not)
+ * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago
  */
 export async function lockSignup(
   db: Queryable,

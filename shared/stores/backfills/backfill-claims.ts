@@ -12,7 +12,6 @@ export interface ScanPosition {
   thingId: string;
 }
 
-/** The offsets that other consumer groups must reach before the archive is read. */
 export interface AwaitedOffsets {
   /** Heads of the topics of items when the run was first taken up. */
   items: TopicOffsets;

@@ -14,11 +14,7 @@ export class BackfillLeaseLost extends Error {
 
 type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
 
-/**
- * Stores what the run has done. Call it in the transaction that records its matches, as the last statement.
- *
- * @throws BackfillLeaseLost
- */
+/** The last statement of the transaction that records the matches. @throws BackfillLeaseLost */
 export async function saveBackfillProgress(db: Queryable, lease: Lease, progress: BackfillProgress): Promise<void> {
   const isOurs = await isChanged(db, 'backfill-save-progress')`
     UPDATE backfills
@@ -39,11 +35,7 @@ export async function storeAwaitedOffsets(db: Queryable, lease: Lease, awaited: 
   if (!isOurs) throw new BackfillLeaseLost(lease.id);
 }
 
-/**
- * Ends a run, all of whose matches are published. A run that is done has decided everything up to its `to`.
- *
- * @throws BackfillLeaseLost
- */
+/** Its matches must be published. A run that is done has decided everything up to `to`. @throws BackfillLeaseLost */
 export async function endBackfill(
   db: Queryable,
   { id, leaseToken, lastSeq }: ClaimedBackfill,

@@ -6,8 +6,8 @@ export interface StoredReport {
 }
 
 /**
- * Stores the report of a process and reads the reports of the others that are at most `maxAgeMs` old, in one statement.
- * Reports that are ten times older are deleted, except those locked by another process.
+ * Stores the report of a process and reads those of the others that are at most `maxAgeMs` old. Reports that are ten
+ * times older are deleted.
  *
  * @param options.timeoutMs the client gives up after this time, whatever the server does
  */

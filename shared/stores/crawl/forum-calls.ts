@@ -12,10 +12,7 @@ export interface LaneCalls {
 
 export type HourCalls = LaneCalls & { hour: Date };
 
-/**
- * Adds calls to those already counted. One row for each hour and lane; if the answer is lost, repeating it counts them
- * twice.
- */
+/** If the answer is lost, repeating it counts them twice. */
 export async function addForumCalls(db: Queryable, calls: readonly HourCalls[]): Promise<void> {
   await execute(db)`
     INSERT INTO forum_calls AS c (hour, lane, taken, refused)

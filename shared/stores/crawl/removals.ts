@@ -20,7 +20,7 @@ export async function recordRemovals(
     ON CONFLICT (thing_id) DO NOTHING`;
 }
 
-/** Blanks the stored content of removed things in the same way as blankedContent, unless it is blank. */
+/** As blankedContent does. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
   await execute(db)`
     UPDATE matched_items SET author = '[deleted]', title = '', body = ''

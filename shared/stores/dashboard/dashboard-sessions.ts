@@ -20,8 +20,7 @@ const COLUMNS = sql`id, account_id AS "accountId", network, user_agent AS "userA
   last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"`;
 
 /**
- * Opens a session of an account that is active and still has the address which signed in. It waits for a change of the
- * address that is under way, and a later one finds the session and ends it.
+ * It waits for a change of the address that is under way, and a later one finds the session and ends it.
  *
  * @returns false when the account is not active or has another address by now
  */
@@ -55,8 +54,8 @@ export interface AdmittedVisit {
 }
 
 /**
- * Finds a session by the hash of its cookie, with its account, takes one use of its limit, and notes to the minute
- * that it is in use. A session that was ended or has expired, or whose account is frozen or deleted, is not found.
+ * Takes one use of a session's limit, and notes to the minute that it is in use. A session that was ended or has
+ * expired, or whose account is frozen or deleted, is not found.
  */
 export async function admitDashboardVisit(
   db: Queryable,

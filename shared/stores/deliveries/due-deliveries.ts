@@ -14,10 +14,7 @@ export interface DueDeliveries {
 const MAX_MONITORS = 1_000;
 const MAX_DUE = 100;
 
-/**
- * Counts due deliveries, without reading more than a bounded part of those that wait. As readDueMonitors, it finds the
- * monitors by a loose index scan.
- */
+/** Reads a bounded part of those that wait, by a loose index scan as readDueMonitors. */
 export async function countDueDeliveries(db: Queryable): Promise<DueDeliveries> {
   const rows = await readRows<DueDeliveries>(db)`
     WITH RECURSIVE walk AS (

@@ -106,11 +106,7 @@ export interface DigestSection extends DigestRange {
   count: number;
 }
 
-/**
- * Stores the digests of an account for mailing.
- *
- * @returns false, and stores nothing, while another mail of the account waits
- */
+/** Returns false, and stores nothing, while another mail of the account waits. */
 export async function insertDigestMail(
   db: Queryable,
   accountId: string,
@@ -135,10 +131,7 @@ export interface DigestRange {
   until: number;
 }
 
-/**
- * Reads the first `limit` matches of a digest, oldest first, with their content as it is now: what the forum removed
- * meanwhile is blanked. Matches that are suppressed or that a backfill found are left out.
- */
+/** Oldest first, with their content as it is now, without matches that are suppressed or that a backfill found. */
 export async function readDigestMatches(
   db: Queryable,
   { monitorId, after, until }: DigestRange,

@@ -227,11 +227,7 @@ export interface NewMonitorEvent {
   payload: object;
 }
 
-/**
- * Stores an event for delivery at once, unless the monitor has one of that kind and key. Repeating it is harmless.
- *
- * @returns whether it was stored
- */
+/** Returns false when the monitor has one of that kind and key. */
 export async function insertMonitorEvent(
   db: Queryable,
   { monitorId, kind, key, payload }: NewMonitorEvent,

@@ -21,11 +21,7 @@ const ENTRIES = sql`
     request_id AS "requestId", route, key_id AS "keyId"
   FROM ledger_entries`;
 
-/**
- * Reads an account's entries that are older than the entry `beforeId`, newest first.
- *
- * @param page.kinds default: all
- */
+/** Newest first. @param page.kinds default: all */
 export async function readLedgerPage(
   db: Queryable,
   page: { accountId: string; beforeId: number; limit: number; kinds?: readonly string[] | undefined },

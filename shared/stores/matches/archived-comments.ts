@@ -46,12 +46,7 @@ const WINDOWS_MS = [15, 60, 240, 960, 3_840].map((minutes) => minutes * MINUTE_M
 /** A comment may have been created after it was seen by so much: the forum's clock is not ours. */
 const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
-/**
- * Finds comments that contain all words, the latest created first. The caller decides with shared/matching whether the
- * terms occur.
- *
- * @param signal cancels the query and frees its connection
- */
+/** Comments that contain all words, the latest created first. shared/matching decides whether the terms occur. */
 export async function findNewestComments(
   clickhouse: ClickHouseClient,
   query: NewestComments,
@@ -105,11 +100,6 @@ async function readCreatedSince(
   );
 }
 
-/**
- * Finds one comment; undefined when it is not in the archive.
- *
- * @param signal cancels the query and frees its connection
- */
 export async function findArchivedComment(
   clickhouse: ClickHouseClient,
   thingId: string,

@@ -30,11 +30,7 @@ export async function readMatchesAfter(
     LIMIT ${limit}`;
 }
 
-/**
- * Reads the last `limit` matches before a seq, newest first.
- *
- * @param beforeSeq undefined to begin with the newest
- */
+/** Newest first. @param beforeSeq undefined to begin with the newest */
 export async function readMatchesBefore(
   db: Queryable,
   monitorId: string,

@@ -108,7 +108,7 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
     WHERE c.monitor_id = advance.monitor_id`;
 }
 
-/** Stores new matches. @param matches sorted by monitor and seq */
+/** @param matches sorted by monitor and seq */
 export async function insertMatches(db: Queryable, matches: readonly NumberedMatch[]): Promise<void> {
   await execute(db, 'recording-insert-matches')`
     INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
@@ -130,10 +130,7 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
         suppressed_reason, first_delivery, next_attempt_at, backfill)`;
 }
 
-/**
- * The text form of a Postgres text[]. Nested arrays must have equal lengths, so the terms of each match are sent as
- * text.
- */
+/** A Postgres text[] as text: nested arrays must have equal lengths. */
 function arrayLiteral(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 }

@@ -9,10 +9,7 @@ export interface ThreadOfDay {
   postId: string;
 }
 
-/**
- * Finds which of the given threads had an unsuppressed match of their monitor on that day. Only monitors with
- * thread_once have any.
- */
+/** Those that had an unsuppressed match of their monitor on that day. Only monitors with thread_once have any. */
 export async function findThreadsOfDay(db: Queryable, threads: readonly ThreadOfDay[]): Promise<ThreadOfDay[]> {
   return readRows<ThreadOfDay>(db, 'recording-find-threads-of-day')`
     SELECT t.day::text, t.monitor_id AS "monitorId", t.post_id AS "postId"

@@ -9,10 +9,7 @@ export interface StoredMonitorStats {
   deliveryFailures24h: number;
 }
 
-/**
- * Reads a monitor's counts. Matches come from the daily counters. Failed deliveries are counted with an index that has
- * failed attempts only.
- */
+/** Matches come from the daily counters; an index has the failed attempts. */
 export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
   return readOne<StoredMonitorStats>(db)`
     WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)

@@ -99,10 +99,7 @@ export interface SuppressedMonitor {
   threadOnce: boolean;
 }
 
-/**
- * Finds which of the given monitors have reached the ceiling of suppressed matches today. It takes no lock, so the
- * answer may be out of date.
- */
+/** Those that have reached the ceiling of suppressed matches today. Without a lock, so it may be out of date. */
 export async function findSuppressedMonitors(
   db: Queryable,
   monitorIds: readonly string[],

@@ -55,10 +55,7 @@ export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Pr
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
-/**
- * Reads and locks the rows of the locked monitors that are really due, by id. Run it in a separate statement after the
- * lock.
- */
+/** Reads and locks those that are really due, by id. Run it in a separate statement after the lock. */
 export async function readDueMonitors(
   db: Queryable,
   lockedIds: readonly string[],

@@ -10,12 +10,7 @@ export type NoticeFacts =
   | { kind: 'webhook_failing'; webhooks: FailingWebhook[] }
   | { kind: 'webhook_recovered'; webhooks: RecoveredWebhook[] };
 
-/**
- * Stores a notice for mailing, unless the account had one of its kind on this UTC day. The insert is the claim: of
- * concurrent callers one succeeds.
- *
- * @returns whether it was stored
- */
+/** Stores a notice, unless the account had one of its kind on this UTC day: of concurrent callers one succeeds. */
 export async function claimNotice(db: Queryable, accountId: string, facts: NoticeFacts): Promise<boolean> {
   return isChanged(db)`
     INSERT INTO notices (account_id, kind, day, facts)
@@ -240,10 +235,7 @@ export interface CreditUsePage {
   lastId: string | undefined;
 }
 
-/**
- * Reads what active accounts spend, by id, after a given id. It reads one row per day, route and key of two days for
- * each account, however many charges there were.
- */
+/** Reads one row per day, route and key of two days for each account, however many charges there were. */
 export async function readCreditUses(db: Queryable, afterId: string, limit: number): Promise<CreditUsePage> {
   const rows = await readRows<CreditUse & { wanted: boolean }>(db, 'notices-read-credit-uses')`
     WITH moment AS MATERIALIZED (

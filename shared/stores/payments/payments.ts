@@ -129,11 +129,7 @@ export async function listExportedPayments(
     LIMIT ${limit}`;
 }
 
-/**
- * Records that the effect of an event is in this transaction. Waits for a concurrent transaction with the same event.
- *
- * @returns false when the effect was committed before
- */
+/** Waits for a concurrent transaction with the same event. Returns false when its effect was committed before. */
 export async function recordPaymentEvent(db: Queryable, id: string): Promise<boolean> {
   return isChanged(db)`INSERT INTO payment_events (id) VALUES (${id}) ON CONFLICT (id) DO NOTHING`;
 }

@@ -94,9 +94,7 @@ export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]
   await execute(db)`DELETE FROM monitors WHERE id = ANY (${monitorIds}) AND status = 'deleted'`;
 }
 
-/**
- * Records that this database has no data of the account's monitors. Returns false, and records nothing, while it has.
- */
+/** Returns false, and records nothing, while this database has data of the account's monitors. */
 export async function markErasedHere(db: Queryable, accountId: string): Promise<boolean> {
   const isGone = TABLES.map(
     ({ table, and = 'true' }) =>

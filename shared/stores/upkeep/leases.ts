@@ -16,10 +16,7 @@ export interface WantedLease {
  */
 export const BEYOND_LEASES = sql`interval '1 minute'`;
 
-/**
- * Takes or renews a lease. Returns false while another holder has it. One process at a time has a name, by the clock of
- * the database.
- */
+/** Takes or renews a lease. Returns false while another holder has it, by the clock of the database. */
 export async function takeLease(db: Queryable, lease: WantedLease): Promise<boolean> {
   const [isTaken = false] = await takeLeases(db, [lease]);
   return isTaken;

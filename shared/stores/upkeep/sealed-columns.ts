@@ -78,11 +78,7 @@ export async function readMailboxes(
     SELECT id, mailbox FROM accounts WHERE id > ${afterId} AND status <> 'deleted' ORDER BY id LIMIT ${limit}`;
 }
 
-/**
- * Records mailboxes that had their free credits under the hash of another key, too.
- *
- * @returns how many were added
- */
+/** Records mailboxes that had their free credits under the hash of another key, too. Returns how many were added. */
 export async function copyCreditedMailboxes(
   db: Queryable,
   hashes: readonly { former: Buffer; present: Buffer }[],

@@ -44,10 +44,7 @@ export function secretBoxOf({ secretKey, previousKeys }: SecretKeys): SecretBox 
   return createSecretBox(secretKey, previousKeys);
 }
 
-/**
- * Whether a key opens what is sealed in the database, by the webhook secret of the newest monitor; undefined while
- * nothing is sealed.
- */
+/** Tried with the webhook secret of the newest monitor; undefined while nothing is sealed. */
 export async function opensSealed(db: Queryable, box: SecretBox): Promise<boolean | undefined> {
   const newest = await readRow<{ id: string; sealed: Buffer }>(db)`
     SELECT id, webhook_secret AS sealed FROM monitors WHERE webhook_secret <> '' ORDER BY created_at DESC, id LIMIT 1`;

@@ -6,10 +6,7 @@ const SECRET_KEY = 'secret_key';
 const LEDGER_MISMATCHES = 'ledger_mismatches';
 const CLOCK_SKEW = 'clock_skew_ms';
 
-/**
- * Returns the installation's generated secret key: 32 random bytes in base64. The first process that asks creates it;
- * it never changes afterwards. It is used when the environment has no SECRET_KEY.
- */
+/** 32 random bytes in base64, created by the first process that asks, for installations without SECRET_KEY. */
 export async function ensureSecretKey(db: Queryable): Promise<string> {
   // Waits for a concurrent first writer, whose value stays.
   await execute(db)`
