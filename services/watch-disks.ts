@@ -2,9 +2,9 @@ import { open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskSpace, inMegabytes, isFull, isShort } from '../shared/runtime/disk-space.ts';
 import type { DiskSpace } from '../shared/runtime/disk-space.ts';
-import { delay } from '../shared/runtime/clock.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { errorMessage } from '../shared/runtime/errors.ts';
+import { repeatEvery } from '../shared/runtime/lifecycle.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
@@ -14,7 +14,6 @@ const INTERVAL_MS = 5_000;
 const MORE = 1.25;
 
 export interface WatchedFolder {
-  /** Value of the metrics' label. */
   name: string;
   path: string;
   /** Whether crawling fills its disk: Kafka keeps what the other engines have no room for. */
@@ -51,30 +50,12 @@ export function watchedFolders(
   return ownsDataDir || engines.length > 0 ? [{ name: 'data_dir', path: dataDir, takesItems: true }, ...folders] : [];
 }
 
-/**
- * Exports the free space of disks. Logs once when one becomes short of room, with its folder, and once when it has room
- * again. Resolves after the first look.
- */
+/** Exports the free space of disks, and logs once when one becomes short of room and when it has room again. */
 export async function watchDisks(deps: DiskWatchDeps): Promise<DiskWatch> {
-  const stopping = new AbortController();
   const looks = new DiskLooks(deps);
   await looks.look();
-  const running = lookUntilStopped(looks, deps.intervalMs ?? INTERVAL_MS, stopping.signal);
-  return {
-    hasRoom: () => looks.hasRoom(),
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-async function lookUntilStopped(looks: DiskLooks, intervalMs: number, signal: AbortSignal): Promise<void> {
-  await delay(intervalMs, signal);
-  while (!signal.aborted) {
-    await looks.look();
-    await delay(intervalMs, signal);
-  }
+  const looking = repeatEvery(deps.intervalMs ?? INTERVAL_MS, () => looks.look());
+  return { hasRoom: () => looks.hasRoom(), stop: () => looking.stop() };
 }
 
 class DiskLooks {
@@ -109,7 +90,6 @@ class DiskLooks {
     metrics.crawlerPaused.set(this.hasRoom() ? 0 : 1);
   }
 
-  /** Logs when a disk becomes short of room and when it has room again. */
   private judge(folder: string, space: DiskSpace, takesItems: boolean): void {
     const { logger } = this.deps;
     const fields = { folder, free: inMegabytes(space.free), size: inMegabytes(space.size) };
@@ -158,10 +138,7 @@ function reserveBytes(diskSize: number): number {
   return Math.floor(Math.min(48, diskSize / MB / 20)) * MB;
 }
 
-/**
- * A file that only occupies space. It is released when the disk is full, so that Postgres can go on: answering pages
- * and charging reads takes little room, which something else would have used up.
- */
+/** Only occupies space. Released when the disk is full, so that Postgres can answer pages and charge reads. */
 class DiskReserve {
   private readonly path: string;
 

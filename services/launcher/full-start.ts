@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { whenAborted } from '../../shared/runtime/abort.ts';
+import { untilAborted } from '../../shared/runtime/abort.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
 import { startEngines } from './engines/embedded-engines.ts';
 import type { RunningEngines } from './engines/embedded-engines.ts';
@@ -26,11 +26,9 @@ import { offersTrialPayments, paymentSimulatorEnvironment } from './trial-paymen
 const WRITE_AGAIN_MS = 1_000;
 
 /**
- * Runs a whole installation until the signal aborts. Locks the data directory; starts the engines whose URL is not set,
- * the simulator unless UPSTREAM_CLIENTS names a real upstream, and the services; restarts what ends; stops everything
- * in reverse order.
+ * Runs a whole installation until the signal aborts.
  *
- * @throws StartFault when it cannot start, or when a process ends too often.
+ * @throws StartFault when it cannot start, or when a process ends too often
  */
 export async function fullStart(options: StartDeps): Promise<void> {
   const { config, signal, output } = options;
@@ -94,7 +92,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       return startServices({ env: childEnv, pidFile: files.services, drainMs, onReady: ready.announce, onFault });
     };
     supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start, externalCause });
-    await Promise.race([broken, whenAborted(signal)]);
+    await untilAborted(broken, signal);
     progress('stopping');
   } finally {
     markStopping();
@@ -126,7 +124,6 @@ function superviseEngine(supervisor: Supervisor, engines: RunningEngines, name: 
   });
 }
 
-/** Returns the simulator's URL. */
 async function superviseSimulator(
   supervisor: Supervisor,
   options: StartDeps,

@@ -1,15 +1,4 @@
-/** Resolves when the signal aborts, with no error. Its listener stays on the signal until then. */
-export function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-/**
- * Settles as the promise does, or rejects with the signal's reason when the signal aborts first; the work behind the
- * promise then continues unobserved.
- */
+/** As the promise, or rejects with the signal's reason when it aborts first; the work then continues unobserved. */
 export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {

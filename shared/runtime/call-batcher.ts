@@ -1,9 +1,7 @@
 export interface CallBatcherOptions<I, O> {
   /**
-   * Answers a group of calls.
-   *
    * @returns one answer per input, in their order
-   * @throws for the whole group: each of its calls then fails with that error
+   * @throws for each call of the group
    */
   run: (inputs: readonly I[]) => Promise<readonly O[]>;
   /** The largest size of a group; default 100. A larger input is alone. */
@@ -12,10 +10,7 @@ export interface CallBatcherOptions<I, O> {
   sizeOf?: (input: I) => number;
   /** The largest number of groups under way; default 2. */
   maxRunning?: number;
-  /**
-   * Recognises errors that the next group would get too. All waiting calls then fail with the error at once, so that no
-   * call waits for more than one group.
-   */
+  /** Errors that the next group would get too: all waiting calls fail at once, so that none waits for two groups. */
   isShared?: (error: unknown) => boolean;
 }
 
@@ -49,7 +44,6 @@ export class CallBatcher<I, O> {
     this.isShared = isShared;
   }
 
-  /** @throws what `run` threw for this call's group */
   call(input: I): Promise<O> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ input, resolve, reject });

@@ -3,10 +3,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/**
- * A clock that never runs backwards: when the system's is set back, it keeps its lead until the process ends. For the
- * crawler, whose waits would otherwise last until the system's clock shows their time again.
- */
+/** Never runs backwards: when the system's is set back, it keeps its lead. For waits that would last until then. */
 export function createSteadyClock(system: Clock = systemClock): Clock {
   let last = Number.NEGATIVE_INFINITY;
   let lead = 0;

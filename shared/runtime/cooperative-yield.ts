@@ -1,15 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/**
- * Half of the longest acceptable stall of the event loop: the current piece of work, or a garbage collection, adds to
- * it.
- */
+/** Half of the longest acceptable stall: the current piece of work, or a garbage collection, adds to it. */
 const SLICE_MS = 5;
 
-/**
- * Cuts long computations into slices, so that heartbeats, timers and the network are served in between. Computations
- * that may run at the same time share one object: they take turns, and the event loop runs between any two slices.
- */
+/** Cuts long computations into slices, between which the event loop runs. Those that share one object take turns. */
 export class CooperativeYield {
   private readonly sliceMs: number;
   private sliceEnds = 0;
@@ -19,10 +13,7 @@ export class CooperativeYield {
     this.sliceMs = sliceMs;
   }
 
-  /**
-   * Await this between two pieces of work. It resolves at once while the slice lasts; otherwise it resolves with a new
-   * slice, after a turn of the event loop and after all earlier callers.
-   */
+  /** Resolves at once while the slice lasts; otherwise after a turn of the event loop and all earlier callers. */
   async pause(): Promise<void> {
     if (performance.now() < this.sliceEnds) return;
     this.turns = this.turns.then(() => this.turn());

@@ -25,10 +25,7 @@ export function isFull({ free, size }: Pick<DiskSpace, 'free' | 'size'>): boolea
   return free < Math.min(32 * MB, size / 4);
 }
 
-/**
- * With less free space nothing more is crawled: what is left is kept for what must go on, which is charging and
- * recording what has entered.
- */
+/** With less, nothing is crawled: the rest is for charging and recording what has entered. */
 export function isShort({ free, size }: Pick<DiskSpace, 'free' | 'size'>): boolean {
   return free < Math.min(256 * MB, size / 10);
 }

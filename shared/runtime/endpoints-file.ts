@@ -4,7 +4,6 @@ import { identifyProcess } from './process-identity.ts';
 
 /** The addresses of a running installation, as URLs; a part that it does not have is absent. */
 export interface Endpoints {
-  /** The process that owns the installation. */
   pid: number;
   api: string;
   metrics: string;
@@ -17,7 +16,6 @@ export interface Endpoints {
   simulator?: string;
   /** Whether packs can be bought with trial money, at the simulator. */
   trialPayments?: boolean;
-  /** The engines that this installation embeds. */
   embedded: string[];
 }
 

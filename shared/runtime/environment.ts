@@ -144,55 +144,43 @@ export const VARIABLES = z.object({
   FORUM_SIMULATED: list(z.enum(['forum', 'payments'])).default([]),
 });
 
-/** Without the secret nothing that is paid would be credited; without the key nothing is sold. */
-const STRIPE_SETTINGS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
-
-/** A client shows both, or neither. */
-const TLS_FILES = ['KAFKA_TLS_CERT_FILE', 'KAFKA_TLS_KEY_FILE'];
-
 /** All variables, with the rules that concern several of them. */
 export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
+  const refuse = (name: keyof typeof e, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+  const requireBoth = (a: keyof typeof e, b: keyof typeof e) => {
+    if ((e[a] === undefined) === (e[b] === undefined)) return;
+    const [missing, other] = e[a] === undefined ? [a, b] : [b, a];
+    refuse(missing, `must be set together with ${other}`);
+  };
   const together = e.UPSTREAM_LIVE_SHARE + e.UPSTREAM_READING_SHARE + e.UPSTREAM_AUDIT_SHARE;
   if (together > 100) {
-    const message = `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`;
-    context.addIssue({ code: 'custom', path: ['UPSTREAM_LIVE_SHARE'], message });
+    refuse(
+      'UPSTREAM_LIVE_SHARE',
+      `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`,
+    );
   }
-  if ((e.STRIPE_SECRET_KEY === undefined) !== (e.STRIPE_WEBHOOK_SECRET === undefined)) {
-    const [missing, other] = e.STRIPE_SECRET_KEY === undefined ? STRIPE_SETTINGS : STRIPE_SETTINGS.toReversed();
-    context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
-  }
+  // Without the secret nothing that is paid would be credited; without the key nothing is sold.
+  requireBoth('STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET');
+  const takesMoney = /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '');
   // Whoever buys a pack could then reach the machines beside this one.
-  if (e.WEBHOOK_ALLOW_PRIVATE && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
-    const message = 'must not be 1 beside a live STRIPE_SECRET_KEY';
-    context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_PRIVATE'], message });
+  if (e.WEBHOOK_ALLOW_PRIVATE && takesMoney) {
+    refuse('WEBHOOK_ALLOW_PRIVATE', 'must not be 1 beside a live STRIPE_SECRET_KEY');
   }
   // Its customers would pay, and their payments would count as trials that credit nothing.
-  if (e.FORUM_SIMULATED.includes('payments') && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
-    const message = 'must not have payments beside a live STRIPE_SECRET_KEY';
-    context.addIssue({ code: 'custom', path: ['FORUM_SIMULATED'], message });
+  if (e.FORUM_SIMULATED.includes('payments') && takesMoney) {
+    refuse('FORUM_SIMULATED', 'must not have payments beside a live STRIPE_SECRET_KEY');
   }
   if (e.SECRET_KEY_PREVIOUS !== undefined && e.SECRET_KEY_PREVIOUS === e.SECRET_KEY) {
-    const message = 'must be another key than SECRET_KEY';
-    context.addIssue({ code: 'custom', path: ['SECRET_KEY_PREVIOUS'], message });
+    refuse('SECRET_KEY_PREVIOUS', 'must be another key than SECRET_KEY');
   }
-  if (e.SECRET_KEY_PREVIOUS !== undefined && e.SECRET_KEY === undefined) {
-    const message = 'must be set together with SECRET_KEY_PREVIOUS';
-    context.addIssue({ code: 'custom', path: ['SECRET_KEY'], message });
-  }
-  const { KAFKA_TLS_CERT_FILE: certificate, KAFKA_TLS_KEY_FILE: key } = e;
-  if ((certificate === undefined) !== (key === undefined)) {
-    const [missing, other] = certificate === undefined ? TLS_FILES : TLS_FILES.toReversed();
-    context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
-  }
+  if (e.SECRET_KEY_PREVIOUS !== undefined) requireBoth('SECRET_KEY', 'SECRET_KEY_PREVIOUS');
+  requireBoth('KAFKA_TLS_CERT_FILE', 'KAFKA_TLS_KEY_FILE');
   // Whoever names certificates expects encryption.
-  if (!e.KAFKA_TLS && (certificate ?? e.KAFKA_TLS_CA_FILE) !== undefined) {
-    context.addIssue({ code: 'custom', path: ['KAFKA_TLS'], message: 'must be 1 where files for TLS are named' });
+  if (!e.KAFKA_TLS && (e.KAFKA_TLS_CERT_FILE ?? e.KAFKA_TLS_CA_FILE) !== undefined) {
+    refuse('KAFKA_TLS', 'must be 1 where files for TLS are named');
   }
   if ((e.MATCHER_SHARD ?? 1) > e.MATCHER_SHARDS) {
-    const message = `must be a whole number from 1 to MATCHER_SHARDS, ${e.MATCHER_SHARDS}`;
-    context.addIssue({ code: 'custom', path: ['MATCHER_SHARD'], message });
+    refuse('MATCHER_SHARD', `must be a whole number from 1 to MATCHER_SHARDS, ${e.MATCHER_SHARDS}`);
   }
-  if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
-    context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });
-  }
+  if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) refuse('METRICS_PORT', 'must be another port than PORT');
 });

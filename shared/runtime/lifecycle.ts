@@ -1,14 +1,11 @@
+import { delay } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-/** A started part of a process. */
 export interface Running {
   stop(): Promise<void>;
 }
 
-/**
- * Stops the parts of a process in the reverse order of their start, each within a deadline. A part that fails to stop
- * is logged and does not prevent the others from stopping.
- */
+/** Stops the parts of a process in the reverse order of their start, each within a deadline. A failure is logged. */
 export class Lifecycle {
   private readonly parts: { name: string; part: Running; timeoutMs: number }[] = [];
   private readonly logger: Logger;
@@ -26,7 +23,6 @@ export class Lifecycle {
     return part;
   }
 
-  /** Registers a function to be called at stop. */
   onStop(name: string, stop: () => Promise<void> | void): void {
     this.add(name, {
       async stop() {
@@ -53,6 +49,24 @@ export class Lifecycle {
     }
     return clean;
   }
+}
+
+/** Repeats work `ms` milliseconds after its end, until it is stopped. An error of the work is not handled. */
+export function repeatEvery(ms: number, work: () => Promise<void>): Running {
+  const stopping = new AbortController();
+  const repeat = async () => {
+    while (!stopping.signal.aborted) {
+      await work();
+      await delay(ms, stopping.signal);
+    }
+  };
+  const running = repeat();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
 }
 
 /** Rejects with `message` when `promise` takes longer than `ms`. The work behind the promise continues. */

@@ -4,10 +4,7 @@ import { errorCode } from './errors.ts';
 
 export type { Logger };
 
-/**
- * Fields that never reach a log, at the top level and two levels down: keys, secrets, codes and whole webhook URLs (a
- * chat webhook's URL is a secret; log its host instead).
- */
+/** Never logged, down to two levels below the top. A chat webhook's URL is a secret: log its host instead. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',

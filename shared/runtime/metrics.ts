@@ -1,9 +1,6 @@
 import { Registry, collectDefaultMetrics, Counter, Gauge, Histogram } from 'prom-client';
 
-/**
- * Every metric of the service, declared once, with its meaning and what to do about it. Labels have few values: route
- * patterns instead of paths, source names instead of ids.
- */
+/** Every metric, with its meaning and what to do about it. Labels have few values: patterns, names, no ids. */
 function declare(registers: Registry[]) {
   const factory = metricFactory(registers);
   const { counter, gauge, histogram } = factory;
@@ -72,12 +69,10 @@ function declare(registers: Registry[]) {
     crawlerFollowedPosts: gauge(
       'crawler_followed_posts',
       'Posts whose threads are checked for comments that no listing showed, at most 500,000, about 200 bytes each.',
-      [],
     ),
     crawlerThreadBacklog: gauge(
       'crawler_thread_backlog',
       'Threads with comments that no listing showed, waiting to be read. Growing: the budget does not suffice.',
-      [],
     ),
     crawlerRecheckShare: gauge(
       'crawler_recheck_share',
@@ -92,17 +87,14 @@ function declare(registers: Registry[]) {
     crawlerTombstones: counter(
       'crawler_tombstones_total',
       'Things that the forum removed and whose text is deleted everywhere (records of forum.removals).',
-      [],
     ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',
-      [],
     ),
     crawlerUndetected: counter(
       'crawler_undetected_languages_total',
       'Items published with the language und because its detection failed, which is a bug: the log has the error.',
-      [],
     ),
     crawlerUnreadable: counter(
       'crawler_unreadable_things_total',
@@ -156,19 +148,18 @@ function declare(registers: Registry[]) {
     ),
 
     matcherItems: counter('matcher_items_total', 'Items matched against all monitors.', ['kind']),
-    matcherCandidates: counter('matcher_candidates_total', 'Candidates published.', []),
-    matcherMonitors: gauge('matcher_monitors', 'Active monitors in memory.', []),
-    matcherPaused: gauge('matcher_paused', '1 while the matcher pauses because it might miss changes of monitors.', []),
-    matcherRingItems: gauge('matcher_ring_items', 'Recent items in memory for new and changed monitors.', []),
-    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.', []),
+    matcherCandidates: counter('matcher_candidates_total', 'Candidates published.'),
+    matcherMonitors: gauge('matcher_monitors', 'Active monitors in memory.'),
+    matcherPaused: gauge('matcher_paused', '1 while the matcher pauses because it might miss changes of monitors.'),
+    matcherRingItems: gauge('matcher_ring_items', 'Recent items in memory for new and changed monitors.'),
+    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.'),
     matcherRingCutShort: counter(
       'matcher_ring_cut_short_total',
       'Items dropped before their 30 s because the ring was full. Above 0: something publishes much faster than the forum.',
-      [],
     ),
 
     recorderCandidates: counter('recorder_candidates_total', 'Candidates by outcome.', ['outcome']),
-    recorderBatchSeconds: histogram('recorder_batch_seconds', 'Duration of one batch: transaction and publishing.', []),
+    recorderBatchSeconds: histogram('recorder_batch_seconds', 'Duration of one batch: transaction and publishing.'),
 
     archiverRows: counter('archiver_rows_total', 'Rows acknowledged by ClickHouse.', ['table']),
     archiverFlushSeconds: histogram('archiver_flush_seconds', 'Duration of one insert.', ['table']),
@@ -183,33 +174,27 @@ function declare(registers: Registry[]) {
     deliveriesPaused: gauge(
       'deliveries_paused',
       '1 while a fault on this side prevents all webhooks. The log names it.',
-      [],
     ),
     deliveriesPending: gauge(
       'deliveries_pending',
       'Webhook deliveries that wait for their first or next attempt, counted up to 50,000. Growing: endpoints fail, or no deliverer runs.',
-      [],
     ),
     deliveriesOldestPending: gauge(
       'deliveries_oldest_pending_seconds',
       'Time since the oldest pending delivery was matched. Hours: an endpoint fails. See admin deliveries pending.',
-      [],
     ),
     clockSkew: gauge(
       'clock_skew_seconds',
       "By how much the clock of a broker is ahead of PostgreSQL's, at least; negative: behind. Beyond 0.5: see the runbook.",
-      [],
     ),
     postgresOldestSnapshot: gauge(
       'postgres_oldest_snapshot_seconds',
       'How long the oldest snapshot of PostgreSQL has been open. Long: it removes no old row, and requests and deliveries slow down. See the runbook.',
-      [],
     ),
     monitors: gauge('monitors', 'Monitors by state; paused_balance: their accounts ran out of credits.', ['status']),
     monitorsFailing: gauge(
       'monitors_webhook_failing',
       'Monitors whose webhook is failing. Run: npm run admin -- monitor list --failing.',
-      [],
     ),
     creditsCharged: counter('credits_charged_total', "Credits charged, by the ledger's kind, a minute later.", [
       'kind',
@@ -218,9 +203,9 @@ function declare(registers: Registry[]) {
 
     diskFree: gauge('disk_free_bytes', 'Free space of the data directory and of each embedded engine.', ['disk']),
     diskSize: gauge('disk_size_bytes', 'Size of the disk of the data directory and of each embedded engine.', ['disk']),
-    crawlerPaused: gauge('crawler_paused', '1 while crawling pauses because a disk is almost full. Free space.', []),
+    crawlerPaused: gauge('crawler_paused', '1 while crawling pauses because a disk is almost full. Free space.'),
 
-    deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.', []),
+    deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.'),
     deliveryLatency: histogram(
       'delivery_latency_seconds',
       'From the given moment (created: on the forum; seen: by the crawler; entered: in Kafka) to delivery by a first attempt.',
@@ -231,17 +216,14 @@ function declare(registers: Registry[]) {
     renewalLag: gauge(
       'renewals_lag_seconds',
       'How long the oldest due renewal has been due. Minutes: no biller runs, or Postgres is too slow.',
-      [],
     ),
     ledgerMismatches: gauge(
       'ledger_mismatches',
       'Accounts whose balance differs from their ledger, by the last check. Above 0: see the log and the runbook.',
-      [],
     ),
     synchronousStandbys: gauge(
       'postgres_synchronous_standbys',
       'Connected standbys of synchronous_standby_names. Below 2: the next that fails stops every commit. See the runbook.',
-      [],
     ),
     paymentEvents: counter(
       'payment_events_total',
@@ -251,22 +233,18 @@ function declare(registers: Registry[]) {
     paymentsRefused: counter(
       'payment_events_refused_total',
       "Deliveries to /stripe/webhook without a valid signature. Many: STRIPE_WEBHOOK_SECRET is another endpoint's.",
-      [],
     ),
     paymentsHealed: counter(
       'payments_healed_total',
       'Events and payments that the reconciliation applied because their webhook was lost. Above 0: check the endpoint.',
-      [],
     ),
     paymentsVoided: counter(
       'payments_voided_total',
       'Purchases without money that were taken back because money came into play.',
-      [],
     ),
     erasuresOpen: gauge(
       'account_erasures_open',
       'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is away.',
-      [],
     ),
     notices: counter(
       'notices_total',
@@ -276,15 +254,14 @@ function declare(registers: Registry[]) {
     noticesWaiting: gauge(
       'notices_waiting',
       'Notices that wait to be mailed, counted up to 1,000. Growing: the mail server is away or slow.',
-      [],
     ),
     ...archiveAndEventMetrics(factory),
     ...loadMetrics(factory),
 
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 
-    liveTails: gauge('live_tails_open', 'Open streams of matches.', []),
-    liveTailEvents: counter('live_tail_events_total', 'Matches sent to streams.', []),
+    liveTails: gauge('live_tails_open', 'Open streams of matches.'),
+    liveTailEvents: counter('live_tail_events_total', 'Matches sent to streams.'),
 
     httpRequests: counter('http_requests_total', 'Requests by route pattern.', ['method', 'route', 'status']),
     httpSeconds: histogram('http_request_seconds', 'Duration of requests by route pattern.', ['method', 'route']),
@@ -314,14 +291,13 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     backfillsOldest: gauge(
       'backfills_oldest_seconds',
       'Time since the oldest backfill that has not ended was asked for. Hours: no recorder runs, or the archive, the matcher or the recorder is behind.',
-      [],
     ),
     backfillsEnded: counter(
       'backfills_ended_total',
       'Backfills that ended, by state, as their owners see it. failed: the log has the error.',
       ['state'],
     ),
-    backfillMatches: counter('backfill_matches_total', 'Matches that backfills recorded.', []),
+    backfillMatches: counter('backfill_matches_total', 'Matches that backfills recorded.'),
     previewSeconds: histogram(
       'preview_seconds',
       'Duration of previews and comparisons of rules, by whether the answer is exact for the whole time asked for. Many slow or inexact ones: ClickHouse is too slow.',
@@ -331,9 +307,8 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     digestsDue: gauge(
       'digests_due',
       'Digests whose time has come and that are not made, counted up to 5,000. For minutes: no biller runs, or Postgres is too slow.',
-      [],
     ),
-    digestsOldestDue: gauge('digests_oldest_due_seconds', 'How long the oldest of them has been due.', []),
+    digestsOldestDue: gauge('digests_oldest_due_seconds', 'How long the oldest of them has been due.'),
     digestsMade: counter(
       'digests_made_total',
       'Digests made: events for a webhook, parts of a mail, or nothing because there was no match.',
@@ -342,7 +317,6 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     digestMailsWaiting: gauge(
       'digest_mails_waiting',
       'Mails of digests that wait to be sent, counted up to 5,000. Growing: the mail server is away or slow.',
-      [],
     ),
     monitorEvents: counter(
       'monitor_events_total',
@@ -352,12 +326,10 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     monitorEventsPending: gauge(
       'monitor_events_pending',
       'Spikes and digests that wait for their first or next attempt, counted up to 5,000. Growing: endpoints fail, or no deliverer runs.',
-      [],
     ),
     monitorEventsOldestPending: gauge(
       'monitor_events_oldest_pending_seconds',
       'Time since the oldest of them was stored. Hours: an endpoint fails.',
-      [],
     ),
   };
 }
@@ -388,35 +360,33 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
       'Bytes of a cache of the reading routes in memory. Each fills up to its limit over hours, which is no leak.',
       ['cache'],
     ),
-    httpOpen: gauge('http_requests_open', 'Requests that are not answered in full; streams count.', []),
+    httpOpen: gauge('http_requests_open', 'Requests that are not answered in full; streams count.'),
     deliveriesOverdue: gauge(
       'deliveries_overdue_seconds',
       'How long the pending delivery that is due longest has been due. For minutes: no deliverer runs, or an endpoint hangs and its deliveries queue. Run: npm run admin -- deliveries pending.',
-      [],
     ),
   };
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Makes metrics from their name, their meaning with what to do about it, and the names of their labels. */
 interface MetricFactory {
-  counter: <L extends string>(name: string, help: string, labelNames: readonly L[]) => Counter<L>;
-  gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) => Gauge<L>;
+  counter: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Counter<L>;
+  gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>;
   /** The default buckets are seconds. */
-  histogram: <L extends string>(
+  histogram: <L extends string = never>(
     name: string,
     help: string,
-    labelNames: readonly L[],
+    labelNames?: readonly L[],
     buckets?: number[],
   ) => Histogram<L>;
 }
 
 function metricFactory(registers: Registry[]): MetricFactory {
   return {
-    counter: (name, help, labelNames) => new Counter({ name, help, labelNames, registers }),
-    gauge: (name, help, labelNames) => new Gauge({ name, help, labelNames, registers }),
-    histogram: (name, help, labelNames, buckets = SECONDS) =>
+    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
+    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
+    histogram: (name, help, labelNames = [], buckets = SECONDS) =>
       new Histogram({ name, help, labelNames, buckets, registers }),
   };
 }

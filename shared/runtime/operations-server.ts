@@ -36,14 +36,11 @@ export interface OperationsServer extends Running {
 }
 
 /**
- * Serves GET /metrics in Prometheus' text format, and for whatever runs this process GET /healthz (it is alive) and
- * GET /readyz (200 while its services work, else 503; names the parts). `/readyz?exclude=postgres&exclude=kafka` does
- * not count these parts, for a load balancer: the API's own answer while an engine is away is better than none. None of
- * them names an account or holds a secret, but the metrics tell how busy the service is: by default they listen on
- * loopback.
+ * Serves GET /metrics for Prometheus, GET /healthz (the process is alive) and GET /readyz (200 while its services work,
+ * else 503; names the parts). `/readyz?exclude=postgres&exclude=kafka` does not count these, for a load balancer: the
+ * API's own answer while an engine is away is better than none. They hold no secret, but tell how busy the service is.
  *
  * @param address port 0: a free port
- * @param readiness what /readyz answers
  * @throws ConfigError when the address cannot be listened on
  */
 export async function startOperationsServer(

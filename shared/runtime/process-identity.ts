@@ -5,10 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 export interface ProcessIdentity {
   /** Opaque: the same for one process, different after the pid was reused or the machine was restarted. */
   startedAt: string;
-  /**
-   * The whole command line, its arguments separated by spaces. Undefined for a killed process whose threads are still
-   * ending: it has no command line any more, but still occupies its ports and locks.
-   */
+  /** Its arguments separated by spaces. Undefined for a killed process that still occupies its ports and locks. */
   command: string | undefined;
 }
 

@@ -1,9 +1,8 @@
 import { memoryUsage } from 'node:process';
 
 /**
- * Collects all garbage and gives the memory back to the system, which takes up to 0.2 s; nothing in a process without
- * the argument COLLECTABLE. For one that has started and now does less than before: V8 collects when a process
- * allocates, so it would keep what only the start needed.
+ * Collects all garbage, in up to 0.2 s, where the process has the argument COLLECTABLE. For one that has started and
+ * now does little: V8 collects when a process allocates, and would keep what only the start needed.
  *
  * @param most a heap in which more bytes are used is left as it is: collecting it would take longer
  */

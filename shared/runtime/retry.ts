@@ -22,9 +22,9 @@ export interface RetryDeps {
 const LOG_AGAIN_MS = 60_000;
 
 /**
- * Retries with exponential back-off and jitter (default 100 ms to 5 s) until the operation succeeds.
+ * Retries with back-off and jitter (100 ms to 5 s).
  *
- * @throws the last error when the retries are used up or the error is not retryable, or the signal's reason
+ * @throws the last error when the retries are used up or it is not retryable, or the signal's reason
  */
 export async function retry<T>(operation: () => Promise<T>, options: RetryDeps): Promise<T> {
   const log = options.outage ?? new RetryLog(options);

@@ -1,8 +1,8 @@
 import { rejectOnAbort } from './abort.ts';
 
 /**
- * Lets a few pieces of work run at a time, and of one key (an account) at most `perKey`; further ones wait. They begin
- * in the order of arrival, except that those of a key with enough under way let others go first.
+ * At most `atOnce` pieces of work, and of one key (an account) `perKey`, in the order of arrival; those of a key with
+ * enough under way let others go first.
  */
 export class Semaphore {
   private readonly atOnce: number;

@@ -9,21 +9,14 @@ interface Flight<V> {
 }
 
 /**
- * Callers with the same key share one running fetch. All of them get its result or its failure, and nothing is stored
- * afterwards: the next caller starts a new fetch.
- *
- * Use it for work that has a key and can be cancelled, such as the fetch of a post. A caller that aborts leaves alone,
- * and the others still get the result. When the last caller leaves, the signal of the fetch aborts. For one piece of
- * work without a key, whose result may be reused for some milliseconds, use `sharedResult` of shared/runtime; for
- * values that stay in memory, use CachedReads.
+ * Callers with the same key share one running fetch and its result or failure; nothing is kept. A caller that aborts
+ * leaves alone; when the last one leaves, the signal of the fetch aborts.
  */
 export class SingleFlight<V> {
   private readonly flights = new Map<string, Flight<V>>();
 
   /**
-   * Returns the result of the running fetch for this key, or starts one.
-   *
-   * @param fetch called unless a fetch for this key is running; its signal aborts when no caller waits any more
+   * @param fetch called unless one runs for this key; its signal aborts when no caller waits any more
    * @param signal the caller's own; aborting it rejects this call with the signal's reason
    */
   async run(key: string, fetch: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
@@ -64,11 +57,8 @@ export class SingleFlight<V> {
 }
 
 /**
- * Shares the result of some work among callers, so that it is not repeated for each: callers get the run under way, or
- * its result for `freshMs` after it ended. A failure rejects the callers that wait for it and is not kept.
- *
- * @param freshMs milliseconds
- * @param clock monotonic, in milliseconds
+ * Callers get the run under way, or its result for `freshMs` after it ended. A failure is not kept. @param clock
+ * monotonic
  */
 export function sharedResult<T>(
   work: () => Promise<T>,
