@@ -11,7 +11,7 @@ import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import type { Subscription } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher, PublisherDeps } from '../shared/kafka/publisher.ts';
-import { consumerLag } from '../shared/kafka/topics/topic-admin.ts';
+import { groupPositions, lagOf } from '../shared/kafka/topics/topic-admin.ts';
 import type { MonitorShard } from '../shared/domain/monitor-shard.ts';
 import { CLOCK_TOLERANCE_MS } from '../shared/domain/recording-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
@@ -80,9 +80,8 @@ const STARTERS: readonly Starter[] = [
 ];
 
 /**
- * Starts services in this process. This is the composition root: it creates every client, pool and publisher, gives
- * them to the services as arguments, and registers each to be stopped in the reverse order. Resolves when all services
- * are ready.
+ * The composition root: creates every client, pool and publisher, and registers each to be stopped in reverse order.
+ * Resolves when all services are ready.
  */
 export async function runServices(
   deps: ProcessDeps & { services: readonly ServiceName[]; announce: Announce },
@@ -133,10 +132,7 @@ function watchDataDir(
   return watchDisks({ ...deps, folders: watchedFolders(config, { ownsDataDir }), reservePath });
 }
 
-/**
- * The modules of the API, which take four times as long to load as those of any other service: processes without it do
- * not load them.
- */
+/** They take four times as long to load as those of any other service: processes without the API do not. */
 async function loadApi() {
   const { ensureDemoAccount } = await import('./api/demo-account.ts');
   const { startMatchWakeUps } = await import('./api/live-tail/match-wake-ups.ts');
@@ -200,10 +196,7 @@ function connectPayments({ config: { payments } }: ServiceDeps) {
   return payments && { stripe: createStripe(payments), settings: payments, clock: systemClock };
 }
 
-/**
- * The archiver writes to ClickHouse as soon as its schema is up to date. The other services do not wait for ClickHouse:
- * this resolves after the first attempt to migrate it.
- */
+/** Resolves after the first attempt to migrate ClickHouse, for which no other service waits. */
 async function startArchiverService(deps: ServiceDeps): Promise<Started> {
   const publisher = await addPublisher(deps);
   const archiver = await startArchiver({ ...deps, publisher, archiveReady: deps.archiveSchema.ready });
@@ -230,11 +223,7 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   return startRecording({ ...deps, publishers, archiveReady, ...settings });
 }
 
-/**
- * The monitors of this process's matcher.
- *
- * @throws ConfigError when it is not said which of several shards they are
- */
+/** @throws ConfigError when it is not said which of several shards are this process's */
 function shardOf({ matcher: { shard, shards } }: Config): MonitorShard {
   if (shard === undefined && shards > 1) {
     throw new ConfigError(`MATCHER_SHARD: a matcher must be told its shard, from 1 to MATCHER_SHARDS (${shards})`);
@@ -272,7 +261,6 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
   });
 }
 
-/** Each service has its own publisher: one that waits for a slow partition does not delay the others. */
 async function addPublisher(deps: Installation & Pick<PublisherDeps, 'onAppended'>): Promise<Publisher> {
   return deps.lifecycle.add('publisher', await createPublisher(deps));
 }
@@ -302,10 +290,8 @@ function openPostCache({ config, logger, lifecycle, ownsDataDir }: Installation)
 /** Items that a matcher has not committed yet: those of the slowest shard. */
 async function matcherLag({ kafka, prefix, config }: Installation): Promise<number> {
   const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
-  const lags = matcherGroups(config.matcher.shards).map(async (group) => {
-    const partitions = await consumerLag(kafka, { prefix, group, topics });
-    return partitions.reduce((sum, { lag }) => sum + lag, 0);
-  });
+  const groups = matcherGroups(config.matcher.shards);
+  const lags = groups.map(async (group) => lagOf(await groupPositions(kafka, { prefix, group, topics })));
   return Math.max(...(await Promise.all(lags)));
 }
 

@@ -6,23 +6,15 @@ import type { DeadLetters } from './dead-letters.ts';
 import type { CommittedOffset, TopicPartition, UnreadRecords } from './group-assignment.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 
-/** The operations of onAssigned, which runs before the first batch of a new assignment. */
 export interface AssignmentApi {
   /** The committed offset and its metadata for every assigned partition. */
   committed(): CommittedOffset[];
-  /**
-   * Continues reading at this offset, moved into the bounds of the log. Records below the committed offset arrive as a
-   * refill.
-   */
+  /** Moved into the bounds of the log. Records below the committed offset arrive as a refill. */
   seek(topic: string, partition: number, offset: bigint): void;
-  /** Aborted when this assignment ends. */
   signal: AbortSignal;
 }
 
-/**
- * For consumers that neither pause nor seek: a record is answered at once, and a fetch without one takes as long as
- * members may take to learn of a rebalance.
- */
+/** For consumers that neither pause nor seek, which would wait for the end of a fetch. */
 export const ANY_RECORD = { bytes: 1, ms: 1_000 };
 
 export interface BatchConsumerDeps {
@@ -32,19 +24,16 @@ export interface BatchConsumerDeps {
   group: string;
   topics: readonly string[];
   /**
-   * Applies the effect of a batch; the offset is committed after it resolves. It may receive the same records again at
-   * any time, so its effects need keys that make a repetition harmless. Calls for one partition never overlap.
+   * The offset is committed after it resolves. It may get the same records again, so its effects need keys. Calls for
+   * one partition never overlap.
    */
   handle: (batch: ConsumedBatch) => Promise<BatchOutcome | undefined> | Promise<void>;
-  /**
-   * Called once with an unexpected error; the process must end. Nothing is handled or committed afterwards. Too many
-   * unreadable records only halt this consumer.
-   */
+  /** Called once with an unexpected error; the process must end. Unreadable records only halt this consumer. */
   fatal: (error: Error) => void;
   metrics: Metrics;
   logger: Logger;
   clock?: Clock;
-  /** Ends the start while it waits for a broker. Default: it waits until one answers. */
+  /** Ends the start while it waits for a broker. */
   startSignal?: AbortSignal;
   /** Without it a poison record is fatal. */
   deadLetters?: DeadLetters;
@@ -56,31 +45,22 @@ export interface BatchConsumerDeps {
   maxRecords?: number;
   /** Where a group without a committed offset begins; default true, and right for every group that has an effect. */
   fromBeginning?: boolean;
-  /**
-   * True for errors of the handler that allow a retry, in addition to an engine that is away. The batch is repeated
-   * after a pause.
-   */
+  /** False: offsets are never committed, so that each join begins with what comes next. */
+  commits?: boolean;
+  /** True for errors of the handler after which the batch is repeated, in addition to an engine that is away. */
   isRetryable?: (error: unknown) => boolean;
   onAssigned?: (assignment: readonly TopicPartition[], api: AssignmentApi) => Promise<void>;
-  /**
-   * How long a killed member keeps its partitions. Default 10 s; the broker's minimum is 6 s. A process whose event
-   * loop is blocked for longer loses its partitions.
-   */
+  /** How long a killed member, or one with a blocked event loop, keeps its partitions. Default 10 s, at least 6 s. */
   sessionTimeoutMs?: number;
-  /**
-   * How long a member may continue its current batch during a rebalance. Default 60 s; then it loses its partitions.
-   */
+  /** How long a member may continue its batch during a rebalance before it loses its partitions. Default 60 s. */
   rebalanceTimeoutMs?: number;
-  /**
-   * Stores what the group never read, before it goes on; noting it again must be harmless. Default: it is only logged.
-   */
+  /** Stores what the group never read, before it goes on; must be repeatable. Default: it is only logged. */
   noteLost?: (lost: UnreadRecords & { group: string }) => Promise<void>;
   /** Called after each offset commit. `next` is the first offset that is not yet handled. */
   onCommitted?: (topic: string, partition: number, next: bigint) => void;
   /**
-   * How the broker gathers records before it answers a fetch: until there are `bytes` of them, or for `ms`. Default: it
-   * answers as soon as there is any record, and after 300 ms without one. For consumers that do much for each batch.
-   * A heartbeat follows each answer without records, a second apart at least; pauses and seeks take effect after it.
+   * A fetch is answered when there are `bytes` of records, or after `ms`. Default: any record, 300 ms. Pauses, seeks
+   * and heartbeats wait for the answer, so for consumers that do much for each batch.
    */
   gather?: { bytes: number; ms: number };
 }

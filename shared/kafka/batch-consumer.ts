@@ -16,14 +16,11 @@ import { isKafkaAway } from './kafka-away.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
-  /**
-   * True when the consumer has joined, its offsets are loaded (possibly without any partition), and the broker has
-   * answered a heartbeat within the session timeout.
-   */
+  /** It has joined, its offsets are loaded, and the broker answers its heartbeats. */
   ready(): boolean;
   /**
-   * True while the group stands still before records that it cannot read: it was handed too many of them. The consumer
-   * then is in no group, apart from a try every minute, so that `admin dead-letters set-aside` can move the offset.
+   * It was handed too many unreadable records, and is out of its group apart from a try every minute, so that `admin
+   * dead-letters set-aside` can move the offset.
    */
   isHalted(): boolean;
   /** Stops consumption until resume(). The current batch is no longer current at once, and is repeated later. */
@@ -36,16 +33,11 @@ const MIB = 1024 * 1024;
 const RESTART_MS = 1_000;
 /** Meanwhile the group has no member, which a change of its offsets needs. */
 const HALT_MS = 60_000;
-/**
- * Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its
- * signal.
- */
+/** Shorter than Lifecycle's deadline, so that our message is logged. */
 const STOP_TIMEOUT_MS = 8_000;
 
 /**
- * Consumes topics in batches, at least once: the effect comes first, then the offset commit. Use one consumer per
- * workload, because kafkajs fetches again only when the batches of all partitions are done. Waits while no broker
- * answers, or until `startSignal` is aborted.
+ * Consumes topics in batches, at least once: effect first, then the offset commit. Waits while no broker answers.
  *
  * @throws when a topic is missing, or when `startSignal` is aborted meanwhile
  */
@@ -61,10 +53,9 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 }
 
 /**
- * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. Halted
- * (out of the group for a minute, then joining) from too many unreadable records until the group is past them. It can
- * be paused in each of them. Ended (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs
- * to the assignment that was current when kafkajs delivered it.
+ * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect; halted
+ * (out of the group for a minute, then joining) by unreadable records; ended (stopped or fatal) is final. It can be
+ * paused in each. A batch belongs to the GroupAssignment that was current when kafkajs delivered it.
  */
 class GroupConsumer implements BatchConsumer {
   private readonly options: BatchConsumerDeps;
@@ -245,10 +236,7 @@ class GroupConsumer implements BatchConsumer {
     });
   }
 
-  /**
-   * Leaves the group, which stands still before records that it cannot read, and tries again later: a newer release may
-   * read them, or somebody set them aside. All else of the process goes on.
-   */
+  /** Leaves the group, and tries again later: a newer release may read the records, or somebody set them aside. */
   private stepAside(error: TooManyDeadLetters): void {
     if (this.ended || this.isAside) return;
     const { group } = this.options;

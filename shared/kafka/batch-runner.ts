@@ -24,9 +24,7 @@ const MIN_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
 interface Ownership {
-  /** True while the assignment of the batch is still the current one. */
   ownsPartition: () => boolean;
-  /** Like ConsumedBatch.isCurrent. */
   isCurrent: () => boolean;
 }
 
@@ -50,6 +48,7 @@ type Options = Pick<
   | 'isRetryable'
   | 'onCommitted'
   | 'noteLost'
+  | 'commits'
 > & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
 
 /**
@@ -140,7 +139,6 @@ export class BatchRunner {
     return true;
   }
 
-  /** Returns true when the unit is done and the next one may follow. */
   private async runUnit(fetched: Fetched, unit: readonly ConsumedRecord[]): Promise<boolean> {
     const { topic, partition, assignment, ownership, payload } = fetched;
     const last = unit.at(-1)!;
@@ -159,7 +157,7 @@ export class BatchRunner {
     this.outage.recovered();
     if (!ownership.isCurrent()) return false;
     const next = last.offset + 1n;
-    if (!isRefill) {
+    if (!isRefill && this.options.commits !== false) {
       if (!(await this.commit(fetched, next, outcome.metadata))) return false;
       this.options.onCommitted?.(topic, partition, next);
       this.metrics.kafkaConsumed.inc({ topic, group: this.options.group }, unit.length);
@@ -231,7 +229,6 @@ export class BatchRunner {
     this.options.fatal(toError(error));
   }
 
-  /** Returns how long to wait, in milliseconds. */
   private countFailure(error: unknown): number {
     const last = this.lastFailure;
     if (last !== undefined && error === last.error) return last.waitMs;
@@ -266,8 +263,8 @@ function toBatch(
 }
 
 /**
- * After the announcement of a rebalance the current unit may still be finished and committed. Only the errors in LOST
- * mean that the partition is lost. Other errors are connection failures, which the commit will report.
+ * After the announcement of a rebalance the current unit may still be committed. A failed connection shows at the
+ * commit.
  */
 async function sendHeartbeat({ payload, assignment }: Fetched): Promise<void> {
   try {

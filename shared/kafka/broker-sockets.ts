@@ -19,10 +19,9 @@ const LAST_SEED_MS = 60_000;
 type Address = Omit<ISocketFactoryArgs, 'ssl'> & { ssl?: ISocketFactoryArgs['ssl'] | undefined };
 
 /**
- * The connections of a client. A broker that hangs keeps its connections open, and the operating system accepts new
- * ones for it, so that kafkajs asks it again and again. Here it looks as if it had died, which kafkajs copes with:
- * where an answer is overdue, all connections to the broker fail, and for a while further ones are refused. The first
- * seed is never refused: there is no other one, or the cluster is behind one address.
+ * A broker that hangs keeps its connections open, so that kafkajs asks it again and again. Here it looks as if it had
+ * died: where an answer is overdue, all connections to it fail, and for a while further ones are refused, except to the
+ * first seed: there is no other one, or the cluster is behind one address.
  */
 export class BrokerSockets {
   private readonly brokers: readonly string[];
@@ -69,10 +68,7 @@ export class BrokerSockets {
   }
 }
 
-/**
- * Each write is one request of the Kafka protocol: its size in four bytes, its api key in two, and the rest. The broker
- * answers them in their order.
- */
+/** Each write is one request: size in four bytes, api key in two, and the rest. Answers come in the same order. */
 function watchAnswers(socket: net.Socket, connected: string, onHanging: () => void): void {
   let isFirst = true;
   let timer: NodeJS.Timeout | undefined;

@@ -7,10 +7,7 @@ export interface ConsumedRecord {
   offset: bigint;
   /** Empty for a record without a key. */
   key: string;
-  /**
-   * A view into the fetch response, which stays in memory as a whole (megabytes) while the view is referenced: copy
-   * what outlives the batch. Empty for a record without a value.
-   */
+  /** A view into the fetch response, which it keeps in memory: copy what outlives the batch. May be empty. */
   value: Buffer;
   headers: IHeaders;
   /** The broker's append time, in milliseconds since the epoch. */
@@ -27,13 +24,13 @@ export interface ConsumedBatch {
   /** The group's next offset on this partition; undefined if nothing was ever committed. */
   committedOffset: bigint | undefined;
   /**
-   * True if every record is below the committed offset, because it is read again after a seek. Its effect was already
-   * applied, and nothing is committed.
+   * All records are below the committed offset, read again after a seek: their effect was applied, nothing is
+   * committed.
    */
   isRefill: boolean;
   /**
-   * False once this process may have lost the partition, consumption is paused, or the consumer stops. Check it before
-   * each effect. The next owner of the partition repeats an unfinished batch.
+   * False once the partition may be lost, on pause and on stop. Check it before each effect: the next owner repeats the
+   * batch.
    */
   isCurrent(): boolean;
   /** Yields to the event loop and sends a heartbeat. Await it between slices of CPU work of about 100 ms. */
@@ -69,10 +66,7 @@ export function toConsumedRecord(topic: string, partition: number, message: Kafk
   };
 }
 
-/**
- * Cuts a fetched batch into units of at most `maxRecords`. No unit crosses the committed offset, so each is either
- * entirely a refill or entirely new.
- */
+/** Cuts a batch into units of at most `maxRecords`. None crosses the committed offset: each is a refill, or new. */
 export function cutUnits(
   records: readonly ConsumedRecord[],
   committedOffset: bigint | undefined,

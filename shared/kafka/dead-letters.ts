@@ -5,8 +5,7 @@ import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { OutgoingRecord, Publisher } from './publisher.ts';
 
 /**
- * So many records are unreadable that the consumer itself is probably at fault. It must stop before it moves the whole
- * topic to the dead letters.
+ * So many records are unreadable that the consumer is probably at fault: it stops before it sets the whole topic aside.
  */
 export class TooManyDeadLetters extends Error {
   override name = 'TooManyDeadLetters';
@@ -31,9 +30,7 @@ export interface UnreadablePlace {
 export interface DeadLetterLimits {
   /** The maximum number of consecutive poison records. */
   maxRun: number;
-  /**
-   * The maximum share of poison records among the last `window` to 2 × `window` records, from `window` / 10 records on.
-   */
+  /** Of the last `window` to 2 × `window` records, from `window` / 10 records on. */
   maxRatio: number;
   window: number;
 }
@@ -46,9 +43,8 @@ export const DEAD_LETTER_HEADER_PREFIX = 'dead-letter-';
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
- * Publishes poison records to `<topic>.dead-letter` with their original key, bytes and headers, and with the source
- * topic, partition, offset, append time, group, step and reason in additional headers. Use one instance per consumer,
- * because it counts the consumer's records.
+ * Publishes poison records to `<topic>.dead-letter` as they are, with their origin and the reason in headers. One
+ * instance per consumer, whose records it counts.
  */
 export class DeadLetters {
   private readonly publisher: Publisher;
@@ -75,8 +71,7 @@ export class DeadLetters {
   }
 
   /**
-   * Call it once per unit, also without poison, so that the share of poison records is known. A crash between this call
-   * and the offset commit publishes the same dead letters again.
+   * Call it once per unit, also without poison. A crash before the offset commit publishes the letters again.
    *
    * @throws TooManyDeadLetters before anything of this unit is published
    * @throws PublishFailed when the broker is away

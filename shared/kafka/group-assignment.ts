@@ -34,10 +34,7 @@ interface PartitionState {
   metadata: string;
   /** The expected offset of the next record; undefined if unknown. Another offset means lost records. */
   position: bigint | undefined;
-  /**
-   * The committed offset was out of range when this assignment was loaded, which is not yet reported. A seek of
-   * onAssigned hides it from kafkajs and from the comparison of offsets.
-   */
+  /** The committed offset was out of range when loaded, which is not yet reported; a seek of onAssigned hides it. */
   wasReset: boolean;
   /** The committed offset that was out of range; undefined if it is not known. */
   resetFrom: bigint | undefined;
@@ -48,16 +45,14 @@ interface PartitionState {
 }
 
 /**
- * The partitions that this process owns between one join of its group and the next. Handlers capture it when they
- * begin; a handler of an earlier assignment must neither apply an effect nor commit.
+ * The partitions that this process owns from one join to the next. A handler of an earlier assignment must neither
+ * apply an effect nor commit.
  */
 export class GroupAssignment {
   /** Resolves to true when batches may be handled, or to false if the assignment ended before that. */
   ready: Promise<boolean> = Promise.resolve(false);
   readonly partitions: readonly TopicPartition[];
-  /**
-   * The broker's error that this member must join again. It is thrown to kafkajs after the current unit.
-   */
+  /** The broker's error that this member must join again, thrown to kafkajs after the current unit. */
   rejoin: Error | undefined;
   private readonly states = new Map<string, PartitionState>();
   private readonly over = new AbortController();
@@ -66,7 +61,6 @@ export class GroupAssignment {
     this.partitions = partitions;
   }
 
-  /** Aborted when the assignment ends. */
   get signal(): AbortSignal {
     return this.over.signal;
   }
@@ -75,16 +69,11 @@ export class GroupAssignment {
     return this.over.signal.aborted;
   }
 
-  /** Ends the assignment: another member owns the partitions, or the consumer stops. */
   giveUp(): void {
     this.over.abort();
   }
 
-  /**
-   * Reads the committed offset and the bounds of each owned partition. Must finish before any batch is handled.
-   *
-   * @param before what was committed before this process joined
-   */
+  /** Must finish before any batch is handled. @param before what was committed before this process joined */
   async load(kafka: KafkaConnection, prefix: string, group: string, before?: CommittedBefore): Promise<void> {
     if (this.partitions.length === 0) return;
     const topics = [...new Set(this.partitions.map(({ topic }) => topic))];
@@ -114,8 +103,8 @@ export class GroupAssignment {
   }
 
   /**
-   * Moves a requested seek into the bounds of the log, because kafkajs would react to an offset outside them by
-   * overwriting the committed offset with "earliest". Returns undefined if the partition is not ours.
+   * Moves a seek into the bounds of the log, because outside of them kafkajs would overwrite the committed offset with
+   * "earliest". Undefined if the partition is not ours.
    */
   seekTo(topic: string, partition: number, offset: bigint): bigint | undefined {
     const state = this.states.get(partitionKey(topic, partition));
@@ -126,10 +115,9 @@ export class GroupAssignment {
   }
 
   /**
-   * Compares the first offset of a batch with the expected one. The topics are neither compacted nor transactional, so
-   * a gap means that records expired unread. A step back means that the log was truncated or recreated.
-   *
-   * @returns what the group never read; undefined: nothing, or `begin` was called for it
+   * What the group never read before this batch; undefined: nothing, or `begin` was called for it. The topics are
+   * neither compacted nor transactional, so a gap means that records expired, and a step back that the log was
+   * truncated or recreated.
    */
   unreadBefore(
     { topic, partition, offset, timestampMs }: RecordPlace,

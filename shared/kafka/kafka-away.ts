@@ -1,6 +1,4 @@
-/**
- * The broker did not acknowledge in time or is away. Some of the records may be stored nevertheless. Retry the call.
- */
+/** The broker did not acknowledge in time or is away; some records may be stored nevertheless. Retry the call. */
 export class PublishFailed extends Error {
   override name = 'PublishFailed';
 }
@@ -14,10 +12,7 @@ export class PublishRefused extends Error {
 const REQUEST_ERROR =
   /AUTHORIZATION|DELEGATION_TOKEN|SASL|SECURITY|POLICY|UNSUPPORTED|TOO_LARGE|DISABLED|ALREADY_EXISTS|SUBSCRIBED|INCONSISTENT|^INVALID_(?!FETCH_SESSION|PRODUCER|REPLICATION|TXN)/;
 
-/**
- * Errors of kafkajs itself that mean that a broker does not answer, or not yet. Its other errors mean misuse or a
- * missing feature.
- */
+/** A broker does not answer, or not yet. The other errors of kafkajs mean misuse or a missing feature. */
 const AWAY_NAMES = new Set([
   'KafkaJSBrokerNotFound',
   'KafkaJSConnectionClosedError',
@@ -37,8 +32,8 @@ const AWAY_NAMES = new Set([
 ]);
 
 /**
- * kafkajs turns whatever ends an authentication into the same error, without a cause: also a broker that goes away in
- * the middle of it. These are the texts of its connection, which no answer of a broker has.
+ * kafkajs turns whatever ends an authentication into the same error. These are the texts of a lost connection, which no
+ * answer of a broker has.
  */
 const LOST_WHILE_AUTHENTICATING =
   /failed: (?:Closed connection|Connection (?:error|timeout|closed)|Not connected|Request .* timed out$)/;
@@ -47,8 +42,8 @@ const LOST_WHILE_AUTHENTICATING =
 const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExceeded']);
 
 /**
- * True when the brokers are away, loading, full or electing a leader, so that the same call may succeed later. If the
- * error wraps a protocol error, that one decides; unknown protocol errors count as away.
+ * The brokers are away, loading, full or electing a leader. If the error wraps a protocol error, that one decides;
+ * unknown ones count as away.
  */
 export function isKafkaAway(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;

@@ -9,10 +9,7 @@ export interface KafkaConnection {
   /** Only for the files of this folder. */
   client: Kafka;
   logger: Logger;
-  /**
-   * Runs `work` with a separate connection, which is closed afterwards, so that no connection stays half-open when a
-   * broker goes away.
-   */
+  /** With a connection of its own, so that none stays half-open when a broker goes away. */
   withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T>;
   /** Resolves when a broker answers; rejects after about 7 s of retries. */
   ping(): Promise<void>;
@@ -23,10 +20,7 @@ const TRANSIENT =
   /loading|not available|no broker available|no leader|not the leader|does not host|not aware of this member|rebalanc|not the (correct )?coordinator|connection|ECONNREFUSED|closed|disconnected|restarting the consumer/i;
 
 /**
- * Creates a client with the settings that all clients share. It does not connect yet.
- *
- * A broker that does not answer counts as dead. kafkajs retries ten times, 0.1 s to 1 s apart, about 7 s in total; then
- * the call fails.
+ * Creates a client with the shared settings; it does not connect yet. A call fails after about 7 s without a broker.
  */
 export function createKafka(options: {
   /** Each is host:port or user:password@host:port. */
@@ -73,8 +67,8 @@ export function createKafka(options: {
 }
 
 /**
- * kafkajs logs errors that it then retries by itself. Errors that it cannot retry reach us as an exception or a CRASH
- * event and are logged there. So its messages are logged one level lower, and temporary conditions at debug.
+ * kafkajs logs errors that it then retries; those that it cannot retry reach us otherwise. So its messages are logged
+ * one level lower, and temporary conditions at debug.
  */
 function createLogBridge(logger: Logger): (entry: LogEntry) => void {
   return ({ namespace, level, log: { message, error, topic, partition, groupId, broker } }) => {
@@ -86,9 +80,7 @@ function createLogBridge(logger: Logger): (entry: LogEntry) => void {
   };
 }
 
-/**
- * Returns the name of the protocol error, such as REBALANCE_IN_PROGRESS, that kafkajs wrapped in this error.
- */
+/** The name of the protocol error in this error, such as REBALANCE_IN_PROGRESS. */
 export function protocolErrorType(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     if ('type' in e && typeof e.type === 'string') return e.type;

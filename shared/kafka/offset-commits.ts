@@ -1,7 +1,6 @@
 import type { EachBatchPayload, TopicOffsets } from 'kafkajs';
 import { CallBatcher } from '../runtime/call-batcher.ts';
 
-/** The next offset of a partition, to be committed. */
 export interface DueCommit {
   payload: Pick<EachBatchPayload, 'commitOffsetsIfNecessary'>;
   /** With the prefix. */
@@ -9,17 +8,14 @@ export interface DueCommit {
   partition: number;
   next: bigint;
   metadata: string | undefined;
-  /** Whether this process still owns the partition. */
   isOwned: () => boolean;
 }
 
 /**
- * Commits the offsets of a consumer's partitions. Partitions that end in the same moment, as after a shared insert,
- * share a request, and so do those that end while one is under way.
+ * Partitions that end in the same moment, or while a request is under way, share a request.
  *
- * It commits through the batch, not with consumer.commitOffsets(), which retries internally and hides the type of the
- * error. kafkajs needs that type to know that it must join again. The request contains the generation, so the broker
- * refuses a stale commit.
+ * It commits through the batch: consumer.commitOffsets() hides the type of the error, by which kafkajs knows that it
+ * must join again. The broker refuses a commit of an old generation.
  */
 export class OffsetCommits {
   private readonly together = new CallBatcher<DueCommit, boolean>({
@@ -30,7 +26,7 @@ export class OffsetCommits {
     isShared: () => true,
   });
 
-  /** Returns false, and commits nothing, when the partition was lost meanwhile. @throws errors of kafkajs */
+  /** False: the partition was lost meanwhile, and nothing is committed. @throws errors of kafkajs */
   commit(due: DueCommit): Promise<boolean> {
     return this.together.call(due);
   }

@@ -3,10 +3,7 @@ const scratch = Buffer.allocUnsafeSlow(512);
 /** A UTF-16 unit takes at most so many bytes. */
 const BYTES_PER_UNIT = 3;
 
-/**
- * Returns the partition of a key: murmur2 over its UTF-8 bytes, without the sign bit, modulo the partition count.
- * Kafka's Java producer and kafkajs's default partitioner do the same, so other producers of a topic agree with ours.
- */
+/** murmur2 over the UTF-8 bytes, without the sign bit, modulo the partition count, as in other producers. */
 export function partitionOfKey(key: string, partitions: number): number {
   return (hashOf(key) & 0x7fffffff) % partitions;
 }

@@ -2,11 +2,7 @@ import type { z } from 'zod';
 import { errorMessage } from '../runtime/errors.ts';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 
-/**
- * Thrown by a handler that cannot continue its batch because of one record. The record becomes a dead letter, and the
- * handler is called again without it. A handler that can continue returns the record in the `poison` of its outcome
- * instead.
- */
+/** A handler cannot continue because of one record: it becomes a dead letter, and the handler is called without it. */
 export class PoisonMessage extends Error {
   override name = 'PoisonMessage';
   readonly poison: PoisonRecord;

@@ -1,6 +1,7 @@
 import kafkajs from 'kafkajs';
 import type { IHeaders, Message, Producer, RecordMetadata } from 'kafkajs';
 import { MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
+import { CallBatcher } from '../runtime/call-batcher.ts';
 import { errorMessage } from '../runtime/errors.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
@@ -49,9 +50,7 @@ export interface Publisher extends Running {
   publishAll(topics: readonly TopicRecords[]): Promise<void>;
 }
 
-/**
- * A quarter of the broker's limit: leaves room for the batch's overhead, and no request blocks a partition for long.
- */
+/** A quarter of the broker's limit: no request blocks a partition for long. */
 const MAX_PIECE_BYTES = 800_000;
 const MAX_REQUEST_BYTES = 8_000_000;
 /** Lengths, deltas and flags of one record in a batch, rounded up. */
@@ -72,22 +71,14 @@ const REFUSALS = new Set([
   'UNSUPPORTED_VERSION',
 ]);
 
-interface Call {
-  topics: { topic: string; records: SizedRecord[] }[];
-  bytes: number;
-  resolve: () => void;
-  reject: (error: Error) => void;
-}
+/** With the prefix. */
+type SizedTopics = { topic: string; records: SizedRecord[] }[];
 
 /**
- * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive while a
- * request is under way wait and then share the next one, so many small calls cost few requests; there is no lingering.
- *
- * A failed call rejects with PublishFailed (retry it; records may then be stored twice, but acknowledged records are
- * never out of order) or PublishRefused. After any failure the producer is discarded, because an idempotent producer
- * must not continue when its sequence is uncertain.
- *
- * Waits while no broker answers at the start.
+ * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive meanwhile
+ * share the next request; there is no lingering. A failed call rejects with PublishFailed (retry it; records may then
+ * be stored twice, never out of order) or PublishRefused, and the producer is discarded, since its sequence is
+ * uncertain. Waits while no broker answers at the start.
  */
 export async function createPublisher(options: PublisherDeps): Promise<Publisher> {
   const publisher = new SerialPublisher(options);
@@ -100,27 +91,25 @@ export async function createPublisher(options: PublisherDeps): Promise<Publisher
 }
 
 class SerialPublisher implements Publisher {
-  private readonly kafka: KafkaConnection;
-  private readonly prefix: string;
-  private readonly metrics: Metrics;
-  private readonly logger: Logger;
-  private readonly onAppended: PublisherDeps['onAppended'];
+  private readonly deps: PublisherDeps;
   private readonly partitions = new Map<string, number>();
-  private readonly queue: Call[] = [];
+  private readonly calls = new CallBatcher<SizedTopics, undefined>({
+    run: (calls) => this.answer(calls),
+    maxGroup: MAX_REQUEST_BYTES,
+    sizeOf: sumBytes,
+    maxRunning: 1,
+  });
   private producer: IdempotentProducer | undefined;
-  private pump: Promise<void> | undefined;
+  /** Calls are answered in their order. */
+  private lastCall: Promise<unknown> = Promise.resolve();
   private stopped = false;
 
-  constructor(options: PublisherDeps) {
-    this.kafka = options.kafka;
-    this.prefix = options.prefix;
-    this.metrics = options.metrics;
-    this.logger = options.logger;
-    this.onAppended = options.onAppended;
+  constructor(deps: PublisherDeps) {
+    this.deps = deps;
   }
 
   async connect(): Promise<IdempotentProducer> {
-    this.producer ??= await IdempotentProducer.connect(this.kafka);
+    this.producer ??= await IdempotentProducer.connect(this.deps.kafka);
     return this.producer;
   }
 
@@ -132,64 +121,44 @@ class SerialPublisher implements Publisher {
     if (this.stopped) throw new PublishFailed('the publisher is stopped');
     const sized = topics
       .filter(({ records }) => records.length > 0)
-      .map(({ topic, records }) => ({ topic: this.prefix + topic, records: records.map(toSized) }));
+      .map(({ topic, records }) => ({ topic: this.deps.prefix + topic, records: records.map(toSized) }));
     if (sized.length === 0) return;
-    const bytes = sized.reduce((sum, { records }) => sum + sumBytes(records), 0);
-    await new Promise<void>((resolve, reject) => {
-      this.queue.push({ topics: sized, bytes, resolve, reject });
-      this.pump ??= this.drain().finally(() => {
-        this.pump = undefined;
-      });
-    });
+    const call = this.calls.call(sized);
+    this.lastCall = call.catch(() => undefined);
+    await call;
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await withDeadline(this.pump ?? Promise.resolve(), STOP_TIMEOUT_MS, 'records were still being published at stop');
+    await withDeadline(this.lastCall, STOP_TIMEOUT_MS, 'records were still being published at stop');
     await this.producer?.disconnect();
   }
 
-  private async drain(): Promise<void> {
-    while (this.queue.length > 0) {
-      const calls = this.takeCalls();
-      try {
-        await this.send(calls);
-        for (const call of calls) call.resolve();
-      } catch (error) {
-        this.discardProducer(error);
-        const failure = toFailure(error);
-        for (const call of calls) call.reject(failure);
-      }
+  private async answer(calls: readonly SizedTopics[]): Promise<undefined[]> {
+    try {
+      await this.send(calls.flat());
+      return calls.map(() => undefined);
+    } catch (error) {
+      this.discardProducer(error);
+      throw toFailure(error);
     }
   }
 
-  /** Takes at least one call from the queue, and as many more as fit into one request. */
-  private takeCalls(): Call[] {
-    let bytes = 0;
-    let count = 0;
-    for (const call of this.queue) {
-      bytes += call.bytes;
-      if (count > 0 && bytes > MAX_REQUEST_BYTES) break;
-      count++;
-    }
-    return this.queue.splice(0, count);
-  }
-
-  private async send(calls: readonly Call[]): Promise<void> {
+  private async send(topics: SizedTopics): Promise<void> {
     const producer = await this.connect();
-    const partitions = await this.assignPartitions(calls.flatMap(({ topics }) => topics));
-    for (const request of layOutRequests(partitions, MAX_REQUEST_BYTES)) {
+    const partitions = await this.assignPartitions(topics);
+    for (const request of layOutRequests(partitions)) {
       const notBefore = performance.now();
       const appendTimes = await producer.send(request, SEND_TIMEOUT_MS);
       const notAfter = performance.now();
-      for (const appendedAt of appendTimes) this.onAppended?.({ appendedAt, notBefore, notAfter });
+      for (const appendedAt of appendTimes) this.deps.onAppended?.({ appendedAt, notBefore, notAfter });
       for (const { topic, records } of request) {
-        this.metrics.kafkaPublished.inc({ topic: topic.slice(this.prefix.length) }, records.length);
+        this.deps.metrics.kafkaPublished.inc({ topic: topic.slice(this.deps.prefix.length) }, records.length);
       }
     }
   }
 
-  private async assignPartitions(topics: readonly { topic: string; records: SizedRecord[] }[]) {
+  private async assignPartitions(topics: SizedTopics) {
     await this.learnPartitionCounts(topics.map(({ topic }) => topic));
     const byTopic = new Map<string, SizedRecord[][]>();
     for (const { topic, records } of topics) {
@@ -203,7 +172,7 @@ class SerialPublisher implements Publisher {
       }
     }
     return [...byTopic].flatMap(([topic, byPartition]) =>
-      byPartition.filter(isFilled).map((records) => cutPieces(topic, records, MAX_PIECE_BYTES)),
+      byPartition.map((records) => cutPieces(topic, records, MAX_PIECE_BYTES)),
     );
   }
 
@@ -211,17 +180,17 @@ class SerialPublisher implements Publisher {
   private async learnPartitionCounts(topics: readonly string[]): Promise<void> {
     const unknown = topics.filter((topic) => !this.partitions.has(topic));
     if (unknown.length === 0) return;
-    for (const [topic, count] of await partitionCounts(this.kafka, [...new Set(unknown)])) {
+    for (const [topic, count] of await partitionCounts(this.deps.kafka, [...new Set(unknown)])) {
       this.partitions.set(topic, count);
     }
   }
 
   private discardProducer(error: unknown): void {
-    this.logger.debug({ err: error }, 'publishing failed; the producer is replaced');
+    this.deps.logger.debug({ err: error }, 'publishing failed; the producer is replaced');
     const producer = this.producer;
     this.producer = undefined;
     producer?.disconnect().catch((failure: unknown) => {
-      this.logger.debug({ err: failure }, 'a discarded producer did not disconnect cleanly');
+      this.deps.logger.debug({ err: failure }, 'a discarded producer did not disconnect cleanly');
     });
   }
 }
@@ -236,10 +205,6 @@ function toSized({ key, value, headers }: OutgoingRecord): SizedRecord {
   return { key, message, bytes };
 }
 
-function isFilled(records: readonly SizedRecord[]): boolean {
-  return records.length > 0;
-}
-
 function headerBytes(headers: IHeaders | undefined): number {
   let bytes = 0;
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -250,8 +215,8 @@ function headerBytes(headers: IHeaders | undefined): number {
   return bytes;
 }
 
-function sumBytes(records: readonly SizedRecord[]): number {
-  return records.reduce((sum, { bytes }) => sum + bytes, 0);
+function sumBytes(topics: SizedTopics): number {
+  return topics.reduce((sum, { records }) => records.reduce((total, { bytes }) => total + bytes, sum), 0);
 }
 
 function toFailure(error: unknown): Error {
@@ -277,9 +242,8 @@ export interface Piece {
 }
 
 /**
- * Cuts the records of a partition into pieces, in order. kafkajs makes one record batch of everything that a request
- * contains for a partition and never splits it, and a batch above the topic's max.message.bytes would always fail. A
- * record that is larger than the limit becomes a piece alone.
+ * In order. kafkajs makes one record batch of all that a request has for a partition, and one above max.message.bytes
+ * would always fail. A larger record becomes a piece alone.
  */
 export function cutPieces(topic: string, records: readonly SizedRecord[], maxPieceBytes: number): Piece[] {
   const pieces: Piece[] = [];
@@ -295,39 +259,18 @@ export function cutPieces(topic: string, records: readonly SizedRecord[], maxPie
   return pieces;
 }
 
-/**
- * Distributes the pieces of partitions over requests, in order: at most one piece per partition in a request (two would
- * become one batch), and at most `maxRequestBytes` unless a single piece is larger.
- */
-export function layOutRequests(partitions: readonly Piece[][], maxRequestBytes: number): Piece[][] {
-  const waiting = partitions.map((pieces) => pieces.values());
-  let heads = waiting.map((pieces) => ({ pieces, next: pieces.next() })).filter(({ next }) => next.done !== true);
-  const requests: Piece[][] = [];
-  while (heads.length > 0) {
-    const request: Piece[] = [];
-    let bytes = 0;
-    for (const head of heads) {
-      if (head.next.done === true) continue;
-      if (request.length > 0 && bytes + head.next.value.bytes > maxRequestBytes) continue;
-      request.push(head.next.value);
-      bytes += head.next.value.bytes;
-      head.next = head.pieces.next();
-    }
-    requests.push(request);
-    heads = heads.filter(({ next }) => next.done !== true);
-  }
-  return requests;
+/** One piece of each partition in a request, in order: two would become one batch. */
+function layOutRequests(partitions: readonly Piece[][]): Piece[][] {
+  const most = Math.max(0, ...partitions.map(({ length }) => length));
+  return Array.from({ length: most }, (_, at) => partitions.flatMap((pieces) => pieces[at] ?? []));
 }
 
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * A kafkajs producer for one request at a time. Discard it after the first failure.
- *
- * kafkajs retries a failed request even after disconnect(), for which it reconnects by itself. Such a late retry would
- * write old records after newer ones. kafkajs calls the partitioner before each attempt, so the partitioner can stop
- * this: once the producer is closed (the whole send took too long, or the producer was discarded),
- * the partitioner throws a non-retriable error and the send rejects.
+ * A kafkajs producer, to be discarded after the first failure. kafkajs retries a failed request even after
+ * disconnect(), and would so write old records after newer ones. It calls the partitioner before each attempt, which
+ * therefore throws once the producer is closed.
  */
 class IdempotentProducer {
   private readonly producer: Producer;
@@ -364,9 +307,8 @@ class IdempotentProducer {
   }
 
   /**
-   * Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it.
+   * Resolves when all in-sync replicas have stored it, with the times at which the brokers appended it.
    *
-   * @returns the times at which the brokers appended it, of each partition that has one
    * @throws also where kafkajs resolves without having sent a part of it
    */
   async send(pieces: readonly Piece[], timeoutMs: number): Promise<number[]> {
@@ -397,10 +339,8 @@ class IdempotentProducer {
 }
 
 /**
- * kafkajs 2.2.4 keeps the answers of a request by broker, and its retries leave out every broker that has answered. If
- * a partition has got another leader meanwhile, and that one has answered for other partitions, its records are sent to
- * nobody, and the promise resolves (https://github.com/tulios/kafkajs/issues/1303). So each partition must be among the
- * answers; kafkajs throws for those that say an error.
+ * kafkajs's retries leave out brokers that have answered: records of a partition that moved to one of them are sent to
+ * nobody, and the promise resolves (https://github.com/tulios/kafkajs/issues/1303).
  */
 function refuseUnanswered(pieces: readonly Piece[], answers: readonly (RecordMetadata | null)[]): void {
   const answered = new Set(answers.map((answer) => `${answer?.topicName}|${answer?.partition}`));

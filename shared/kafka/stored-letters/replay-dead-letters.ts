@@ -8,7 +8,7 @@ import type { KafkaConnection } from '../kafka-connection.ts';
 import type { OutgoingRecord, Publisher } from '../publisher.ts';
 import { connectedGroups } from '../topics/raise-partitions.ts';
 import { readToEnd } from '../topics/read-to-end.ts';
-import { groupPositions } from '../topics/topic-admin.ts';
+import { groupPositions, lagOf } from '../topics/topic-admin.ts';
 import type { GroupPosition } from '../topics/topic-admin.ts';
 
 export interface ReplayOptions {
@@ -17,10 +17,7 @@ export interface ReplayOptions {
   /** The source topic, without the prefix. */
   topic: string;
   limit: number;
-  /**
-   * The record to publish for a letter, or why it cannot be published yet: then the letter is set aside again, for the
-   * next replay. Undefined: the original record.
-   */
+  /** The record to publish, or why it must be set aside again. Undefined: the original record. */
   restore?: (letter: ConsumedRecord) => OutgoingRecord | { reason: string } | undefined;
   publisher: Publisher;
   /** Called after each letter with how many were replayed so far, and how many will be. */
@@ -39,10 +36,9 @@ export function replayGroup(topic: string): string {
 }
 
 /**
- * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and then commits how
- * far it came, also where it fails half-way. It ends at the letters that were there at the start, so a letter that
- * fails again is not replayed in a circle, or after `limit` letters. Every consumer group of the topic gets the records
- * again; their effects are idempotent. A crash, or a second replay at the same time, may publish letters twice.
+ * Publishes a topic's dead letters to it again, oldest first, and commits how far it came, also where it fails half-
+ * way. It ends at the letters that were there at the start, so one that fails again is not replayed in a circle. A
+ * crash, or a second replay at the same time, may publish letters twice.
  *
  * @returns how many were read, how many of these were set aside again, and how many of those at the start remain
  */
@@ -51,7 +47,7 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<Replaye
   const source = topic + DEAD_LETTER_SUFFIX;
   const group = replayGroup(topic);
   const start = await groupPositions(kafka, { prefix, group, topics: [source] });
-  const found = start.reduce((sum, { next, head }) => sum + Number(head - next), 0);
+  const found = lagOf(start);
   const total = Math.min(found, limit);
   const published = new Map<number, bigint>();
   let replayed = 0;
@@ -214,7 +210,6 @@ export interface DeadLetter {
   timestampMs: number | undefined;
   setAsideAtMs: number;
   key: string;
-  /** The consumer group that could not read it. */
   group: string | undefined;
   /** What the group was doing with it: `parse` for instance. */
   step: string | undefined;
@@ -223,18 +218,16 @@ export interface DeadLetter {
   source: string | undefined;
   /** The beginning of the value, as text; bytes that are not UTF-8 become U+FFFD. */
   excerpt: string;
-  /** Of the whole value. */
   bytes: number;
 }
 
 const EXCERPT_BYTES = 500;
 
 /**
- * Reads a topic's dead letters, oldest first: those that `replayDeadLetters` would publish, or with `includeReplayed`
- * all that are kept.
+ * Oldest first: those that `replayDeadLetters` would publish, or with `includeReplayed` all that are kept.
  *
  * @returns at most `limit` letters, and how many were found
- * @throws Error when no letter arrives for 30 s, for instance because no broker answers
+ * @throws Error when no letter arrives for 30 s
  */
 export async function readDeadLetters(options: {
   kafka: KafkaConnection;
@@ -249,7 +242,6 @@ export async function readDeadLetters(options: {
   // A group that has committed nothing would start at the oldest record that is kept.
   const startGroup = options.includeReplayed ? `dead-letter-list.${randomUUID()}` : replayGroup(topic);
   const positions = await groupPositions(kafka, { prefix, group: startGroup, topics: [source] });
-  const found = positions.reduce((sum, { next, head }) => sum + Number(head - next), 0);
   const letters: DeadLetter[] = [];
   await readToEnd({
     ...{ kafka, prefix, topics: [source], ranges: firstOf(positions, limit) },
@@ -258,7 +250,7 @@ export async function readDeadLetters(options: {
       return Promise.resolve();
     },
   });
-  return { letters, found };
+  return { letters, found: lagOf(positions) };
 }
 
 function toDeadLetter(topic: string, { key, value, headers, timestampMs }: ConsumedRecord): DeadLetter {

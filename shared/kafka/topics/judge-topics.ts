@@ -2,7 +2,6 @@ import { MAX_MESSAGE_BYTES } from '../../../schemas/messages/topics.ts';
 import { insyncReplicas, USUAL_REPLICATION } from './topic-settings.ts';
 import type { TopicSettings } from './topic-settings.ts';
 
-/** What a broker says of a topic. */
 export interface FoundTopic {
   partitions: number;
   /** Copies of the partition that has the fewest. */
@@ -11,12 +10,10 @@ export interface FoundTopic {
   config: ReadonlyMap<string, string>;
 }
 
-/** A topic is not as it must be. */
 export interface TopicFault {
   topic: string;
   /** What it is and what it should be, as a sentence without its subject. */
   fault: string;
-  /** A command of Kafka's own tools. */
   command: string;
   /** Whether a start is refused: otherwise records would be lost, misjudged or unreadable. */
   isFatal: boolean;
@@ -33,15 +30,12 @@ interface Judge {
 /** The option without which Kafka's tools do nothing. */
 const SERVER = '--bootstrap-server HOST:PORT';
 
-/** The cluster whose topics are judged. */
 export interface JudgedCluster {
   /** The required number of copies; undefined: none is required. */
   replication: number | undefined;
-  /** Brokers that answer. */
   brokers: number;
 }
 
-/** What is wrong with an existing topic of a cluster. */
 export function judgeTopic(
   wanted: TopicSettings,
   found: FoundTopic,

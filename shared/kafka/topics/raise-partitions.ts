@@ -1,8 +1,7 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaConnection } from '../kafka-connection.ts';
-import { consumerLag, partitionCounts } from './topic-admin.ts';
+import { groupPositions, lagOf, partitionCounts } from './topic-admin.ts';
 
-/** Why the partitions of a topic must not be raised now. */
 export class NotDrained extends Error {
   override name = 'NotDrained';
 }
@@ -17,9 +16,8 @@ export interface PartitionRaise {
 }
 
 /**
- * Raises the number of partitions of a topic. A key may get another partition by that, so it is refused unless every
- * group has read the whole topic and no process of the installation is connected to a group: then what a key has so far
- * has had its effect before anything that is published under the new number, and the order per key is kept.
+ * Refused unless every group has read the whole topic and no process is connected: a key may get another partition, and
+ * what it has so far must have had its effect before.
  *
  * @returns the number of partitions before
  * @throws NotDrained that says what is still to be done
@@ -29,7 +27,7 @@ export async function raisePartitions(kafka: KafkaConnection, raise: PartitionRa
   const before = (await partitionCounts(kafka, [prefix + topic])).get(prefix + topic) ?? 0;
   if (partitions <= before) throw new NotDrained(`${topic} has ${before} partitions: they can only become more`);
   for (const group of groups) {
-    const lag = (await consumerLag(kafka, { prefix, group, topics: [topic] })).reduce((sum, one) => sum + one.lag, 0);
+    const lag = lagOf(await groupPositions(kafka, { prefix, group, topics: [topic] }));
     if (lag > 0) throw new NotDrained(`${group} has ${lag} records of ${topic} before it: let it read them first`);
   }
   const connected = await connectedGroups(kafka, prefix);
@@ -65,8 +63,8 @@ interface GroupRewind {
 }
 
 /**
- * Sets a group that has no members back to a time, where it is further. A group that never committed stays so: it
- * begins at the oldest record anyway; a topic that does not exist has none.
+ * Sets a group without members back to a time, where it is further. One that never committed begins at the oldest
+ * record anyway.
  *
  * @returns how many records it will read again
  */

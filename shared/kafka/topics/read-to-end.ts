@@ -23,10 +23,9 @@ export interface TopicsToRead {
 }
 
 /**
- * Reads topics to their present end, beside the groups that consume them: in a group of this call, which is deleted
- * afterwards.
+ * Reads topics to their present end, in a group of this call, which is deleted afterwards.
  *
- * @throws Error when nothing arrives for `silenceMs`, for instance because no broker answers, or when the group fails
+ * @throws Error when nothing arrives for `silenceMs`, or when the group fails
  */
 export async function readToEnd(options: TopicsToRead): Promise<void> {
   const { kafka, prefix, topics, silenceMs = SILENCE_MS } = options;
@@ -72,10 +71,7 @@ export async function readToEnd(options: TopicsToRead): Promise<void> {
   }
 }
 
-/**
- * Handles the records of a batch that are in its partition's range, and shortens the range by them. Exported for its
- * test.
- */
+/** Handles the records that are in the partition's range, and shortens the range. Exported for its test. */
 export async function handleUnread(
   unread: Map<string, GroupPosition>,
   batch: ConsumedBatch,

@@ -19,14 +19,12 @@ export class TopicsDiffer extends Error {
 const DISCARD_MS = 3_000;
 
 /**
- * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings, which are judged:
- * those that only endanger records are logged, for instance fewer copies than the brokers that answer now could hold,
- * as after a first start at which only one did. Several processes may call it at once.
+ * Creates missing topics, each with its dead-letter topic, and judges the others, whose settings stay. What only
+ * endangers records is logged. Several processes may call it at once.
  *
- * @throws TopicsDiffer that names every topic with another partition count, since a changed count would move keys to
- * other partitions and the records of a key would lose their order; in a cluster also topics with settings under which
- * records would be lost, misjudged or unreadable. An error that can be retried while fewer brokers answer than
- * `replication` requires.
+ * @throws TopicsDiffer for another partition count, which would move keys and lose their order; in a cluster also for
+ * settings under which records would be lost, misjudged or unreadable. A retryable error while fewer brokers answer
+ * than `replication` requires.
  */
 export async function ensureTopics(kafka: KafkaConnection, plan: TopicPlan): Promise<void> {
   const wanted = topicSettings(plan);
@@ -118,40 +116,28 @@ function judgeAll(
   }
 }
 
-/** Returns the partition counts by full topic name. */
 export async function partitionCounts(kafka: KafkaConnection, topics: readonly string[]): Promise<Map<string, number>> {
   const metadata = await kafka.withAdmin((admin) => admin.fetchTopicMetadata({ topics: [...topics] }));
   return new Map(metadata.topics.map(({ name, partitions }) => [name, partitions.length]));
 }
 
-export interface PartitionLag {
-  /** Without the prefix. */
-  topic: string;
-  partition: number;
-  /**
-   * The number of records between the committed offset (or the oldest record if there is none) and the end of the log.
-   */
-  lag: number;
+/** Group and topics without the prefix. */
+interface GroupOfTopics {
+  prefix: string;
+  group: string;
+  topics: readonly string[];
 }
 
-/** Returns the lag of a group per partition, with the tries of `groupPositions`. */
+/** `groupPositions`, with the number of records that the group has not read of each partition. */
 export async function consumerLag(
   kafka: KafkaConnection,
-  options: { prefix: string; group: string; topics: readonly string[] },
-): Promise<PartitionLag[]> {
-  return lagsOf(await groupPositions(kafka, options));
+  options: GroupOfTopics,
+): Promise<(GroupPosition & { lag: number })[]> {
+  return (await groupPositions(kafka, options)).map((position) => ({ ...position, lag: lagOf([position]) }));
 }
 
-/** Like consumerLag, with an open admin connection and a single try. */
-export async function readConsumerLag(
-  admin: Admin,
-  options: { prefix: string; group: string; topics: readonly string[] },
-): Promise<PartitionLag[]> {
-  return lagsOf(await readGroupPositions(admin, options));
-}
-
-function lagsOf(positions: readonly GroupPosition[]): PartitionLag[] {
-  return positions.map(({ topic, partition, next, head }) => ({ topic, partition, lag: Number(head - next) }));
+export function lagOf(positions: readonly GroupPosition[]): number {
+  return positions.reduce((sum, { next, head }) => sum + Number(head - next), 0);
 }
 
 export interface GroupPosition {
@@ -165,13 +151,10 @@ export interface GroupPosition {
 }
 
 /**
- * Where a group is in each partition. Group and topics are given without the prefix. Tries for about 20 s while the
- * brokers are away: a broker that has just started loads its groups first.
+ * Where a group is in each partition. Tries for about 20 s while the brokers are away: one that has just started loads
+ * its groups first.
  */
-export function groupPositions(
-  kafka: KafkaConnection,
-  options: { prefix: string; group: string; topics: readonly string[] },
-): Promise<GroupPosition[]> {
+export function groupPositions(kafka: KafkaConnection, options: GroupOfTopics): Promise<GroupPosition[]> {
   return retry(() => kafka.withAdmin((admin) => readGroupPositions(admin, options)), {
     what: `reading the offsets of ${options.group}`,
     logger: kafka.logger,
@@ -182,10 +165,7 @@ export function groupPositions(
 }
 
 /** The same with an open admin connection and a single try. */
-export async function readGroupPositions(
-  admin: Admin,
-  options: { prefix: string; group: string; topics: readonly string[] },
-): Promise<GroupPosition[]> {
+export async function readGroupPositions(admin: Admin, options: GroupOfTopics): Promise<GroupPosition[]> {
   const topics = options.topics.map((topic) => options.prefix + topic);
   const committed = new Map<string, bigint>();
   for (const { topic, partitions } of await admin.fetchOffsets({ groupId: options.prefix + options.group, topics })) {
@@ -206,11 +186,7 @@ function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/**
- * Deletes consumer groups without members, given without the prefix. Ignores groups that do not exist.
- *
- * @throws Error that names the group and what the broker said
- */
+/** Without members; those that do not exist are ignored. @throws Error that names the group and what the broker said */
 export async function deleteGroups(kafka: KafkaConnection, prefix: string, groups: readonly string[]): Promise<void> {
   await kafka.withAdmin(async (admin) => {
     for (const group of groups) {
@@ -225,10 +201,7 @@ export async function deleteGroups(kafka: KafkaConnection, prefix: string, group
   });
 }
 
-/**
- * Deletes the group of one reader that has left it. A failure is only logged: the broker removes a group without
- * members by itself when its offsets have expired.
- */
+/** A failure is only logged: the broker removes a group without members when its offsets have expired. */
 export async function discardGroup(
   { kafka, prefix, logger }: { kafka: KafkaConnection; prefix: string; logger: Logger },
   group: string,

@@ -18,7 +18,6 @@ export interface TopicPlan {
   partitions?: Readonly<Record<string, number>> | undefined;
 }
 
-/** What one topic must be like. */
 export interface TopicSettings {
   /** With the prefix. */
   topic: string;
@@ -28,7 +27,6 @@ export interface TopicSettings {
   retentionBytes: number | undefined;
 }
 
-/** The settings of all topics of a plan, each followed by its dead-letter topic. */
 export function topicSettings({ topics, prefix, embedded, partitions }: TopicPlan): TopicSettings[] {
   return topics.flatMap((topic) => [
     {
@@ -54,7 +52,6 @@ export function insyncReplicas(replication: number): number {
   return replication >= 3 ? 2 : 1;
 }
 
-/** The request that creates a topic with `replication` copies of each partition. */
 export function topicConfig(wanted: TopicSettings, replication: number): ITopicConfig {
   const settings: Record<string, string> = {
     'message.timestamp.type': 'LogAppendTime',
