@@ -1,25 +1,20 @@
-import { hastenPending } from '../../shared/stores/deliveries/resends.ts';
-import type { MonitorStatus } from '../../schemas/api/monitor.ts';
+import type { MonitorStatus } from '../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/accounts/credits.ts';
 import { isMonitorId, matchId } from '../../shared/domain/identifiers.ts';
 import { refinementsResource } from '../../shared/domain/refinements-resource.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
-import { sampleMatch } from '../../shared/domain/webhooks/sample-match.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
+import { buildWebhookMessage, sampleMatch, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
 import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../shared/http/egress-client.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
-import {
-  findMonitorsWithFailed,
-  listDeliveries,
-} from '../../shared/stores/deliveries/administered-deliveries.ts';
+import { findMonitorsWithFailed, listDeliveries } from '../../shared/stores/deliveries/administered-deliveries.ts';
 import type { DeliveryFilter } from '../../shared/stores/deliveries/administered-deliveries.ts';
 import { readDeliveryHealth } from '../../shared/stores/deliveries/delivery-health.ts';
-import { queueResends } from '../../shared/stores/deliveries/resends.ts';
+import { hastenPending, queueResends } from '../../shared/stores/deliveries/resends.ts';
 import {
   findMonitorOwner,
   findMonitorsAhead,
@@ -228,10 +223,12 @@ async function sendSample(
   const now = systemClock();
   const open = (sealed: Buffer) => secretBox.open(sealed, id);
   const { previousSecret } = webhook;
+  const match = sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now });
   const { headers, body } = buildWebhookMessage({
+    id: match.id,
     kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
-    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now }),
+    content: { type: 'monitor.match', match },
     secrets: [open(webhook.webhookSecret), ...(previousSecret === null ? [] : [open(previousSecret)])],
     now,
   });
@@ -342,7 +339,7 @@ async function retry(
   await requireWebhook(pool, monitor);
   const hastened = await inTransaction(pool, async (client) => {
     await requireLockedMonitor(client, monitor);
-    return hastenDeliveries(client, monitor);
+    return hastenPending(client, monitor, undefined, undefined);
   });
   return [{ monitor_id: monitor, queued: await queueFailed(pool, monitor, since), hastened }];
 }

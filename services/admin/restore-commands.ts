@@ -1,4 +1,3 @@
-import { selectRows } from '../../shared/clickhouse/clickhouse-client.ts';
 import {
   RECORDER_GROUP,
   REMOVALS_ARCHIVER_GROUP,
@@ -6,6 +5,7 @@ import {
 } from '../../schemas/messages/consumer-groups.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
+import { selectRows } from '../../shared/clickhouse/clickhouse-client.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { connectedGroups, rewindGroup } from '../../shared/kafka/topics/raise-partitions.ts';
 import { readToEnd } from '../../shared/kafka/topics/read-to-end.ts';
@@ -19,8 +19,7 @@ import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.t
 import { readItems } from '../../shared/stores/matches/recording-items.ts';
 import { readMatchesAfter } from '../../shared/stores/matches/recording-matches.ts';
 import { prepareRestored } from '../../shared/stores/upkeep/restored-numbers.ts';
-import { opensSealed } from '../../shared/stores/upkeep/sealing-key.ts';
-import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
+import { opensSealed, secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
 import { AdminError, examples, requireSecretKeys, time } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { replayGroup } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
 import { connectedGroups } from '../../shared/kafka/topics/raise-partitions.ts';
-import { readConsumerLag } from '../../shared/kafka/topics/topic-admin.ts';
+import { lagOf, readGroupPositions } from '../../shared/kafka/topics/topic-admin.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
@@ -109,10 +109,10 @@ async function measureKafka(kafka: KafkaConnection, prefix: string, shards: numb
   return kafka.withAdmin(async (admin) => {
     const { brokers } = await admin.describeCluster();
     const existing = new Set(await admin.listTopics());
-    const lagOf = async (group: string, topics: string[]): Promise<number> => {
+    const groupLag = async (group: string, topics: string[]): Promise<number> => {
       const found = topics.filter((topic) => existing.has(prefix + topic));
       if (found.length === 0) return 0;
-      return (await readConsumerLag(admin, { prefix, group, topics: found })).reduce((sum, { lag }) => sum + lag, 0);
+      return lagOf(await readGroupPositions(admin, { prefix, group, topics: found }));
     };
     const topicsOfGroup = new Map<string, string[]>();
     for (const { name } of TOPICS) {
@@ -121,10 +121,10 @@ async function measureKafka(kafka: KafkaConnection, prefix: string, shards: numb
       }
     }
     const lags: KafkaState['lags'] = [];
-    for (const [group, topics] of topicsOfGroup) lags.push({ group, lag: await lagOf(group, topics) });
+    for (const [group, topics] of topicsOfGroup) lags.push({ group, lag: await groupLag(group, topics) });
     const deadLetters: Record<string, number> = {};
     for (const { name } of TOPICS) {
-      const letters = await lagOf(replayGroup(name), [name + DEAD_LETTER_SUFFIX]);
+      const letters = await groupLag(replayGroup(name), [name + DEAD_LETTER_SUFFIX]);
       if (letters > 0) deadLetters[name] = letters;
     }
     return { brokers: brokers.length, lags, connected, deadLetters };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
 import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
-import { eraseCopiedMonitors } from '../../shared/clickhouse/erase-monitors.ts';
+import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
 import { readMonitorsToCopy } from '../../shared/stores/monitors/administered-monitors.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { WebhookKind } from '../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../schemas/api/monitors.ts';
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';

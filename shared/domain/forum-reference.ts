@@ -1,6 +1,5 @@
 import type { MuteKind } from '../../schemas/api/monitors.ts';
-import { normalizeAuthor } from '../matching/validate-refinements.ts';
-import { normalizeSubreddit } from '../matching/validate-rule.ts';
+import { normalizeAuthor, normalizeSubreddit } from '../matching/validate-rule.ts';
 
 /** The ids of a post or of a comment. */
 export interface ThingReference {

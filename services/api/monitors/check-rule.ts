@@ -3,16 +3,15 @@ import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/it
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
-  validateAuthors,
   validateLanguages,
   validateNames,
   validateRequire,
   validateRuleTerms,
   validateSearchedTexts,
   validateTermCount,
-} from '../../../shared/matching/validate-refinements.ts';
-import type { GivenTerm } from '../../../shared/matching/validate-refinements.ts';
-import { normalizeSubreddit, subredditKey, validateTerms } from '../../../shared/matching/validate-rule.ts';
+  validateTerms,
+} from '../../../shared/matching/validate-rule.ts';
+import type { GivenTerm } from '../../../shared/matching/validate-rule.ts';
 import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import type { Fault } from '../http/api-error.ts';

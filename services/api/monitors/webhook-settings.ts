@@ -1,6 +1,5 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
-import { detectWebhookKind, fitsWebhookKind } from '../../../shared/domain/webhooks/webhook-kind.ts';
-import { webhookUrlFault } from '../../../shared/domain/webhooks/webhook-url.ts';
+import { detectWebhookKind, fitsWebhookKind, webhookUrlFault } from '../../../shared/domain/webhooks/webhook-url.ts';
 import { checkPublicUrl } from '../../../shared/http/public-address.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Fault } from '../http/api-error.ts';

@@ -1,7 +1,6 @@
 import type { KeyScope } from '../../../schemas/api/account.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
-import { quotedName } from '../../../shared/mail/quoted-name.ts';
+import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { PERMISSION_WORDS } from '../admission/scope.ts';
 
 /** Sentences are wrapped; lists of lines stay as they are. */

@@ -18,8 +18,7 @@ import { BODY_ERRORS, chargedRequest, route } from '../http/route.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
 import { sqlExamples } from '../openapi/examples/sql-examples.ts';
-import { sqlAnswer } from './sql-answer.ts';
-import { runInBox, SQL_LIMITS, SqlRefused } from './sql-box.ts';
+import { runInBox, SQL_LIMITS, sqlAnswer, SqlRefused } from './sql-box.ts';
 import type { SqlFormat, SqlResult } from './sql-box.ts';
 
 export interface SqlDeps {

@@ -1,4 +1,5 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
+import type { Digest, DigestEvent, Spike, SpikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { WebhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { randomText } from '../identifiers.ts';

@@ -1,4 +1,4 @@
-import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 
 const SLACK_HOSTS = new Set(['hooks.slack.com', 'hooks.slack-gov.com']);
 const DISCORD_HOSTS = new Set(

@@ -1,13 +1,12 @@
-import type { Pool, Queryable, PoolClient } from '../../postgres/pool.ts';
-import { execute, isChanged, readRows } from '../../postgres/sql.ts';
-import { deleteAccountNotices } from '../notices/notices.ts';
-import { deleteAccountOAuthRecords } from './oauth-records.ts';
 import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, PoolClient, Queryable } from '../../postgres/pool.ts';
+import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { stopMonitors } from '../monitors/monitors.ts';
+import { deleteAccountNotices } from '../notices/notices.ts';
 import { lockAccount } from './accounts.ts';
 import type { StoredAccount } from './accounts.ts';
+import { deleteAccountOAuthRecords } from './sealed-records.ts';
 
 /**
  * Deletes an account in one transaction: its keys and tokens are refused, its monitors stop and its address is

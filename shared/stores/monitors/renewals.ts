@@ -1,5 +1,3 @@
-import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows } from '../../postgres/sql.ts';
 import type { StoredAccount } from '../accounts/accounts.ts';

@@ -3,8 +3,8 @@
  * argument is JSON: `EventsChildOptions`. With `killed` it is killed (SIGKILL) right before or after that commit of a
  * transaction: of the making of digests, or of the storing of an attempt's outcome.
  */
-import { makeDueDigests } from '../../../services/biller/digests/make-digests.ts';
 import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
+import { makeDueDigests } from '../../../services/biller/digests/make-digests.ts';
 import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
 import { runJob } from '../../../services/biller/jobs.ts';
 import type { Job } from '../../../services/biller/jobs.ts';
@@ -15,7 +15,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
-import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { createMailer } from '../../../shared/mail/mailer.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

@@ -22,8 +22,15 @@ import {
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { monitorForm } from './monitor-form.ts';
 import type { MonitorForm } from './monitor-form.ts';
-import { readMonitor, said, secretShownOnce, warningsNotice } from './monitor-frame.ts';
-import { ruleInWords, ruleOf, ruleOfMonitor } from './monitor-rule.ts';
+import {
+  readMonitor,
+  ruleInWords,
+  ruleOf,
+  ruleOfMonitor,
+  said,
+  secretShownOnce,
+  warningsNotice,
+} from './monitor-frame.ts';
 
 export const editPages: PageRoute[] = [
   get('/monitors/new', (visit) => newPage(visit, {})),

@@ -1,4 +1,4 @@
-import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/monitors/explain.ts';
+import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/rules.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import type { DeliveryStatus } from '../../../../schemas/messages/recorded-match.ts';
 import { matchId, parseMatchId } from '../../../../shared/domain/identifiers.ts';

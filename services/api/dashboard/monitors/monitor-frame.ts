@@ -1,4 +1,10 @@
-import type { Monitor, MonitorDelivery, RuleWarning } from '../../../../schemas/api/monitors.ts';
+import type {
+  Monitor,
+  MonitorDelivery,
+  MonitorTerm,
+  RuleSettingsResource,
+  RuleWarning,
+} from '../../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
 import { html } from '../../../../shared/html/html.ts';
@@ -159,9 +165,11 @@ export function ruleOf(settings: RuleSettingsResource): RuleSettings {
   };
 }
 
-const ruleTerm = ({ case_sensitive: caseSensitive, ...term }: MonitorTerm): RuleTerm => ({
-  ...term,
+const ruleTerm = ({ text, prefix, case_sensitive: caseSensitive, in: texts }: MonitorTerm): RuleTerm => ({
+  text,
+  ...(prefix === true && { prefix }),
   ...(caseSensitive === true && { caseSensitive }),
+  ...(texts && { in: texts }),
 });
 
 export function ruleOfMonitor(monitor: Monitor): RuleSettings {

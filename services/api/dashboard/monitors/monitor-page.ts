@@ -1,4 +1,4 @@
-import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitors.ts';
+import type { Monitor, MonitorDelivery, MonitorMute, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import { html } from '../../../../shared/html/html.ts';

@@ -1,8 +1,7 @@
-import type { FeedAddresses } from '../../../../schemas/api/matches/feed.ts';
-import { EXPORT_FORMATS } from '../../../../schemas/api/matches/match-export.ts';
-import type { ExportFormat } from '../../../../schemas/api/matches/match-export.ts';
-import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import type { Backfill } from '../../../../schemas/api/monitors/backfill.ts';
+import type { Backfill } from '../../../../schemas/api/backfills.ts';
+import { EXPORT_FORMATS } from '../../../../schemas/api/matches.ts';
+import type { ExportFormat, FeedAddresses } from '../../../../schemas/api/matches.ts';
+import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import type { Latency, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
 import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type {
+  DeliveryLogEntry,
+  DeliveryLogPage,
+  EventLogEntry,
+  EventLogPage,
+  Redelivery,
+  TestDelivery,
+} from '../../../../schemas/api/deliveries.ts';
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.ts';
-import type { TestDelivery } from '../../../../schemas/api/deliveries.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';

@@ -1,13 +1,10 @@
 import type { Comment } from '../../../../schemas/messages/forum-post.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
-import type { MoreStub } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { Upstream } from '../../../../shared/upstream/upstream-client.ts';
-import type { UpstreamCall } from '../../../../shared/upstream/upstream-client.ts';
-import { parseMoreChildren } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import { parseThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import { parseMoreChildren, parseThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import type { MoreStub, ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import type { ShapeFault } from '../../../../shared/upstream/parsing/parse-things.ts';
 import type { UpstreamPost } from '../../../../shared/upstream/parsing/to-post.ts';
+import type { Upstream, UpstreamCall } from '../../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import { buildCommentTree, inPageOrder } from './comment-tree.ts';
 import type { LoadedComments } from './comment-tree.ts';

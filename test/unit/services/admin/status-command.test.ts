@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KafkaState, PostgresState } from '../../../../services/admin/status-command.ts';
 import { statusRows } from '../../../../services/admin/status-command.ts';
-import type { Measured } from '../../../../services/admin/status-command.ts';
+import type { KafkaState, Measured, PostgresState } from '../../../../services/admin/status-command.ts';
 
 const POSTGRES: PostgresState = {
   due: { due: 0, oldestMs: null, underWay: 0 },
