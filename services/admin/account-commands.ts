@@ -58,9 +58,8 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         return [{ account_id: opened.accountId, api_key: opened.apiKey, credits }];
       }),
     );
-  withAccount(account.command('show'))
+  accountCommand(account, 'show')
     .description('print one account')
-    .addHelpText('after', examples('account show --email a@example.com'))
     .action(lines(async ({ pool }, options: AccountOptions) => [accountLine(await requireAccount(pool, options))]));
   account
     .command('list')
@@ -77,20 +76,17 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       await change(pool, id);
       return [accountLine(await requireAccount(pool, { account: id }))];
     });
-  withAccount(account.command('freeze'))
+  accountCommand(account, 'freeze')
     .description("refuse an account's keys and pause its monitors, until it is unfrozen")
-    .addHelpText('after', examples('account freeze --email a@example.com'))
     .action(changeState(freezeAccount));
-  withAccount(account.command('unfreeze'))
+  accountCommand(account, 'unfreeze')
     .description("accept an account's keys again; its monitors stay paused until they are resumed")
-    .addHelpText('after', examples('account unfreeze --email a@example.com'))
     .action(changeState(unfreezeAccount));
-  withAccount(account.command('delete'))
+  accountCommand(account, 'delete', ' --yes')
     .description(
       'delete an account for good: its keys and monitors at once, its matches, webhooks and attempts soon after',
     )
     .option('--yes', 'required, because a deletion cannot be undone')
-    .addHelpText('after', examples('account delete --email a@example.com --yes'))
     .action(
       lines(async ({ pool, config }, options: AccountOptions & { yes?: boolean }) => {
         if (options.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be restored.');
@@ -101,13 +97,11 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         return [{ account_id: id, status: 'deleted' }];
       }),
     );
-  withAccount(account.command('export'))
+  accountCommand(account, 'export', ' > account.jsonl')
     .description('print all data of an account: itself, its keys, monitors, payments and ledger, a line each')
-    .addHelpText('after', examples('account export --email a@example.com > account.jsonl'))
     .action(lines(async ({ pool }, options: AccountOptions) => accountData(pool, await requireAccount(pool, options))));
-  withAccount(account.command('sign-in-link'))
+  accountCommand(account, 'sign-in-link')
     .description('print a link that signs in to the dashboard as this account, once, within 10 minutes')
-    .addHelpText('after', examples('account sign-in-link --email demo@localhost'))
     .action(
       lines(async ({ pool, config }, options: AccountOptions) => {
         const { id, email, mailbox } = await requireActiveAccount(pool, options);
@@ -124,11 +118,10 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         return [{ account_id: id, url: `${dashboardOf(config)}/dashboard/sign-in/link?token=${link}` }];
       }),
     );
-  withAccount(account.command('grant'))
+  accountCommand(account, 'grant', ' --credits 100 --reference ticket-17')
     .description('give credits')
     .requiredOption('--credits <n>', 'how many', integer('--credits', MAX_CREDITS))
     .requiredOption('--reference <text>', REFERENCE_HELP, reference)
-    .addHelpText('after', examples('account grant --email a@example.com --credits 100 --reference ticket-17'))
     .action(
       lines(async ({ pool }, options: AccountOptions & { credits: number; reference: string }) => {
         const { id: accountId } = await requireAccount(pool, options);
@@ -137,11 +130,10 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         return [{ account_id: accountId, granted: grant.credits, credits: balance }];
       }),
     );
-  withAccount(account.command('pack'))
+  accountCommand(account, 'pack', ' --pack 29 --reference invoice-42')
     .description('give a pack: its credits and its limits')
     .requiredOption('--pack <9|29|79>', 'its price', packPrice)
     .requiredOption('--reference <text>', REFERENCE_HELP, reference)
-    .addHelpText('after', examples('account pack --email a@example.com --pack 29 --reference invoice-42'))
     .action(
       lines(async ({ pool }, options: AccountOptions & { pack: Exclude<Pack, 0>; reference: string }) => {
         const { id: accountId } = await requireAccount(pool, options);
@@ -172,6 +164,14 @@ export function withAccount(command: Command): Command {
   return command
     .option('--email <address>', 'the account of this mailbox', emailAddress)
     .option('--account <account_id>', 'or the account with this id');
+}
+
+/** A command about one account, with an example. @param more what the example gives besides the account */
+export function accountCommand(noun: Command, name: string, more = ''): Command {
+  return withAccount(noun.command(name)).addHelpText(
+    'after',
+    examples(`${noun.name()} ${name} --email a@example.com${more}`),
+  );
 }
 
 /** @throws AdminError unless one of --email and --account is given, and names an account */

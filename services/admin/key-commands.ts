@@ -1,8 +1,8 @@
 import { apiKeyId, isApiKeyId } from '../../shared/domain/accounts/api-key.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/accounts/api-keys.ts';
-import { requireAccount, requireActiveAccount, withAccount } from './account-commands.ts';
+import { accountCommand, requireAccount, requireActiveAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
-import { AdminError, examples, printedRow, requireSecretKeys } from './command.ts';
+import { AdminError, printedRow, requireSecretKeys } from './command.ts';
 import type { AddCommands } from './command.ts';
 import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
 import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
@@ -11,10 +11,9 @@ import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
 
 export const addCommands: AddCommands = (program, { lines, table }) => {
   const key = program.command('key');
-  withAccount(key.command('create'))
+  accountCommand(key, 'create', ' --name laptop')
     .description('create another key for an account and print it, only once')
     .option('--name <text>', 'shown in lists', 'made by the administrator')
-    .addHelpText('after', examples('key create --email a@example.com --name laptop'))
     .action(
       lines(async ({ pool }, options: AccountOptions & { name: string }) => {
         const { id } = await requireActiveAccount(pool, options);
@@ -22,19 +21,17 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         return [{ account_id: id, key_id: apiKeyId(made), name: options.name, api_key: made }];
       }),
     );
-  withAccount(key.command('list'))
+  accountCommand(key, 'list')
     .description("print an account's active keys, without their secrets")
-    .addHelpText('after', examples('key list --email a@example.com'))
     .action(
       table(async ({ pool }, options: AccountOptions) => {
         const { id } = await requireAccount(pool, options);
         return (await listApiKeys(pool, id)).map(({ id: key_id, ...rest }) => ({ key_id, ...printedRow(rest) }));
       }),
     );
-  withAccount(key.command('revoke'))
+  accountCommand(key, 'revoke', ' --key 1a2b3c4d')
     .description('refuse a key from now on')
     .requiredOption('--key <key_id>', 'the 8 characters after fk_', keyId)
-    .addHelpText('after', examples('key revoke --email a@example.com --key 1a2b3c4d'))
     .action(
       lines(async ({ pool }, options: AccountOptions & { key: string }) => {
         const { id } = await requireAccount(pool, options);
@@ -44,9 +41,8 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       }),
     );
   const grant = program.command('grant');
-  withAccount(grant.command('list'))
+  accountCommand(grant, 'list')
     .description('print the programs that an account gave access to the tool server')
-    .addHelpText('after', examples('grant list --email a@example.com'))
     .action(
       table(async ({ pool, config }, options: AccountOptions) => {
         const box = secretBoxOf(await requireSecretKeys(pool, config));
@@ -58,10 +54,9 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         }));
       }),
     );
-  withAccount(grant.command('revoke'))
+  accountCommand(grant, 'revoke', ' --grant gra_1a2b3c4d5e6f1a2b3c4d5e6f')
     .description('refuse all tokens of a program from now on')
     .requiredOption('--grant <grant_id>', 'a grant_id that grant list prints', grantId)
-    .addHelpText('after', examples('grant revoke --email a@example.com --grant gra_1a2b3c4d5e6f1a2b3c4d5e6f'))
     .action(
       lines(async ({ pool }, options: AccountOptions & { grant: string }) => {
         const { id } = await requireAccount(pool, options);

@@ -63,7 +63,10 @@ export const addCommands: AddCommands = (program, actions) => {
   const { lines, table } = actions;
   const noun = program.command('monitor');
   const withMonitor = (name: string) =>
-    noun.command(name).requiredOption('--monitor <monitor_id>', 'its id', monitorId);
+    noun
+      .command(name)
+      .requiredOption('--monitor <monitor_id>', 'its id', monitorId)
+      .addHelpText('after', examples(`monitor ${name} --monitor mon_1a2b3c4d5e6f`));
   withAccount(noun.command('list'))
     .description('print monitors in the order of their ids, a line each')
     .option(
@@ -91,7 +94,6 @@ export const addCommands: AddCommands = (program, actions) => {
     );
   withMonitor('show')
     .description('print one monitor: its rule, its state, its matches and how its deliveries go')
-    .addHelpText('after', examples('monitor show --monitor mon_1a2b3c4d5e6f'))
     .action(
       lines(async ({ pool }, { monitor: id }: MonitorOptions) => {
         const owned = await requireMonitor(pool, id);
@@ -102,7 +104,6 @@ export const addCommands: AddCommands = (program, actions) => {
     );
   withMonitor('pause')
     .description('stop matching and charging; repeating it changes nothing')
-    .addHelpText('after', examples('monitor pause --monitor mon_1a2b3c4d5e6f'))
     .action(
       lines(({ pool }, { monitor: id }: MonitorOptions) =>
         inTransaction(pool, async (client) => {
@@ -119,7 +120,6 @@ export const addCommands: AddCommands = (program, actions) => {
     .description(
       `start matching again; charges the account ${MONITOR_PERIOD_CREDITS} credits for the next 24 hours, as its owner's resume`,
     )
-    .addHelpText('after', examples('monitor resume --monitor mon_1a2b3c4d5e6f'))
     .action(
       lines(({ pool }, { monitor: id }: MonitorOptions) =>
         inTransaction(pool, async (client) => {
@@ -161,7 +161,6 @@ export const addCommands: AddCommands = (program, actions) => {
     .description(
       'send a sample match to the webhook, signed as a real one, and print the outcome; a success ends webhook_failing',
     )
-    .addHelpText('after', examples('monitor test --monitor mon_1a2b3c4d5e6f'))
     .action(
       lines(async ({ pool, config }, { monitor: id }: MonitorOptions) => {
         const { accountId } = await requireMonitor(pool, id);

@@ -114,14 +114,12 @@ async function measureKafka(kafka: KafkaConnection, prefix: string, shards: numb
       if (found.length === 0) return 0;
       return lagOf(await readGroupPositions(admin, { prefix, group, topics: found }));
     };
-    const topicsOfGroup = new Map<string, string[]>();
-    for (const { name } of TOPICS) {
-      for (const group of groupsOfTopic(name, shards)) {
-        topicsOfGroup.set(group, [...(topicsOfGroup.get(group) ?? []), name]);
-      }
-    }
+    const readings = TOPICS.flatMap(({ name }) => groupsOfTopic(name, shards).map((group) => ({ group, name })));
     const lags: KafkaState['lags'] = [];
-    for (const [group, topics] of topicsOfGroup) lags.push({ group, lag: await groupLag(group, topics) });
+    for (const [group, read] of Map.groupBy(readings, (reading) => reading.group)) {
+      const topics = read.map(({ name }) => name);
+      lags.push({ group, lag: await groupLag(group, topics) });
+    }
     const deadLetters: Record<string, number> = {};
     for (const { name } of TOPICS) {
       const letters = await groupLag(replayGroup(name), [name + DEAD_LETTER_SUFFIX]);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
 import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
@@ -40,44 +39,26 @@ async function copyTable(deps: CopyDeps, table: TableToCopy, isFull: boolean): P
     const version = await readPostgresTime(pool);
     const rows = await table.read(pool, { after, limit: ROWS_PER_PAGE, isRecent: !isFull });
     const last = rows.length < ROWS_PER_PAGE ? undefined : rows.at(-1)?.key;
-    if (isFull) {
-      const copied = await readCopiedRange(clickhouse, table.name, { after, upTo: last });
-      await insertChanged(clickhouse, table, { rows, version, copied });
-      if (table === MONITORS) await eraseGone(clickhouse, { rows, version, copied });
-    } else if (rows.length > 0) {
-      const keys = rows.map(({ key }) => key);
-      const copied = await readCopiedKeys(clickhouse, table.name, keys);
-      await insertChanged(clickhouse, table, { rows, version, copied });
+    const keys = rows.map(({ key }) => key);
+    const copied = isFull
+      ? await readCopiedRange(clickhouse, table.name, { after, upTo: last })
+      : keys.length === 0
+        ? []
+        : await readCopiedKeys(clickhouse, table.name, keys);
+    const known = new Map(copied.map(({ key, contentHash }) => [key, contentHash]));
+    const values = rows
+      .filter(({ key, contentHash }) => known.get(key) !== contentHash)
+      .map((row) => ({ ...row.values, content_hash: row.contentHash, version }));
+    if (values.length > 0) await clickhouse.insert({ table: table.name, values, format: 'JSONEachRow' });
+    if (isFull && table === MONITORS) {
+      const present = new Set(keys);
+      const gone = copied.filter((row) => !present.has(row.key) && row.version < version - SETTLED_MICROSECONDS);
+      const ids = gone.map(({ key }) => key);
+      await eraseMonitorsInArchive(clickhouse, ids, ['monitors']);
     }
     if (last === undefined) return true;
     after = last;
   }
-}
-
-/** A page of Postgres, when it was read, and the rows of ClickHouse in its place. */
-interface Comparison {
-  rows: readonly RowToCopy[];
-  version: number;
-  copied: readonly CopiedRow[];
-}
-
-async function insertChanged(
-  clickhouse: ClickHouseClient,
-  { name }: TableToCopy,
-  { rows, version, copied }: Comparison,
-): Promise<void> {
-  const known = new Map(copied.map(({ key, contentHash }) => [key, contentHash]));
-  const changed = rows.filter(({ key, contentHash }) => known.get(key) !== contentHash);
-  if (changed.length === 0) return;
-  const values = changed.map((row) => ({ ...row.values, content_hash: row.contentHash, version }));
-  await clickhouse.insert({ table: name, values, format: 'JSONEachRow' });
-}
-
-async function eraseGone(clickhouse: ClickHouseClient, { rows, version, copied }: Comparison): Promise<void> {
-  const present = new Set(rows.map(({ key }) => key));
-  const gone = copied.filter((row) => !present.has(row.key) && row.version < version - SETTLED_MICROSECONDS);
-  const ids = gone.map(({ key }) => key);
-  await eraseMonitorsInArchive(clickhouse, ids, ['monitors']);
 }
 
 /** A row as ClickHouse stores it, without its version. */
