@@ -4,9 +4,13 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
 import type { AddressLookup } from './address-lookup.ts';
-import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
+import {
+  BlockedAddressError,
+  UnresolvedNameError,
+  createCheckedConnector,
+  createProxyTunnel,
+} from './checked-connector.ts';
 import { localFaultCode, wasRefusedOnTheWay } from './local-fault.ts';
-import { createProxyTunnel } from './proxy-tunnel.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
