@@ -32,7 +32,6 @@ const EFFECTS: ReadonlyMap<string, ApplyObject> = new Map<string, ApplyObject>([
   ['charge.dispute.closed', applyDispute],
 ]);
 
-/** The types of events that have an effect. */
 export const APPLIED_EVENTS: readonly string[] = [...EFFECTS.keys()];
 
 /** A counter that begins at 1 has not increased: without these zeros the first fault would raise no alert. */

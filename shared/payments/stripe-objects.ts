@@ -1,3 +1,4 @@
+import { Stripe } from 'stripe';
 import { z } from 'zod';
 
 /**
@@ -49,3 +50,33 @@ export const paymentEvent = z.object({
 });
 
 export type PaymentEvent = z.infer<typeof paymentEvent>;
+
+/** A delivery that is older may be a replay. Stripe signs each of its own retries anew. */
+const MAX_AGE_S = 300;
+/** `t=…,v1=…`. The package throws a plain Error at a signature without a value. */
+const SIGNATURE = /^\w+=[^,=]+(,\w+=[^,=]+)*$/;
+
+/**
+ * Checks a delivery of an event.
+ *
+ * @param secrets any of them may have signed it, as while one replaces another
+ * @param nowMs milliseconds since the epoch
+ * @returns undefined when the signature is missing, wrong or older than five minutes
+ * @throws ZodError when what is correctly signed is not an event
+ */
+export function verifyEvent(
+  { payload, signature = '' }: { payload: Buffer; signature: string | undefined },
+  secrets: readonly string[],
+  nowMs: number,
+): PaymentEvent | undefined {
+  if (!SIGNATURE.test(signature)) return undefined;
+  for (const secret of secrets) {
+    try {
+      const event = Stripe.webhooks.constructEvent(payload, signature, secret, MAX_AGE_S, undefined, nowMs);
+      return paymentEvent.parse(event);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { verifyEvent } from '../../../../shared/payments/verify-event.ts';
+import { verifyEvent } from '../../../../shared/payments/stripe-objects.ts';
 import { deliveryOf, eventOf, WEBHOOK_SECRET } from '../../../support/samples/stripe-events.ts';
 
 const NOW = 1_700_000_000_000;
