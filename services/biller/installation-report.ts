@@ -34,7 +34,16 @@ export class InstallationReport {
     for (const status of ['active', 'paused', 'paused_balance']) {
       metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
     }
-    await this.updateWaitingWork(db);
+    const { backfills, digests, digestMails, events } = await countWaitingWork(db);
+    for (const phase of ['waiting', 'working', 'cancelling'] as const) {
+      metrics.backfills.set({ phase }, backfills[phase]);
+    }
+    metrics.backfillsOldest.set(backfills.oldestSeconds);
+    metrics.digestsDue.set(digests.due);
+    metrics.digestsOldestDue.set(digests.oldestSeconds);
+    metrics.digestMailsWaiting.set(digestMails);
+    metrics.monitorEventsPending.set(events.pending);
+    metrics.monitorEventsOldestPending.set(events.oldestSeconds);
     const standbys = await countSynchronousStandbys(db);
     if (standbys === undefined) metrics.synchronousStandbys.remove();
     else metrics.synchronousStandbys.set(standbys);
@@ -55,20 +64,6 @@ export class InstallationReport {
       if (granted > 0) metrics.creditsGranted.inc({ kind }, granted);
       if (charged > 0) metrics.creditsCharged.inc({ kind }, charged);
     }
-  }
-
-  private async updateWaitingWork(db: Queryable): Promise<void> {
-    const { metrics } = this;
-    const { backfills, digests, digestMails, events } = await countWaitingWork(db);
-    for (const phase of ['waiting', 'working', 'cancelling'] as const) {
-      metrics.backfills.set({ phase }, backfills[phase]);
-    }
-    metrics.backfillsOldest.set(backfills.oldestSeconds);
-    metrics.digestsDue.set(digests.due);
-    metrics.digestsOldestDue.set(digests.oldestSeconds);
-    metrics.digestMailsWaiting.set(digestMails);
-    metrics.monitorEventsPending.set(events.pending);
-    metrics.monitorEventsOldestPending.set(events.oldestSeconds);
   }
 
   /** Another process reports from now on. The counters stay: they only ever grow. */

@@ -57,7 +57,6 @@ const DEFAULT_LIMITS: ServerLimits = {
  */
 export function createLimitedServer(listener: RequestListener, overrides: Partial<ServerLimits> = {}): Server {
   const limits = { ...DEFAULT_LIMITS, ...overrides };
-  const serve = limits.requireHost ? refusingSeveralHosts(listener) : listener;
   const mayConnect = countByClient(limits.connectionsPerClient);
   const unsent = new UnsentResponses(limits);
   const unanswered = new WeakSet<Socket>();
@@ -81,7 +80,9 @@ export function createLimitedServer(listener: RequestListener, overrides: Partia
       // The kernel has the response, so it comes before any request of a client that waited for it.
       response.once('finish', () => unanswered.delete(socket));
       unsent.watch(response);
-      serve(request, response);
+      // Node itself refuses only requests without a Host.
+      if (limits.requireHost && countHosts(request) > 1) response.writeHead(400, { connection: 'close' }).end();
+      else listener(request, response);
     },
   );
   server.on('connection', (socket) => {
@@ -122,14 +123,6 @@ function clientOf({ remoteAddress = '' }: Socket): string {
   if (!ipaddr.isValid(remoteAddress)) return remoteAddress;
   const address = ipaddr.process(remoteAddress);
   return 'parts' in address ? address.parts.slice(0, 3).join(':') : address.toString();
-}
-
-/** Node.js itself refuses only requests without one. */
-function refusingSeveralHosts(listener: RequestListener): RequestListener {
-  return (request, response) => {
-    if (countHosts(request) > 1) response.writeHead(400, { connection: 'close' }).end();
-    else listener(request, response);
-  };
 }
 
 /**
