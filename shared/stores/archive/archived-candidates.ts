@@ -71,14 +71,11 @@ export async function readArchivedCandidates(
   return { items, windowMs, ...(next && { next }) };
 }
 
-interface PositionPage {
-  positions: PositionRow[];
-  next: ArchivePosition | undefined;
-  windowMs: number;
-}
-
 /** The positions of the page in order, read window by window. */
-async function readPositions(clickhouse: ClickHouseClient, query: CandidateQuery): Promise<PositionPage> {
+async function readPositions(
+  clickhouse: ClickHouseClient,
+  query: CandidateQuery,
+): Promise<{ positions: PositionRow[]; next: ArchivePosition | undefined; windowMs: number }> {
   const { order, after, limit, signal } = query;
   const condition = [query.rule, ...(query.others ?? [])].map(narrowRule).join('\n    OR ');
   const endsAt = performance.now() + PAGE_MS;
@@ -96,7 +93,8 @@ async function readPositions(clickhouse: ClickHouseClient, query: CandidateQuery
     try {
       found = await readWindow(clickhouse, { ...query, ...window, condition, limit: wanted });
     } catch (error) {
-      if (!hasCode(error, TOO_SLOW) || windowMs <= LEAST_WINDOW_MS) throw error;
+      const isSlow = error instanceof ClickHouseError && error.code === TOO_SLOW;
+      if (!isSlow || windowMs <= LEAST_WINDOW_MS) throw error;
       windowMs = Math.max(LEAST_WINDOW_MS, Math.floor(windowMs / GROWTH));
       continue;
     }
@@ -123,10 +121,6 @@ function positionOf({ thingId, firstSeenAtMs }: PositionRow): ArchivePosition {
 /** The position before all items of a millisecond, and the one after all items of the millisecond before it. */
 const beforeAll = (ms: number): ArchivePosition => ({ firstSeenAt: new Date(ms).toISOString(), thingId: '' });
 const afterAll = (ms: number): ArchivePosition => ({ firstSeenAt: new Date(ms - 1).toISOString(), thingId: '~' });
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof ClickHouseError && error.code === code;
-}
 
 interface WindowQuery extends Omit<CandidateQuery, 'from' | 'to'> {
   /** Milliseconds since the epoch; `to` is exclusive. */

@@ -28,12 +28,6 @@ export interface CommunityRate {
   missed: number;
 }
 
-export interface SliceRates {
-  communities: CommunityRate[];
-  /** The part of this slice in the comments of all communities, from 0 to 1. */
-  share: number;
-}
-
 /**
  * Adds counts, for at most one row of each community. If the answer is lost, the caller may add them again: rates are
  * estimates.
@@ -56,11 +50,14 @@ export async function addCommunityCounts(db: Queryable, counts: readonly Communi
       updated_at = greatest(r.updated_at, excluded.updated_at)`;
 }
 
-/** Reads the communities of a slice: each community is in exactly one of `slices` slices, by a hash of its name. */
+/**
+ * Reads the communities of a slice: each is in exactly one of `slices` slices, by a hash of its name. `share` is the
+ * part of this slice in the comments of all communities, from 0 to 1.
+ */
 export async function readCommunityRates(
   db: Queryable,
   { slice, slices }: { slice: number; slices: number },
-): Promise<SliceRates> {
+): Promise<{ communities: CommunityRate[]; share: number }> {
   const rows = await readRows<CommunityRate & { measured_seconds: number; total: number }>(db)`
     WITH now AS MATERIALIZED (
       SELECT service_now() AS at

@@ -46,22 +46,16 @@ export async function insertDashboardSession(
     FOR KEY SHARE`;
 }
 
-export interface AdmittedVisit {
-  session: StoredDashboardSession;
-  account: StoredAccount;
-  /** 0, or the seconds until the session may make a request again, rounded up. */
-  retryAfter: number;
-}
-
 /**
  * Takes one use of a session's limit, and notes to the minute that it is in use. A session that was ended or has
- * expired, or whose account is frozen or deleted, is not found.
+ * expired, or whose account is frozen or deleted, is not found. `retryAfter`: 0, or the seconds until it may make a
+ * request again, rounded up.
  */
 export async function admitDashboardVisit(
   db: Queryable,
   tokenHash: Uint8Array,
   limit: { maxUses: number; seconds: number },
-): Promise<AdmittedVisit | undefined> {
+): Promise<{ session: StoredDashboardSession; account: StoredAccount; retryAfter: number } | undefined> {
   const row = await readRow<VisitRow>(db, 'admit-dashboard-visit')`
     WITH found AS MATERIALIZED (
       SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent", s.created_at AS "createdAt",

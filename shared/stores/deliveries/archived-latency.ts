@@ -7,13 +7,6 @@ const LIKELY_REPLAY_MS = 600_000;
 /** An item is recorded at most so long after it was first seen, because older ones match nothing. */
 const OLDEST_ITEM_DAYS = 7;
 
-export interface LatencyQuery {
-  monitorId: string;
-  /** Start of the first day in milliseconds since 1970. */
-  from: number;
-  signal: AbortSignal;
-}
-
 /** How long a step took on a day: the quantiles of `count` measurements, in milliseconds. */
 export interface StepOfDay {
   /** UTC date. */
@@ -77,10 +70,12 @@ const QUERY = `SELECT ${MEASURED} FROM (${UNTIL_RECORDED}) GROUP BY day, step
  * Measures how long the matches of a monitor took from their creation to the answer of its receiver, by the day on
  * which they were recorded; the receiver's answers by the day of their attempt. Without matches of backfills; the
  * first step without items of dump files.
+ *
+ * @param query.from start of the first day in milliseconds since 1970
  */
 export async function measureLatency(
   clickhouse: ClickHouseClient,
-  { monitorId, from, signal }: LatencyQuery,
+  { monitorId, from, signal }: { monitorId: string; from: number; signal: AbortSignal },
 ): Promise<StepOfDay[]> {
   type Row = Pick<StepOfDay, 'day' | 'step' | 'count'> & { quantiles: [number, number, number] };
   const rows = await selectRows<Row>(

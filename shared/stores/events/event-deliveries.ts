@@ -150,12 +150,6 @@ export interface FinishedEventAttempt {
   delayMs: number | null;
 }
 
-interface SettledEvent {
-  attempt: number;
-  /** As of matches: the outcome at another URL says nothing about the health of the present one. */
-  isOfPresentUrl: boolean;
-}
-
 /**
  * Stores the outcome of an attempt in one transaction: the health of the endpoint, in which an event counts as a match
  * does, then the state of the event and the end of its lease. An event that would be retried is skipped when its
@@ -166,7 +160,7 @@ interface SettledEvent {
 export async function recordEventOutcome(pool: Pool, attempt: FinishedEventAttempt): Promise<number | undefined> {
   return inTransaction(pool, async (tx) => {
     await lockHealth(tx, attempt);
-    const rows = await readRows<SettledEvent>(tx, 'events-settle')`
+    const rows = await readRows<{ attempt: number; isOfPresentUrl: boolean }>(tx, 'events-settle')`
       WITH leased AS (
         SELECT e.seq, coalesce(w.webhook_url = ${attempt.webhookUrl}, false) AS is_present,
           ${attempt.deliveryStatus}::text = 'pending' AND (w.webhook_url IS NULL OR w.status = 'deleted') AS is_skipped

@@ -48,7 +48,8 @@ export async function checkLedgerPage(
   } catch (error) {
     if (sqlState(error) !== QUERY_CANCELED) throw error;
     if (limit > 1) return checkLedgerPage(db, afterId, Math.ceil(limit / 10));
-    return { mismatches: [], lastId: await findNextAccountId(db, afterId), tooLong: error };
+    const next = await readRow<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
+    return { mismatches: [], lastId: next?.id, tooLong: error };
   }
 }
 
@@ -110,11 +111,6 @@ export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
     SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
     FROM service_now() AS now`;
   return seconds;
-}
-
-async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
-  const row = await readRow<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
-  return row?.id;
 }
 
 export type TrustedRecord = 'ledger' | 'balance';

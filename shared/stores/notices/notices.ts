@@ -266,13 +266,6 @@ export async function readCreditUses(db: Queryable, afterId: string, limit: numb
       SELECT count(*)::int AS monitors FROM monitors m WHERE m.account_id = page.id AND m.status = 'active'
     ) AS running
     ORDER BY page.id`;
-  const uses = rows
-    .filter(({ wanted }) => wanted)
-    .map(({ accountId, balance, activeMonitors, readingCredits }) => ({
-      accountId,
-      balance,
-      activeMonitors,
-      readingCredits,
-    }));
+  const uses = rows.flatMap(({ wanted, ...use }) => (wanted ? [use] : []));
   return { uses, lastId: rows.length < limit ? undefined : rows.at(-1)?.accountId };
 }

@@ -69,10 +69,7 @@ export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 
 }
 
 /** A payment of the simulator or of a test key that has not been voided. */
-export interface PaymentWithoutMoney {
-  id: string;
-  accountId: string;
-}
+export type PaymentWithoutMoney = Pick<StoredPayment, 'id' | 'accountId'>;
 
 /** Lists payments of these modes that are started or paid; at most `limit`. */
 export async function listPaymentsWithoutMoney(
