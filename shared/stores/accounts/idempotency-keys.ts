@@ -36,12 +36,10 @@ export const KEYS_PER_ACCOUNT = 5_000;
 export async function secondsUntilKeyIsFree(db: Queryable, accountId: string): Promise<number> {
   const rows = await readRows<{ seconds: number | null }>(db)`
     SELECT CASE WHEN count(*) >= ${KEYS_PER_ACCOUNT}
-      THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - (SELECT
-        service_now()))))::integer
-      END AS seconds
+      THEN greatest(1, ceil(extract(epoch FROM min(created_at) + interval '24 hours' - service_now())))::integer END AS seconds
     FROM (SELECT created_at FROM idempotency_keys
-           WHERE account_id = ${accountId} AND created_at > (SELECT service_now()) - interval '24 hours' LIMIT
-             ${KEYS_PER_ACCOUNT}) AS kept`;
+           WHERE account_id = ${accountId} AND created_at > (SELECT service_now()) - interval '24 hours'
+           LIMIT ${KEYS_PER_ACCOUNT}) AS kept`;
   return rows[0]!.seconds ?? 0;
 }
 

@@ -144,8 +144,8 @@ export async function giveUpGaps(
 ): Promise<void> {
   await execute(db)`
     UPDATE crawl_gaps SET outcome = 'given_up', filled_at = service_now()
-     WHERE filled_at IS NULL AND starts_with(source, ${sourcePrefix}) AND opened_at <
-       to_timestamp(${openedBefore}::float8 / 1000)`;
+     WHERE filled_at IS NULL AND starts_with(source, ${sourcePrefix})
+       AND opened_at < to_timestamp(${openedBefore}::float8 / 1000)`;
 }
 
 /** Sets how many things of a gap's stretch were found so far; the number never decreases. */
@@ -192,8 +192,8 @@ export async function closeGapsBefore(db: Queryable, source: string, closings: r
        SET found = greatest(c.found, closing.found), filled_at = service_now(),
            outcome = CASE WHEN c.reason = 'joined' THEN 'given_up' ELSE closing.outcome END
       FROM unnest(${closings.map(({ beforeThing }) => beforeThing)}::text[],
-        ${closings.map(({ found }) => found)}::bigint[], ${closings.map(({ outcome }) => outcome)}::text[]) AS closing
-        (before_thing, found, outcome)
+        ${closings.map(({ found }) => found)}::bigint[], ${closings.map(({ outcome }) => outcome)}::text[])
+           AS closing (before_thing, found, outcome)
      WHERE c.source = ${source} AND c.before_thing = closing.before_thing AND c.filled_at IS NULL`;
 }
 

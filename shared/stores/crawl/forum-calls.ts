@@ -18,8 +18,8 @@ export async function addForumCalls(db: Queryable, calls: readonly HourCalls[]):
     INSERT INTO forum_calls AS c (hour, lane, taken, refused)
     SELECT hour, lane, sum(taken), sum(refused)
       FROM unnest(${calls.map((call) => call.hour)}::timestamptz[], ${calls.map((call) => call.lane)}::text[],
-        ${calls.map((call) => call.taken)}::bigint[], ${calls.map((call) => call.refused)}::bigint[]) AS added (hour,
-        lane, taken, refused)
+        ${calls.map((call) => call.taken)}::bigint[], ${calls.map((call) => call.refused)}::bigint[])
+           AS added (hour, lane, taken, refused)
      GROUP BY hour, lane
      ORDER BY hour, lane COLLATE "C"
     ON CONFLICT (hour, lane) DO UPDATE

@@ -94,8 +94,8 @@ export async function claimNewMatches(
       FOR UPDATE OF m SKIP LOCKED
     ), claimed AS (
       UPDATE matches m
-      SET lease_token = ${lease.token}, lease_until = (SELECT service_now()) + ${lease.lengthMs} * interval '1
-        millisecond'
+      SET lease_token = ${lease.token},
+        lease_until = (SELECT service_now()) + ${lease.lengthMs} * interval '1 millisecond'
       FROM target t
       WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
       RETURNING ${TAKEN}

@@ -93,8 +93,8 @@ export async function claimDueEvents(
       SELECT e.seq, w.name, w.webhook_url, w.webhook_kind, w.webhook_secret,
         CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
       FROM monitor_events e JOIN monitors w ON w.id = e.monitor_id
-      WHERE e.monitor_id = ${monitorId} AND e.delivery_status = 'pending' AND e.next_attempt_at <= (SELECT
-        service_now())
+      WHERE e.monitor_id = ${monitorId} AND e.delivery_status = 'pending'
+        AND e.next_attempt_at <= (SELECT service_now())
         AND (e.lease_until IS NULL OR e.lease_until <= (SELECT service_now())
           OR e.lease_until > (SELECT service_now()) + ${BEYOND_LEASES})
         AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
@@ -172,8 +172,8 @@ export async function recordEventOutcome(pool: Pool, attempt: FinishedEventAttem
       UPDATE monitor_events e
       SET attempt = e.attempt + 1, delivery_status = CASE WHEN leased.is_skipped THEN 'skipped' ELSE
         ${attempt.deliveryStatus}::text END,
-        next_attempt_at = CASE WHEN NOT leased.is_skipped THEN clock.now + ${attempt.delayMs} * interval '1
-          millisecond' END,
+        next_attempt_at =
+          CASE WHEN NOT leased.is_skipped THEN clock.now + ${attempt.delayMs} * interval '1 millisecond' END,
         delivered_at = CASE WHEN ${attempt.deliveryStatus}::text = 'delivered' THEN clock.now END,
         last_attempt_at = clock.now, last_status = ${attempt.httpStatus}, last_error = ${attempt.error},
         lease_token = NULL, lease_until = NULL

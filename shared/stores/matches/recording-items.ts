@@ -50,8 +50,8 @@ export async function readItems(
 ): Promise<{ item: ItemContent; removed: boolean }[]> {
   const rows = await readRows<ItemRow>(db, 'recording-read-items')`
     SELECT i.thing_id, i.kind, i.post_id, i.parent_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.nsfw,
-      i.created_utc, i.thing_id IN (SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])) AS
-        removed
+      i.created_utc,
+      i.thing_id IN (SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])) AS removed
     FROM matched_items i
     WHERE i.thing_id = ANY (${thingIds}::text[])`;
   return rows.map(({ removed, created_utc, ...content }) => ({

@@ -92,8 +92,8 @@ export async function readRunning(
   accountId: string,
 ): Promise<{ balance: number; activeMonitors: number }> {
   const rows = await readRows<{ balance: number; activeMonitors: number }>(db)`
-    SELECT balance, (SELECT count(*) FROM monitors WHERE account_id = ${accountId} AND status = 'active')::int AS
-      "activeMonitors"
+    SELECT balance,
+      (SELECT count(*) FROM monitors WHERE account_id = ${accountId} AND status = 'active')::int AS "activeMonitors"
     FROM accounts
     WHERE id = ${accountId}`;
   return rows[0] ?? { balance: 0, activeMonitors: 0 };

@@ -29,8 +29,8 @@ export async function countInstallation(db: Queryable): Promise<InstallationCoun
     )
     SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
            (SELECT (extract(epoch FROM service_now() - min(since)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
-           (SELECT (extract(epoch FROM service_now() - min(next_attempt_at)) * 1000)::float8 FROM pending) AS
-             "longestOverdueMs",
+           (SELECT (extract(epoch FROM service_now() - min(next_attempt_at)) * 1000)::float8 FROM pending)
+             AS "longestOverdueMs",
            (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
            (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
              WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`;
@@ -121,8 +121,8 @@ export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
     WITH pending AS (
       SELECT created_at FROM monitor_events WHERE delivery_status = 'pending' LIMIT ${MOST_WAITING}
     )
-    SELECT (SELECT count(*)::int FROM (SELECT FROM digest_mails WHERE outcome IS NULL LIMIT ${MOST_WAITING}) AS
-      waiting) AS mails,
+    SELECT (SELECT count(*)::int FROM (SELECT FROM digest_mails WHERE outcome IS NULL LIMIT ${MOST_WAITING}) AS waiting)
+             AS mails,
            (SELECT count(*)::int FROM pending) AS pending,
            coalesce((SELECT extract(epoch FROM service_now() - min(created_at)) FROM pending), 0)::float8
              AS "oldestSeconds"`;
