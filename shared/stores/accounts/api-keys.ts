@@ -48,19 +48,12 @@ export async function issueApiKey(
 ): Promise<string> {
   for (;;) {
     const { id, key, hash } = newApiKey();
-    if (await insertApiKey(db, { id, accountId, name, hash, scopes })) return key;
+    // The public id has 40 random bits, and may be taken.
+    const isNew = await isChanged(db)`
+      INSERT INTO api_keys (id, account_id, name, hash, scopes) VALUES (${id}, ${accountId}, ${name}, ${hash}, ${scopes})
+      ON CONFLICT (id) DO NOTHING`;
+    if (isNew) return key;
   }
-}
-
-/** Returns false when the public id, of 40 random bits, is taken. */
-async function insertApiKey(
-  db: Queryable,
-  key: { id: string; accountId: string; name: string; hash: Buffer; scopes: readonly string[] },
-): Promise<boolean> {
-  return isChanged(db)`
-    INSERT INTO api_keys (id, account_id, name, hash, scopes) VALUES (${key.id}, ${key.accountId}, ${key.name},
-      ${key.hash}, ${key.scopes})
-    ON CONFLICT (id) DO NOTHING`;
 }
 
 /**

@@ -101,7 +101,7 @@ export async function readContents(
   });
 }
 
-/** Finds an item of the last 30 days; undefined when it is not in the archive. It is blank when the forum removed it. */
+/** An item of the last 30 days; undefined when it is not in the archive. It is blank when the forum removed it. */
 export async function findArchivedThing(
   clickhouse: ClickHouseClient,
   thingId: string,

@@ -44,16 +44,29 @@ export async function reverseUnknownCharges(pool: Pool, limit: number): Promise<
  *
  * @returns false when it was reversed before
  */
-async function reverseCharge(db: Queryable, charge: UnknownCharge): Promise<boolean> {
+async function reverseCharge(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<boolean> {
   await commitLocally(db);
-  const taken = await takeNote(db, charge);
+  const taken = await readRow<TakenNote>(db)`
+    DELETE FROM unknown_charges noted USING ledger_entries e
+    WHERE noted.account_id = ${accountId} AND noted.kind = ${kind} AND noted.reference = ${reference}
+      AND e.account_id = noted.account_id AND e.kind = noted.kind AND e.reference = noted.reference
+    RETURNING -e.amount AS credits, e.request_id AS "requestId", e.route, e.key_id AS "keyId",
+      EXISTS (
+        SELECT FROM ledger_entries r
+        WHERE r.account_id = ${accountId} AND r.kind = 'reversal' AND r.reference = ${reference}
+      ) AS "isReversed"`;
   // A note may be written again after the reversal: its own commit got no answer either.
   if (taken === undefined || taken.isReversed) return false;
-  const { accountId, reference } = charge;
   const { credits, requestId, route, keyId } = taken;
   const request = requestId === null || route === null ? undefined : { requestId, route, keyId: keyId ?? undefined };
   await credit(db, { accountId, kind: 'reversal', credits, reference, request });
-  await uncountUsage(db, charge);
+  // The usage of its day does not have it any more. The account is locked.
+  await execute(db)`
+    UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
+    FROM ledger_entries e
+    WHERE e.account_id = ${accountId} AND e.kind = ${kind} AND e.reference = ${reference}
+      AND counted.account_id = e.account_id AND counted.day = (e.created_at AT TIME ZONE 'UTC')::date
+      AND counted.route = coalesce(e.route, '') AND counted.key_id = coalesce(e.key_id, '')`;
   return true;
 }
 
@@ -63,26 +76,4 @@ interface TakenNote {
   route: string | null;
   keyId: string | null;
   isReversed: boolean;
-}
-
-async function takeNote(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<TakenNote | undefined> {
-  return readRow<TakenNote>(db)`
-    DELETE FROM unknown_charges noted USING ledger_entries e
-    WHERE noted.account_id = ${accountId} AND noted.kind = ${kind} AND noted.reference = ${reference}
-      AND e.account_id = noted.account_id AND e.kind = noted.kind AND e.reference = noted.reference
-    RETURNING -e.amount AS credits, e.request_id AS "requestId", e.route, e.key_id AS "keyId",
-      EXISTS (
-        SELECT FROM ledger_entries r WHERE r.account_id = ${accountId} AND r.kind = 'reversal' AND r.reference =
-          ${reference}
-      ) AS "isReversed"`;
-}
-
-/** Takes a charge out of the usage of its day. Requires the account's lock. */
-async function uncountUsage(db: Queryable, { accountId, kind, reference }: UnknownCharge): Promise<void> {
-  await execute(db)`
-    UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
-    FROM ledger_entries e
-    WHERE e.account_id = ${accountId} AND e.kind = ${kind} AND e.reference = ${reference}
-      AND counted.account_id = e.account_id AND counted.day = (e.created_at AT TIME ZONE 'UTC')::date
-      AND counted.route = coalesce(e.route, '') AND counted.key_id = coalesce(e.key_id, '')`;
 }
