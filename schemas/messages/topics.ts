@@ -24,8 +24,10 @@ export interface Topic<S extends z.ZodType = z.ZodType> {
   schema: S;
 }
 
-function topic<S extends z.ZodType>(declaration: Topic<S>): Topic<S> {
-  return declaration;
+type Defaulted = 'embeddedRetentionBytes' | 'version';
+
+function topic<S extends z.ZodType>(declared: Omit<Topic<S>, Defaulted> & Partial<Topic<S>>): Topic<S> {
+  return { embeddedRetentionBytes: undefined, version: 1, ...declared };
 }
 
 export const FORUM_POSTS = topic({
@@ -34,7 +36,6 @@ export const FORUM_POSTS = topic({
   partitions: { cluster: 12, embedded: 2 },
   retentionMs: 72 * HOUR_MS,
   embeddedRetentionBytes: 2 * GIB,
-  version: 1,
   schema: forumItem,
 });
 
@@ -45,8 +46,6 @@ export const FORUM_REMOVALS = topic({
   key: 'thing_id',
   partitions: { cluster: 12, embedded: 2 },
   retentionMs: 30 * DAY_MS,
-  embeddedRetentionBytes: undefined,
-  version: 1,
   schema: forumRemoval,
 });
 
@@ -55,8 +54,6 @@ export const MONITOR_CANDIDATES = topic({
   key: 'monitor_id',
   partitions: { cluster: 24, embedded: 4 },
   retentionMs: 7 * DAY_MS,
-  embeddedRetentionBytes: undefined,
-  version: 1,
   schema: candidate,
 });
 
@@ -65,8 +62,6 @@ export const MONITOR_MATCHES = topic({
   key: 'monitor_id',
   partitions: { cluster: 24, embedded: 4 },
   retentionMs: 7 * DAY_MS,
-  embeddedRetentionBytes: undefined,
-  version: 1,
   schema: recordedMatch,
 });
 
@@ -75,8 +70,6 @@ export const MONITOR_DELIVERIES = topic({
   key: 'monitor_id',
   partitions: { cluster: 12, embedded: 2 },
   retentionMs: 7 * DAY_MS,
-  embeddedRetentionBytes: undefined,
-  version: 1,
   schema: deliveryAttempt,
 });
 

@@ -36,12 +36,13 @@ export interface SeriesRow {
  */
 const SEEN_IN_TIME = 'first_seen_at < created_utc + INTERVAL 1 HOUR';
 
+const IN_RANGE = `created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
+  AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+  AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')`;
+
 const MATCHES = `(SELECT first_seen_at, subreddit, matched_terms FROM matches FINAL
          WHERE monitor_id = {monitor_id: String}
-           AND created_at > now64(3) - INTERVAL 30 DAY
-           AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
-           AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-           AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC'))`;
+           AND created_at > now64(3) - INTERVAL 30 DAY AND ${IN_RANGE})`;
 
 /**
  * Counts the matches of a monitor by the interval in which their item was first seen, newest intervals first, without
@@ -92,10 +93,7 @@ export async function countMatchesByHour(
     `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
   FROM matches FINAL
  WHERE monitor_id = {monitor_id: String} AND NOT backfill AND ${SEEN_IN_TIME}
-   AND created_at > now64(3) - INTERVAL 30 DAY
-   AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
-   AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-   AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+   AND created_at > now64(3) - INTERVAL 30 DAY AND ${IN_RANGE}
  GROUP BY hour`,
     { monitor_id: monitorId, from, to, skew: SKEW_MS },
     { seconds: STATEMENT_SECONDS, signal },
@@ -119,10 +117,7 @@ export async function listBusyMonitors(
     clickhouse,
     `SELECT DISTINCT monitor_id FROM (
   SELECT monitor_id, toStartOfHour(first_seen_at) AS hour FROM matches FINAL
-   WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill AND ${SEEN_IN_TIME}
-     AND created_at >= fromUnixTimestamp64Milli({from: Int64} - {skew: Int64}, 'UTC')
-     AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
-     AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+   WHERE monitor_id IN (${ids.map((id) => `'${id}'`).join(',')}) AND NOT backfill AND ${SEEN_IN_TIME} AND ${IN_RANGE}
    GROUP BY monitor_id, hour HAVING count() >= {least: UInt32}
 ) ORDER BY monitor_id`,
     { from, to, skew: SKEW_MS, least },
