@@ -1,6 +1,7 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 import type { UnreadStretch } from '../../domain/coverage/unread-posts.ts';
+import { GAP } from './crawl-gaps.ts';
 
 export interface HourGaps {
   hour: Date;
@@ -10,25 +11,11 @@ export interface HourGaps {
 
 /** The stretches of post ids that were noticed since `from`, and are open or were given up. */
 export async function readUnreadStretches(db: Queryable, from: Date): Promise<UnreadStretch[]> {
-  const rows = await readRows<{
-    after_thing: string | null;
-    before_thing: string | null;
-    after_at: Date | null;
-    before_at: Date | null;
-    opened_at: Date;
-    found: number;
-  }>(db)`
-    SELECT after_thing, before_thing, after_at, before_at, opened_at, found
+  const rows = await readRows<{ gap: UnreadStretch }>(db)`
+    SELECT ${GAP}
       FROM crawl_gaps
      WHERE opened_at >= ${from} AND source = 'post-ids' AND outcome IS DISTINCT FROM 'filled'`;
-  return rows.map((row) => ({
-    afterThing: row.after_thing ?? undefined,
-    beforeThing: row.before_thing ?? undefined,
-    afterAt: row.after_at?.getTime(),
-    beforeAt: row.before_at?.getTime(),
-    openedAt: row.opened_at.getTime(),
-    found: row.found,
-  }));
+  return rows.map(({ gap }) => gap);
 }
 
 /**

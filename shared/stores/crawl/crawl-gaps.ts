@@ -52,7 +52,7 @@ export function boundsOfGap({ afterAt, beforeAt, openedAt }: Pick<OpenGap, 'afte
 }
 
 /** A ListedGap, whose absent fields are undefined: JSON has no dates, and can leave nulls out. */
-const GAP = sql`
+export const GAP = sql`
   jsonb_strip_nulls(jsonb_build_object('id', id, 'source', source, 'reason', reason, 'afterThing', after_thing,
     'beforeThing', before_thing, 'communities', communities, 'found', found, 'outcome', outcome,
     'openedAt', floor(extract(epoch FROM opened_at) * 1000), 'afterAt', floor(extract(epoch FROM after_at) * 1000),
