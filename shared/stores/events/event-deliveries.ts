@@ -37,26 +37,12 @@ export type ClaimedEvent = StoredEvent & {
 
 type ClaimRow = Omit<ClaimedEvent, 'sealedSecrets'> & { webhookSecret: Buffer; previousSecret: Buffer | null };
 
-/** Where the events of a monitor are sent now. The URL is null when the monitor is deleted or has no webhook. */
-export interface EventTarget {
-  monitorId: string;
-  webhookUrl: string | null;
-  /** Null when the monitor is deleted. */
-  accountId: string | null;
-  /** Not known of events. */
-  isAnswering: null;
-}
-
 /**
  * Reads up to `limit` monitors after `after` (by id, '' for the start) with an event whose attempt is due and that has
- * no live lease, or one of a clock that was ahead.
+ * no live lease, or one of a clock that was ahead. Whether a receiver answers is not known of events.
  */
-export async function readDueEventMonitors(
-  db: Queryable,
-  after: string,
-  limit: number,
-): Promise<{ due: EventTarget[]; next: string | null }> {
-  const rows = await readRows<EventTarget>(db, 'events-read-due-monitors')`
+export async function readDueEventMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
+  const rows = await readRows<DeliveryTarget>(db, 'events-read-due-monitors')`
     SELECT due.monitor_id AS "monitorId", m.webhook_url AS "webhookUrl", m.account_id AS "accountId",
       NULL AS "isAnswering"
     FROM (
@@ -72,7 +58,7 @@ export async function readDueEventMonitors(
   return { due: rows, next: rows.length < limit ? null : rows.at(-1)!.monitorId };
 }
 
-export async function readEventTarget(db: Queryable, monitorId: string): Promise<EventTarget> {
+export async function readEventTarget(db: Queryable, monitorId: string): Promise<DeliveryTarget> {
   const rows = await readRows<{ url: string | null; accountId: string }>(db)`
     SELECT webhook_url AS url, account_id AS "accountId" FROM monitors WHERE id = ${monitorId} AND status <> 'deleted'`;
   return { monitorId, webhookUrl: rows[0]?.url ?? null, accountId: rows[0]?.accountId ?? null, isAnswering: null };
