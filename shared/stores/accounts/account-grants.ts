@@ -1,6 +1,6 @@
 import { grantHashStart, grantPublicId } from '../../domain/accounts/oauth-secret.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readRow, readRows } from '../../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 /** A program that may use the tool server on behalf of an account. */
@@ -55,12 +55,11 @@ export async function listAccountGrants(
 export async function revokeGrant(db: Queryable, accountId: string, publicId: string): Promise<boolean> {
   const hashStart = grantHashStart(publicId);
   if (hashStart === undefined) return false;
-  const rows = await readRows<{ id_hash: Buffer; model: string }>(db)`
+  const grant = await readRow<{ id_hash: Buffer; model: string }>(db)`
     SELECT id_hash, model FROM oauth_records
     WHERE account_id = ${accountId} AND model IN ('Grant', 'RevokedGrant')
       AND substring(id_hash FOR ${hashStart.length}) = ${hashStart}
       AND expires_at > (SELECT service_now())`;
-  const [grant] = rows;
   if (grant?.model === 'Grant') {
     // A token that is issued at the same moment is invalid without its grant.
     await execute(db)`

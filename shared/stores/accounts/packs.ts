@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRows } from '../../postgres/sql.ts';
 import { lockAccount, recordPack } from './accounts.ts';
 import { credit } from '../ledger/ledger.ts';
 
@@ -111,13 +111,12 @@ async function giveBack(db: Queryable, pack: LockedPack, credits: number): Promi
 
 /** Returns the reference of the ledger row: the pack's id, and from its second change on the number of the change. */
 async function storeTakenBack(db: Queryable, id: string, credits: number): Promise<string> {
-  const rows = await readRows<{ changes: number }>(db)`
+  const { changes } = await readOne<{ changes: number }>(db)`
     UPDATE packs_bought
     SET taken_back = ${credits}, changes = changes + 1, refunded_at = CASE WHEN ${credits} = credits THEN service_now()
       END
     WHERE id = ${id}
     RETURNING changes`;
-  const { changes } = rows[0]!;
   return changes === 1 ? id : `${id}:${changes}`;
 }
 

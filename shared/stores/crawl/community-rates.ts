@@ -37,10 +37,8 @@ export async function addCommunityCounts(db: Queryable, counts: readonly Communi
   await execute(db)`
     INSERT INTO community_rates AS r (subreddit, comments, posts, checked, missed, first_at, updated_at)
     SELECT subreddit, comments, posts, checked, missed, service_now(), service_now()
-      FROM unnest(${counts.map(({ subreddit }) => subreddit)}::text[],
-        ${counts.map(({ comments }) => comments)}::float8[], ${counts.map(({ posts }) => posts)}::float8[],
-        ${counts.map(({ checked }) => checked)}::float8[], ${counts.map(({ missed }) => missed)}::float8[])
-           AS added (subreddit, comments, posts, checked, missed)
+      FROM json_to_recordset(${JSON.stringify(counts)})
+           AS added (subreddit text, comments float8, posts float8, checked float8, missed float8)
      ORDER BY subreddit COLLATE "C"
     ON CONFLICT (subreddit) DO UPDATE SET
       comments = r.comments * daily_decay(r.updated_at, excluded.updated_at) + excluded.comments,

@@ -17,9 +17,8 @@ export async function addForumCalls(db: Queryable, calls: readonly HourCalls[]):
   await execute(db)`
     INSERT INTO forum_calls AS c (hour, lane, taken, refused)
     SELECT hour, lane, sum(taken), sum(refused)
-      FROM unnest(${calls.map((call) => call.hour)}::timestamptz[], ${calls.map((call) => call.lane)}::text[],
-        ${calls.map((call) => call.taken)}::bigint[], ${calls.map((call) => call.refused)}::bigint[])
-           AS added (hour, lane, taken, refused)
+      FROM json_to_recordset(${JSON.stringify(calls)})
+           AS added (hour timestamptz, lane text, taken bigint, refused bigint)
      GROUP BY hour, lane
      ORDER BY hour, lane COLLATE "C"
     ON CONFLICT (hour, lane) DO UPDATE

@@ -11,7 +11,7 @@ export interface AccountOverview {
 }
 
 export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
-  const rows = await readRows<AccountOverview>(db)`
+  const overview = await readOne<AccountOverview>(db)`
     SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
       count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
       count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
@@ -23,8 +23,7 @@ export async function readAccountOverview(db: Queryable, accountId: string): Pro
     FROM monitors m
     LEFT JOIN monitor_health h ON h.monitor_id = m.id
     WHERE m.account_id = ${accountId} AND m.status <> 'deleted'`;
-  const [overview] = rows;
-  return { ...overview!, failing: overview!.failing.slice(0, 20) };
+  return { ...overview, failing: overview.failing.slice(0, 20) };
 }
 
 /**

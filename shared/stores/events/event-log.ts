@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import { readRows } from '../../postgres/sql.ts';
+import { readRow, readRows } from '../../postgres/sql.ts';
 import type { StoredEvent } from './event-deliveries.ts';
 
 export type LoggedEvent = StoredEvent & {
@@ -41,8 +41,7 @@ export async function readEventLog(
 }
 
 async function readSeq(db: Queryable, monitorId: string, id: string): Promise<number | 'foreign' | undefined> {
-  const rows = await readRows<{ seq: number; monitorId: string }>(db)`
+  const event = await readRow<{ seq: number; monitorId: string }>(db)`
     SELECT seq, monitor_id AS "monitorId" FROM monitor_events WHERE id = ${id}`;
-  const [event] = rows;
   return event === undefined || event.monitorId === monitorId ? event?.seq : 'foreign';
 }

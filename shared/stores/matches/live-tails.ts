@@ -1,6 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import { execute, readRow, readRows } from '../../postgres/sql.ts';
+import { execute, readOne, readRow, readRows } from '../../postgres/sql.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 import { STORED_MATCHES } from './match-pages.ts';
 
@@ -25,7 +25,7 @@ export async function takeLiveTailSlot(
   db: Queryable,
   stream: { accountId: string; streamId: string; maxSlots: number; leaseSeconds: number },
 ): Promise<number | 'full' | 'lost'> {
-  const rows = await readRows<{ wasFree: boolean; slot: number | null }>(db)`
+  const { wasFree, slot } = await readOne<{ wasFree: boolean; slot: number | null }>(db)`
     WITH free AS MATERIALIZED (
       SELECT slot
       FROM generate_series(1, ${stream.maxSlots}::integer) AS slots (slot)
@@ -44,7 +44,6 @@ export async function takeLiveTailSlot(
       RETURNING place AS slot
     )
     SELECT EXISTS (SELECT FROM free) AS "wasFree", (SELECT slot FROM taken) AS slot`;
-  const { wasFree, slot } = rows[0]!;
   return slot ?? (wasFree ? 'lost' : 'full');
 }
 

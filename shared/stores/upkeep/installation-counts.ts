@@ -117,7 +117,9 @@ const MOST_WAITING = 5_000;
 export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
   const backfills = await countBackfills(db);
   const digests = await countReadyDigests(db, MOST_WAITING);
-  const rows = await readRows<{ mails: number; pending: number; oldestSeconds: number }>(db)`
+  const { mails, pending, oldestSeconds } = await readOne<{ mails: number; pending: number; oldestSeconds: number }>(
+    db,
+  )`
     WITH pending AS (
       SELECT created_at FROM monitor_events WHERE delivery_status = 'pending' LIMIT ${MOST_WAITING}
     )
@@ -126,7 +128,6 @@ export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
            (SELECT count(*)::int FROM pending) AS pending,
            coalesce((SELECT extract(epoch FROM service_now() - min(created_at)) FROM pending), 0)::float8
              AS "oldestSeconds"`;
-  const { mails, pending, oldestSeconds } = rows[0]!;
   return { backfills, digests, digestMails: mails, events: { pending, oldestSeconds } };
 }
 
