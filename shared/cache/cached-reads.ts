@@ -136,7 +136,12 @@ export class CachedReads<V> {
     const { disk } = this.options;
     const found = disk?.cache.get(key);
     if (!disk || !found) return undefined;
-    const value = undefinedIfThrows(() => disk.deserialize(found.value));
+    let value: V | undefined;
+    try {
+      value = disk.deserialize(found.value);
+    } catch {
+      // As if it were not found.
+    }
     if (value === undefined) return undefined;
     const fetchedAtMs = found.storedAtMs;
     const stored = { value, fetchedAtMs, freshForMs: this.options.freshForMs(value, fetchedAtMs) };
@@ -209,14 +214,6 @@ function isWithin(now: number, since: number, forMs: number): boolean {
 
 function toCachedRead<V>({ stored, tier }: Copy<V>): CachedRead<V> {
   return { value: stored.value, tier, degraded: false, fetchedAtMs: stored.fetchedAtMs };
-}
-
-function undefinedIfThrows<T>(make: () => T): T | undefined {
-  try {
-    return make();
-  } catch {
-    return undefined;
-  }
 }
 
 const OBJECT = 24;

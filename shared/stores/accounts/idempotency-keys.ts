@@ -1,7 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../../postgres/sql.ts';
 
-/** Identifies one request of an account, however often it is sent. */
 export interface IdempotencyKey {
   accountId: string;
   /** Method and path. */
@@ -20,7 +19,7 @@ export interface StoredAnswer {
   answer: Buffer;
 }
 
-/** Finds the answer that was stored for this key in the last 24 hours. */
+/** Of the last 24 hours. */
 export async function findStoredAnswer(db: Queryable, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
   return readRow<StoredAnswer>(db)`
     SELECT body_hash AS "bodyHash", answer

@@ -77,7 +77,7 @@ export async function lockSignup(
     FOR UPDATE`;
 }
 
-/** Counts a wrong code of a sign-up that this transaction has locked. Returns how many there are now. */
+/** Of a sign-up that this transaction has locked. Returns how many there are now. */
 export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
   const { wrongCodes } = await readOne<LockedSignup>(db)`
     UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = ${tokenHash}
@@ -85,7 +85,7 @@ export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Prom
   return wrongCodes;
 }
 
-/** Whether a mailbox, by any of its hashes, already got its free credits. */
+/** By any of its hashes. */
 export async function isCreditedMailbox(db: Queryable, mailboxHashes: readonly Uint8Array[]): Promise<boolean> {
   return (await execute(db)`SELECT FROM credited_mailboxes WHERE mailbox_hash = ANY (${mailboxHashes})`) > 0;
 }

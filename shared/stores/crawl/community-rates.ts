@@ -28,10 +28,7 @@ export interface CommunityRate {
   missed: number;
 }
 
-/**
- * Adds counts, for at most one row of each community. If the answer is lost, the caller may add them again: rates are
- * estimates.
- */
+/** Each community at most once. If the answer is lost, they may be added again: rates are estimates. */
 export async function addCommunityCounts(db: Queryable, counts: readonly CommunityCount[]): Promise<void> {
   // Sorted, so that processes that add at the same time lock the rows in one order.
   await execute(db)`

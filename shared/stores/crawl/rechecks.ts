@@ -34,7 +34,7 @@ export async function readMatchedThings(
      LIMIT ${page.limit}`;
 }
 
-/** Returns which of these things have stored content with an author or a text that a removal would hide. */
+/** Those that have stored content with an author or a text that a removal would hide. */
 export async function findReadableMatches(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ thing_id: string; body: string }>(db)`
     SELECT thing_id, body FROM matched_items
@@ -42,10 +42,7 @@ export async function findReadableMatches(db: Queryable, thingIds: readonly stri
   return new Set(rows.filter(({ body }) => !isGoneText(body)).map(({ thing_id }) => thing_id));
 }
 
-/**
- * Returns which of these things the archive has without a text that a removal would hide: they were removed when first
- * seen, or were seen again since, already removed.
- */
+/** Those that the archive has without a text that a removal would hide: removed when first seen, or seen again. */
 export async function findSeenAsRemoved(
   clickhouse: ClickHouseClient,
   thingIds: readonly string[],

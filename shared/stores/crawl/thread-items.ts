@@ -66,7 +66,7 @@ export async function countArchivedComments(
   return counts;
 }
 
-/** Reads which comments of a post are archived, by fullname, and how they were seen first. */
+/** The archived comments of a post, by fullname. */
 export async function readArchivedComments(
   clickhouse: ClickHouseClient,
   postId: string,

@@ -52,7 +52,7 @@ export interface DayOfMatches {
   suppressed: number;
 }
 
-/** Sums the matches of an account's monitors by UTC day; days without any are missing. */
+/** By UTC day; days without any are missing. */
 export async function readMatchesByDay(
   db: Queryable,
   { accountId, from }: { accountId: string; from: string },

@@ -28,7 +28,7 @@ export async function readUnpublishedAttempts(
   return rows.map(toAttempt);
 }
 
-/** Reads the next `limit` attempts of all monitors after (monitor, seq, attempt), in that order. */
+/** Of all monitors, in the order of (monitor, seq, attempt). */
 export async function readAttemptsAfter(
   db: Queryable,
   after: { monitorId: string; seq: number; attempt: number },

@@ -65,7 +65,6 @@ export async function renewLiveTailSlots(
       WHERE t.stream_id = excluded.stream_id`;
 }
 
-/** Releases slots, so that they are free before their leases expire. */
 export async function releaseLiveTailSlots(db: Queryable, slots: readonly LiveTailSlot[]): Promise<void> {
   await execute(db)`
     DELETE FROM live_tails t
@@ -74,7 +73,7 @@ export async function releaseLiveTailSlots(db: Queryable, slots: readonly LiveTa
     WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`;
 }
 
-/** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */
+/** 0 before the first match; undefined when the monitor is erased. */
 export async function readLastSeq(db: Queryable, monitorId: string): Promise<number | undefined> {
   const row = await readRow<{ last_seq: number }>(db)`
     SELECT last_seq FROM monitor_counters WHERE monitor_id = ${monitorId}`;

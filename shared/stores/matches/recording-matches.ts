@@ -52,7 +52,7 @@ export async function readBackfilledMatches(
   return rows.map(toFirstStored);
 }
 
-/** Reads the next `limit` matches of all monitors after (monitor, seq), in that order. */
+/** Of all monitors, in the order of (monitor, seq). */
 export async function readMatchesAfter(
   db: Queryable,
   after: { monitorId: string; seq: number },

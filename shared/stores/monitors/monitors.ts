@@ -114,7 +114,7 @@ export async function readLastSeqOf(db: Queryable, accountId: string, id: string
   return row?.lastSeq;
 }
 
-/** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
+/** Without deleted ones, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   return readRows<StoredMonitor>(db)`
     ${MONITORS}
@@ -122,7 +122,7 @@ export async function listMonitors(db: Queryable, accountId: string): Promise<St
     ORDER BY m.created_at, m.id`;
 }
 
-/** Counts an account's monitors that are not deleted. Exact when the caller holds the account's lock. */
+/** Without deleted ones. Exact when the caller holds the account's lock. */
 export async function countMonitors(db: Queryable, accountId: string): Promise<number> {
   const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*) AS count FROM monitors WHERE account_id = ${accountId} AND status <> 'deleted'`;

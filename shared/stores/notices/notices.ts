@@ -46,7 +46,6 @@ export interface CausedNotice {
   kind: CausedKind;
 }
 
-/** Lists which accounts have causes that are due, and of which kind. */
 export async function listCausedNotices(db: Queryable, limit: number): Promise<CausedNotice[]> {
   return readRows<CausedNotice>(db, 'notices-list-caused')`
     SELECT DISTINCT account_id AS "accountId", kind
@@ -55,7 +54,7 @@ export async function listCausedNotices(db: Queryable, limit: number): Promise<C
     LIMIT ${limit}`;
 }
 
-/** Takes an account's due causes of a kind: deletes them and returns their monitors. */
+/** Deletes the due causes of an account and kind, and returns their monitors. */
 export async function takeCauses(db: Queryable, { accountId, kind }: CausedNotice): Promise<string[]> {
   const rows = await readRows<{ monitor_id: string }>(db)`
     DELETE FROM notice_causes
@@ -64,7 +63,7 @@ export async function takeCauses(db: Queryable, { accountId, kind }: CausedNotic
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
-/** Puts causes back until the next UTC day. */
+/** Until the next UTC day. */
 export async function postponeCauses(
   db: Queryable,
   { accountId, kind }: CausedNotice,
@@ -111,7 +110,6 @@ export interface FailingWebhook extends NamedMonitor {
   error: string | null;
 }
 
-/** Those of the monitors whose webhooks fail at least `leastFailures` times in a row, by name. */
 export async function readFailingWebhooks(
   db: Queryable,
   ids: readonly string[],
@@ -191,13 +189,12 @@ export async function closeAlarms(db: Queryable, monitorIds: readonly string[]):
   await execute(db)`DELETE FROM webhook_alarms WHERE monitor_id = ANY (${monitorIds})`;
 }
 
-/** Looks at alarms again in a minute. */
 export async function postponeAlarms(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await execute(db)`
     UPDATE webhook_alarms SET check_at = service_now() + interval '1 minute' WHERE monitor_id = ANY (${monitorIds})`;
 }
 
-/** The kinds of notices that an account has switched off, in the order of NOTICE_KINDS. */
+/** In the order of NOTICE_KINDS. */
 export async function readSwitchedOff(db: Queryable, accountId: string): Promise<NoticeKind[]> {
   const rows = await readRows<{ kind: string }>(db)`SELECT kind FROM notice_opt_outs WHERE account_id = ${accountId}`;
   const kinds = new Set(rows.map(({ kind }) => kind));

@@ -43,7 +43,7 @@ export async function lockCharge(db: Queryable, paymentIntent: string): Promise<
   return paymentId;
 }
 
-/** Stores how a dispute stands. An outcome that is final stays. Requires the charge's lock. */
+/** An outcome that is final stays. Requires the charge's lock. */
 export async function storeDispute(
   db: Queryable,
   dispute: { id: string; paymentIntent: string; outcome: DisputeOutcome },
@@ -54,7 +54,7 @@ export async function storeDispute(
     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome WHERE payment_disputes.outcome = 'open'`;
 }
 
-/** What is known of a payment's money; undefined when its payment intent is not known. Requires the charge's lock. */
+/** Undefined when the payment intent is not known. Requires the charge's lock. */
 export async function readReturnedMoney(db: Queryable, paymentId: string): Promise<ReturnedMoney | undefined> {
   return readRow<ReturnedMoney>(db)`
     SELECT charged, refunded,

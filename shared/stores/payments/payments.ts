@@ -36,7 +36,7 @@ export async function findPayment(db: Queryable, id: string): Promise<StoredPaym
     WHERE id = ${id}`;
 }
 
-/** Of these sessions, those whose payment is known as paid. */
+/** Those whose payment is known as paid. */
 export async function findPaidSessions(db: Queryable, sessionIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ id: string }>(db)`
     SELECT session_id AS id FROM payments WHERE session_id = ANY (${sessionIds}) AND paid_at IS NOT NULL`;
@@ -131,7 +131,7 @@ export async function recordPaymentEvent(db: Queryable, id: string): Promise<boo
   return isChanged(db)`INSERT INTO payment_events (id) VALUES (${id}) ON CONFLICT (id) DO NOTHING`;
 }
 
-/** Of these events, those whose effect is committed. */
+/** Those whose effect is committed. */
 export async function findAppliedEvents(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ id: string }>(db)`SELECT id FROM payment_events WHERE id = ANY (${ids})`;
   return new Set(rows.map(({ id }) => id));

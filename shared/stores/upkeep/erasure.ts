@@ -23,12 +23,12 @@ const OPEN_ERASURES = sql`
   FROM account_erasures
   WHERE finished_at IS NULL`;
 
-/** Lists deleted accounts with data in this database, oldest first. */
+/** Those with data in this database, oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
   return readRows<AccountErasure>(db)`${OPEN_ERASURES} AND erased_here_at IS NULL ORDER BY deleted_at LIMIT ${limit}`;
 }
 
-/** Lists deleted accounts that have been erased here for at least `seconds`, but may have data in the archive. */
+/** Those that have been erased here for at least `seconds`, but may have data in the archive. */
 export async function listAccountsToEraseInArchive(
   db: Queryable,
   seconds: number,
@@ -89,7 +89,6 @@ export async function eraseMonitorRows(
   return true;
 }
 
-/** Deletes the monitors themselves, with their webhook URLs and secrets. */
 export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await execute(db)`DELETE FROM monitors WHERE id = ANY (${monitorIds}) AND status = 'deleted'`;
 }

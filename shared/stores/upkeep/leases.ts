@@ -44,7 +44,6 @@ export async function takeLeases(db: Queryable, leases: readonly WantedLease[]):
   return leases.map(({ name }) => taken.has(name));
 }
 
-/** Releases a lease, so that another process can take it before it expires. */
 export async function releaseLease(db: Queryable, lease: { name: string; holder: string }): Promise<void> {
   await execute(db)`DELETE FROM leases WHERE name = ${lease.name} AND holder = ${lease.holder}`;
 }
