@@ -49,6 +49,8 @@ export interface BatchConsumerDeps {
   commits?: boolean;
   /** True for errors of the handler after which the batch is repeated, in addition to an engine that is away. */
   isRetryable?: (error: unknown) => boolean;
+  /** Called after each answer to a fetch: the first one after a join shows that reading has begun. */
+  onFetched?: () => void;
   onAssigned?: (assignment: readonly TopicPartition[], api: AssignmentApi) => Promise<void>;
   /** How long a killed member, or one with a blocked event loop, keeps its partitions. Default 10 s, at least 6 s. */
   sessionTimeoutMs?: number;

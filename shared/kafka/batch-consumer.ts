@@ -186,6 +186,7 @@ class GroupConsumer implements BatchConsumer {
     this.consumer.on(events.HEARTBEAT, () => {
       this.lastActivity = this.clock();
     });
+    this.consumer.on(events.FETCH, () => this.options.onFetched?.());
     this.consumer.on(events.REBALANCING, () => {
       this.assigned = false;
     });
@@ -205,15 +206,12 @@ class GroupConsumer implements BatchConsumer {
       // A broker that has just started loads its coordinators; operators need not see that.
       const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : this.levelOfLoss();
       if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and reconnects');
-      else if (isKafkaAway(error)) this.startAgain(error);
-      else this.end(error);
+      else if (isKafkaAway(error)) {
+        // kafkajs gives up on some temporary conditions, such as a missing coordinator.
+        this.logger[this.levelOfLoss()]({ err: error }, 'the consumer lost the broker and restarts');
+        this.startAfter(RESTART_MS);
+      } else this.end(error);
     });
-  }
-
-  /** kafkajs gives up on some temporary conditions, such as a missing coordinator. */
-  private startAgain(reason: Error): void {
-    this.logger[this.levelOfLoss()]({ err: reason }, 'the consumer lost the broker and restarts');
-    this.startAfter(RESTART_MS);
   }
 
   private startAfter(waitMs: number): void {

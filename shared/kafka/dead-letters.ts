@@ -35,6 +35,14 @@ export interface DeadLetterLimits {
   window: number;
 }
 
+interface DeadLettersDeps {
+  publisher: Publisher;
+  group: string;
+  metrics: Metrics;
+  logger: Logger;
+  limits?: Partial<DeadLetterLimits>;
+}
+
 const DEFAULT_LIMITS: DeadLetterLimits = { maxRun: 50, maxRatio: 0.1, window: 2_000 };
 
 /** The prefix of the headers that a dead letter has in addition to the original ones; replay removes them. */
@@ -47,27 +55,15 @@ const MAX_REASON_CHARACTERS = 1_000;
  * instance per consumer, whose records it counts.
  */
 export class DeadLetters {
-  private readonly publisher: Publisher;
-  private readonly group: string;
-  private readonly metrics: Metrics;
-  private readonly logger: Logger;
+  private readonly deps: DeadLettersDeps;
   private readonly limits: DeadLetterLimits;
   private seen = 0;
   private poisoned = 0;
   private readonly runs = new Map<string, number>();
 
-  constructor(options: {
-    publisher: Publisher;
-    group: string;
-    metrics: Metrics;
-    logger: Logger;
-    limits?: Partial<DeadLetterLimits>;
-  }) {
-    this.publisher = options.publisher;
-    this.group = options.group;
-    this.metrics = options.metrics;
-    this.logger = options.logger;
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+  constructor(deps: DeadLettersDeps) {
+    this.deps = deps;
+    this.limits = { ...DEFAULT_LIMITS, ...deps.limits };
   }
 
   /**
@@ -80,15 +76,16 @@ export class DeadLetters {
     const first = records[0];
     if (!first) return;
     const partitionKey = `${first.topic}|${first.partition}`;
+    const { publisher, group, metrics, logger } = this.deps;
     const run = this.judge(records, poison, this.runs.get(partitionKey) ?? 0);
-    for (const [topic, letters] of groupByTopic(poison)) {
-      await this.publisher.publish(
+    for (const [topic, letters] of Map.groupBy(poison, ({ record }) => record.topic)) {
+      await publisher.publish(
         topic + DEAD_LETTER_SUFFIX,
-        letters.map((letter) => deadLetterOf(this.group, letter)),
+        letters.map((letter) => deadLetterOf(group, letter)),
       );
-      this.metrics.kafkaDeadLetters.inc({ topic, group: this.group }, letters.length);
-      this.logger.error(
-        { topic, group: this.group, records: letters.length, step: letters[0]?.step, reason: letters[0]?.reason },
+      metrics.kafkaDeadLetters.inc({ topic, group }, letters.length);
+      logger.error(
+        { topic, group, records: letters.length, step: letters[0]?.step, reason: letters[0]?.reason },
         'records were set aside as dead letters',
       );
     }
@@ -127,7 +124,7 @@ export class DeadLetters {
     const offsets = poison.map(({ record }) => record.offset);
     const next = offsets.reduce((a, b) => (a > b ? a : b)) + 1n;
     return new TooManyDeadLetters(
-      `${this.group} cannot read ${what}; it stops at ${topic}/${partition} offset ${offset}: ${poison[0]!.reason}`,
+      `${this.deps.group} cannot read ${what}; it stops at ${topic}/${partition} offset ${offset}: ${poison[0]!.reason}`,
       { topic, partition, offset, next },
     );
   }
@@ -147,8 +144,4 @@ export function deadLetterOf(group: string, { record, step, reason }: PoisonReco
   const headers = { ...record.headers };
   for (const [name, value] of Object.entries(about)) headers[DEAD_LETTER_HEADER_PREFIX + name] = value;
   return { key: record.key, value: record.value, headers };
-}
-
-function groupByTopic(poison: readonly PoisonRecord[]): Map<string, PoisonRecord[]> {
-  return Map.groupBy(poison, ({ record }) => record.topic);
 }

@@ -25,6 +25,12 @@ const WAIT_MS = 3_000;
  */
 export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListenerDeps): Running {
   const stopping = new AbortController();
+  // Reading begins at the first fetch after a join. Records appended between the two are not reported as keys.
+  let isBeginning = false;
+  const noteGap = (begins: boolean) => {
+    isBeginning = begins;
+    onGap();
+  };
   const starting = startBatchConsumer({
     ...deps,
     metrics: createMetrics(),
@@ -32,7 +38,10 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
     fromBeginning: false,
     commits: false,
     gather: { bytes: 1, ms: WAIT_MS },
-    onAssigned: () => Promise.resolve(onGap()),
+    onAssigned: () => Promise.resolve(noteGap(true)),
+    onFetched: () => {
+      if (isBeginning) noteGap(false);
+    },
     handle: ({ records }) => {
       for (const key of new Set(records.map((record) => record.key))) onKey(key);
       return Promise.resolve();
