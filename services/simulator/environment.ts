@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
 import type { Omissions } from './timeline/timeline.ts';
 
-/** The share of ids that never appear. */
 const HOLES = 0.02;
 const number = z.coerce.number();
 const share = number.min(0).max(0.9);
@@ -64,9 +63,7 @@ function paymentsOf(e: Settings): PaymentSimulatorOptions | undefined {
     : { key, secret, webhookUrl };
 }
 
-/**
- * Reads the simulator's settings. An empty variable counts as unset. Throws one error that lists every invalid setting.
- */
+/** An empty variable counts as unset. @throws Error that lists every invalid setting */
 export function parseEnvironment(env: Readonly<Record<string, string | undefined>>) {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(set);

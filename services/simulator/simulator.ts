@@ -24,18 +24,13 @@ interface SimulatorOptions {
   /** Default: loopback. Its control routes have no password, so another host is for closed networks only. */
   host?: string;
   port: number;
-  /** The simulated round-trip time; default: none. */
   latency?: Latency;
   world: WorldOptions;
   access: AccessOptions;
-  /** Default: no payments. */
   payments?: PaymentSimulatorOptions | undefined;
 }
 
-/**
- * Starts the forum, by default on a loopback port. `stop` saves its position. With `tick: false` only requests emit
- * items.
- */
+/** `stop` saves its position. With `tick: false` only requests emit items. */
 export async function startSimulator(options: SimulatorOptions, now: () => number, tick = true) {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   server.listen(options.port, options.host ?? '127.0.0.1');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Catalog } from './content/catalog.ts';
 import { CommunityDirectory } from './content/community-directory.ts';
 import { logLineOf, Emission, readInjected } from './timeline/emission.ts';
@@ -25,10 +24,8 @@ export interface WorldOptions {
   history: number;
   count: number | undefined;
   emittedLog: string | undefined;
-  /** The number of generated communities, beside the written ones. */
   communities?: number | undefined;
   lateSeconds?: number | undefined;
-  /** Late items enter a listing at the place of their creation time. */
   lateDeep?: boolean | undefined;
   omissions?: Omissions | undefined;
 }
@@ -43,7 +40,6 @@ export interface World {
   now: () => number;
 }
 
-/** Opens the forum stored in the directory and begins a new run. */
 export function openWorld(options: WorldOptions, now: () => number): World {
   const { directory, seed } = options;
   const forum = { seed, ...(options.communities ? { communities: options.communities } : {}) };
@@ -75,15 +71,10 @@ export function openWorld(options: WorldOptions, now: () => number): World {
   index.add(known, now());
 
   const log = options.emittedLog === undefined ? undefined : openLog(options.emittedLog, timeline, catalog);
-  const { rate, ids, holes, late, count } = options;
-  const { lateSeconds, omissions } = options;
-  const harder = {
-    ...(lateSeconds === undefined ? {} : { late_seconds: lateSeconds }),
-    ...(omissions && { omissions }),
-  };
-  runs.push({ first, end: null, at: now(), rate, ids, holes, late, ...harder });
+  const { rate, ids, holes, late, count, lateSeconds: late_seconds, omissions } = options;
+  runs.push({ first, end: null, at: now(), rate, ids, holes, late, late_seconds, omissions });
   position.reserve(first);
-  const emission = new Emission({ timeline, position, catalog, index, log, directory: join(directory), now, count });
+  const emission = new Emission({ timeline, position, catalog, index, log, directory, now, count });
   return { timeline, threads, communities, catalog, index, emission, now };
 }
 
@@ -93,9 +84,7 @@ function historyRun(options: WorldOptions, now: number): Run {
   return { first: 0, end: history, at: now - HISTORY_ENDS_BEFORE - HISTORY_LENGTH, rate, ids, holes, late: 0 };
 }
 
-/**
- * Opens the log and adds the lines that are missing after a crash: those of items that the position says are emitted.
- */
+/** Adds the lines that are missing after a crash: those of items that the position says are emitted. */
 function openLog(path: string, timeline: Timeline, catalog: Catalog): EmittedLog {
   const log = new EmittedLog(path);
   if (log.next === undefined) return log;

@@ -18,9 +18,9 @@ const AUTHOR_COUNT = FIRST_PARTS.length * SECOND_PARTS.length * FORMS.length;
 /** The power of the random draw: with 3, a few authors write much and many write little. */
 const SKEW = 3;
 const SUSPENDED_ONE_IN = 200;
-const SHADOW_BANNED = new Set(['shadow_shelly']);
+const SHADOW_BANNED = 'shadow_shelly';
 export const SUSPENDED_USER = 'suspended_sam';
-const SITE_STAFF = new Set(['AutoModerator']);
+const SITE_STAFF = 'AutoModerator';
 
 function capital(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1);
@@ -38,22 +38,22 @@ function nameOf(seed: number, index: number): string {
 /** The name of the author of slot k, 3 to 20 characters. */
 export function authorOf(seed: number, k: number): string {
   const random = new SeededRandom(seed, k, PURPOSE.author);
-  if (random.chance(0.006)) return 'AutoModerator';
+  if (random.chance(0.006)) return SITE_STAFF;
   return nameOf(seed, Math.floor(random.next() ** SKEW * AUTHOR_COUNT));
 }
 
 /** All authors of the seed by name in lower case. Other names are unknown, unless an injected item has them. */
 export function everyAuthor(seed: number): Map<string, string> {
   const names = Array.from({ length: AUTHOR_COUNT }, (_, index) => nameOf(seed, index));
-  return new Map([...names, ...SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));
+  return new Map([...names, SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));
 }
 
 type AccountStatus = 'good' | 'suspended' | 'shadow-banned';
 
 export function accountStatusOf(seed: number, name: string): AccountStatus {
-  if (SHADOW_BANNED.has(name)) return 'shadow-banned';
+  if (name === SHADOW_BANNED) return 'shadow-banned';
   if (name === SUSPENDED_USER) return 'suspended';
-  return !SITE_STAFF.has(name) && numberOf(seed, name) % SUSPENDED_ONE_IN === 0 ? 'suspended' : 'good';
+  return name !== SITE_STAFF && numberOf(seed, name) % SUSPENDED_ONE_IN === 0 ? 'suspended' : 'good';
 }
 
 /** A number that depends only on seed and name. Account id and karma derive from it. */

@@ -16,12 +16,10 @@ type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'cros
 
 /** How an item changes as it ages. Ages are in milliseconds; Infinity means never. */
 export interface Lifecycle {
-  /** Removed before it becomes visible. */
   removedAtOnce: boolean;
   removedAfter: number;
   deletedAfter: number;
   editedAfter: number;
-  /** The score that the item approaches. */
   finalScore: number;
 }
 
@@ -82,9 +80,7 @@ function formOf(roll: number): PostForm {
   return roll < 0.97 ? 'poll' : 'crosspost';
 }
 
-/**
- * The content of each slot. It depends only on (seed, k), except for relations between items: these need the timeline.
- */
+/** Depends only on (seed, k), except for relations between items: these need the timeline. */
 export class Catalog {
   private readonly timeline: Timeline;
   private readonly threads: Threads;
@@ -116,21 +112,8 @@ export class Catalog {
     if (injected) {
       const community = this.communities.named(injected.subreddit)!;
       const { author, title, text: selftext, over_18: over18 } = injected;
-      const form = 'self' as const;
-      return {
-        k,
-        number,
-        community,
-        author,
-        title,
-        slug: slugOf(title),
-        selftext,
-        form,
-        original: undefined,
-        over18,
-        spoiler: false,
-        lifecycle: UNCHANGING,
-      };
+      const written = { k, number, community, author, title, slug: slugOf(title), selftext, over18 };
+      return { ...written, form: 'self', original: undefined, spoiler: false, lifecycle: UNCHANGING };
     }
     const community = this.communities.ofPost(number);
     const random = new SeededRandom(seed, k, PURPOSE.text);
@@ -156,9 +139,7 @@ export class Catalog {
     };
   }
 
-  /**
-   * Draws one of the 32 previous posts, or the nearest post before it that is visible when the crosspost is emitted.
-   */
+  /** One of the 32 previous posts, or the nearest one before it that was visible then. */
   private originalOf(number: number, k: number, random: SeededRandom): number {
     const drawn = Math.max(0, number - 1 - random.below(32));
     return this.threads.nearestVisible(drawn, this.timeline.emittedAt(k) ?? Infinity);

@@ -108,24 +108,10 @@ const DRAW: readonly Community[] = COMMUNITIES.flatMap((community) =>
   Array.from({ length: community.weight }, () => community),
 );
 
-function communityNamed(name: string): Community | undefined {
-  return BY_NAME.get(name.toLowerCase());
-}
-
-function communityWithId(id: string): Community | undefined {
-  return BY_ID.get(id);
-}
-
 function communityOfPost(seed: number, post: number): Community {
   return DRAW[Math.floor(roll(seed, post, PURPOSE.community) * TOTAL_WEIGHT)]!;
 }
 
-/** The share of all posts, of the written communities alone. */
-function weightOf(community: Community): number {
-  return community.weight / TOTAL_WEIGHT;
-}
-
-/** Whether every client may read the community. */
 export function isReadable(community: Community): boolean {
   return community.type === 'public' || community.type === 'restricted' || community.type === 'archived';
 }
@@ -134,9 +120,7 @@ const THEMES: readonly Theme[] = ['code', 'kitchen', 'outdoors', 'home', 'scienc
 /** Far from the ids of the written communities, which follow their order. */
 const FIRST_GENERATED_ID = parseInt('6a0000', 36);
 const GENERATED_SINCE = 1_400_000_000;
-/** The share of posts that the written communities keep when there are generated ones. */
 const WRITTEN_SHARE = 0.2;
-/** The exponent of Zipf's law: the community of rank r gets posts in proportion to 1 / r^1.1. */
 const ZIPF_EXPONENT = 1.1;
 const NSFW_SHARE = 0.05;
 /** How many generated communities the lists of communities and their search show. */
@@ -159,7 +143,7 @@ export class CommunityDirectory {
   }
 
   named(name: string): Community | undefined {
-    const written = communityNamed(name);
+    const written = BY_NAME.get(name.toLowerCase());
     if (written) return written;
     const rank = parseInt(/^[a-z]+_([0-9a-z]{1,5})$/i.exec(name)?.[1] ?? '', 36);
     const community = this.ranked(rank);
@@ -167,7 +151,7 @@ export class CommunityDirectory {
   }
 
   withId(id: string): Community | undefined {
-    const community = communityWithId(id) ?? this.ranked(parseInt(id, 36) - FIRST_GENERATED_ID);
+    const community = BY_ID.get(id) ?? this.ranked(parseInt(id, 36) - FIRST_GENERATED_ID);
     return community?.id === id ? community : undefined;
   }
 
@@ -178,16 +162,12 @@ export class CommunityDirectory {
     return this.ranked(firstAbove(this.cumulative, (drawn - WRITTEN_SHARE) / (1 - WRITTEN_SHARE)))!;
   }
 
-  /** The communities that lists and searches show, whether readable or not. */
   listed(): Community[] {
     const count = Math.min(LISTED_GENERATED, this.generated.length);
     return [...COMMUNITIES, ...Array.from({ length: count }, (_, rank) => this.ranked(rank)!)];
   }
 
-  /**
-   * The ids of communities that together have about this share of all posts. They are taken in an order that the seed
-   * decides, each one that still fits.
-   */
+  /** Communities that together have about this share of all posts: in a seeded order, each one that still fits. */
   optedOut(share: number): Set<string> {
     const candidates = [
       ...COMMUNITIES.map((community) => ({ community, rate: this.rateOfWritten(community) })),
@@ -207,7 +187,7 @@ export class CommunityDirectory {
   }
 
   private rateOfWritten(community: Community): number {
-    return weightOf(community) * (this.generated.length === 0 ? 1 : WRITTEN_SHARE);
+    return (community.weight / TOTAL_WEIGHT) * (this.generated.length === 0 ? 1 : WRITTEN_SHARE);
   }
 
   private rateOfRank(rank: number): number {

@@ -18,13 +18,7 @@ function mediaId(random: SeededRandom): string {
 }
 
 function preview(id: string, width: number, height: number): object {
-  const resolutions = [108, 216, 320].map((x) => ({
-    url: `${PREVIEWS}/${id}.jpg?width=${x}&crop=smart`,
-    width: x,
-    height: Math.round((x * height) / width),
-  }));
-  const source = { url: `${PREVIEWS}/${id}.jpg?auto=webp&s=${id}`, width, height };
-  return { images: [{ source, resolutions, variants: {}, id }], enabled: true };
+  return { images: [{ source: { url: `${PREVIEWS}/${id}.jpg?auto=webp&s=${id}`, width, height } }] };
 }
 
 function gallery(random: SeededRandom): Record<string, unknown> {
@@ -34,20 +28,10 @@ function gallery(random: SeededRandom): Record<string, unknown> {
   for (const [rank, id] of [...ids].reverse().entries()) {
     const [x, y] = random.pick(SIZES);
     const animated = rank === 1 && random.chance(0.2);
-    const source = animated
+    const s = animated
       ? { y, gif: `${IMAGES}/${id}.gif`, mp4: `${PREVIEWS}/${id}.gif?format=mp4&s=${id}`, x }
       : { y, x, u: `${PREVIEWS}/${id}.jpg?width=${x}&format=pjpg&auto=webp&s=${id}` };
-    const p = [{ y: Math.round((108 * y) / x), x: 108, u: `${PREVIEWS}/${id}.jpg?width=108&crop=smart&s=${id}` }];
-    metadata[id] = random.chance(0.02)
-      ? { status: 'failed' }
-      : {
-          status: 'valid',
-          e: animated ? 'AnimatedImage' : 'Image',
-          m: animated ? 'image/gif' : 'image/jpg',
-          p,
-          s: source,
-          id,
-        };
+    metadata[id] = random.chance(0.02) ? { status: 'failed' } : { status: 'valid', s, id };
   }
   const items = ids.map((id, rank) => {
     const item = { media_id: id, id: 1_000_000 + random.below(9_000_000) };
@@ -58,23 +42,10 @@ function gallery(random: SeededRandom): Record<string, unknown> {
 
 function video(random: SeededRandom): Record<string, unknown> {
   const id = mediaId(random);
-  const base = `${VIDEOS}/${id}`;
-  const reddit_video = {
-    bitrate_kbps: 2400,
-    fallback_url: `${base}/DASH_720.mp4?source=fallback`,
-    has_audio: true,
-    height: 720,
-    width: 1280,
-    scrubber_media_url: `${base}/DASH_96.mp4`,
-    dash_url: `${base}/DASHPlaylist.mpd?a=1&v=1`,
-    duration: 4 + random.below(90),
-    hls_url: `${base}/HLSPlaylist.m3u8?a=1&v=1`,
-    is_gif: random.chance(0.1),
-    transcoding_status: 'completed',
-  };
-  const media = { reddit_video };
+  const url = `${VIDEOS}/${id}`;
+  const media = { reddit_video: { fallback_url: `${url}/DASH_720.mp4?source=fallback`, height: 720, width: 1280 } };
   const hint = { post_hint: 'hosted:video', preview: preview(id, 1280, 720) };
-  return { ...hint, is_video: true, media, secure_media: media, url: base, domain: 'v.forum.example' };
+  return { ...hint, is_video: true, media, secure_media: media, url, domain: 'v.forum.example' };
 }
 
 function poll(random: SeededRandom, createdAt: number, now: number): Record<string, unknown> {
@@ -87,26 +58,22 @@ function poll(random: SeededRandom, createdAt: number, now: number): Record<stri
     return now > end ? { ...option, vote_count: votes } : option;
   });
   const total_vote_count = 40 + random.below(2000);
-  return {
-    poll_data: { user_selection: null, options, total_vote_count, voting_end_timestamp: end, is_prediction: false },
-  };
+  return { poll_data: { options, total_vote_count, voting_end_timestamp: end } };
 }
 
-/** The fields that the form of a post adds; none for texts and crossposts. */
 export function mediaFields(seed: number, post: Post, createdAt: number, now: number): Record<string, unknown> {
   const random = new SeededRandom(seed, post.k, PURPOSE.flair);
   switch (post.form) {
     case 'link': {
       const domain = random.pick(['news.example.com', 'example.org', 'blog.example.net']);
       const url = `https://${domain}/${post.number}?utm_source=forum&page=2`;
-      return { post_hint: 'link', domain, url, url_overridden_by_dest: url };
+      return { post_hint: 'link', domain, url };
     }
     case 'image': {
       const id = mediaId(random);
       const [width, height] = random.pick(SIZES);
       const url = `${IMAGES}/${id}.jpg`;
-      const picture = { post_hint: 'image', preview: preview(id, width, height), is_reddit_media_domain: true };
-      return { ...picture, domain: 'i.forum.example', url, url_overridden_by_dest: url };
+      return { post_hint: 'image', preview: preview(id, width, height), domain: 'i.forum.example', url };
     }
     case 'gallery':
       return gallery(random);

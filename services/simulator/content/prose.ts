@@ -14,21 +14,18 @@ import {
   WATCHED_WORDS,
 } from './sentences.ts';
 
-/**
- * The share of English texts that contain a given watched word. About nine in ten texts are English: 2 % of all texts.
- */
+/** Of English texts, about nine in ten: 2 % of all texts. */
 const WATCHED_SHARE = 0.025;
 const FOREIGN_WATCHED_SHARE = 0.5;
 const DECOY_SHARE = 0.03;
-/** Shares of comments that are not in the language of their community. */
-const FOREIGN_COMMENT_SHARES: readonly [Language, number][] = [
+/** Comments that are not in the language of their community, by the draw below which they are in this one. */
+const FOREIGN_COMMENTS: readonly [Language, number][] = [
   ['zh', 0.015],
-  ['ja', 0.015],
-  ['ko', 0.015],
-  ['de', 0.005],
-  ['es', 0.005],
+  ['ja', 0.03],
+  ['ko', 0.045],
+  ['de', 0.05],
+  ['es', 0.055],
 ];
-const FOREIGN_COMMENT_SHARE = FOREIGN_COMMENT_SHARES.reduce((sum, [, share]) => sum + share, 0);
 
 function fill(template: string, community: Community, random: SeededRandom): string {
   return template.replace(/\{([tupdn])\}/g, (_, slot: string) => {
@@ -105,17 +102,8 @@ export function postText(community: Community, random: SeededRandom): string {
 
 export function commentText(community: Community, random: SeededRandom): string {
   const count = 1 + Math.floor(random.next() * random.next() * 4);
-  let language = community.language;
-  let draw = random.next();
-  if (draw < FOREIGN_COMMENT_SHARE) {
-    for (const [other, share] of FOREIGN_COMMENT_SHARES) {
-      if (draw < share) {
-        language = other;
-        break;
-      }
-      draw -= share;
-    }
-  }
+  const draw = random.next();
+  const language = FOREIGN_COMMENTS.find(([, below]) => draw < below)?.[0] ?? community.language;
   return language === 'en'
     ? englishText(COMMENT_SENTENCES, count, community, random)
     : foreignText(language, count, community, random);

@@ -51,13 +51,11 @@ export class SeededRandom {
     this.state = hash32(seed, number, purpose);
   }
 
-  /** In [0, 1). */
   next(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0;
     return mix(this.state) / 2 ** 32;
   }
 
-  /** An integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }

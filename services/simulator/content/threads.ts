@@ -3,8 +3,8 @@ import { BLOCK, slotOfPost } from '../timeline/timeline.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 
 /**
- * Which post a comment belongs to. Most comments go to one of the 40 newest posts. A quarter goes to every 64th post,
- * so that some threads reach a few hundred comments. A sixth goes to every 2,048th, so that some exceed 2,000.
+ * Most comments go to one of the 40 newest posts; a quarter to every 64th, so that some threads have a few hundred
+ * comments; a sixth to every 2,048th, so that some exceed 2,000.
  */
 const LARGE_EVERY = 64;
 const HUGE_EVERY = 2048;
@@ -13,12 +13,11 @@ const LARGE_SHARE = 0.26;
 const RECENT_POSTS = 40;
 const TOP_LEVEL_SHARE = 0.38;
 const REPLY_TO_LAST_SHARE = 0.25;
-/**
- * The share of threads in which nearly every comment answers the previous one, so that clients cannot show all levels.
- */
+/** Threads in which nearly every comment answers the previous one, so that clients cannot show all levels. */
 const CHAIN_THREAD_SHARE = 0.04;
 const CHAIN_REPLY_SHARE = 0.9;
 const SCANNED_THREADS_KEPT = 64;
+const COUNTS_KEPT = 65_536;
 
 /** For how many blocks after its own block a post still gets comments. */
 function reach(post: number): number {
@@ -43,16 +42,15 @@ export class Threads {
   /** Threads of posts from this number on stay in memory. Older ones are recomputed with a bounded scan. */
   private firstKept: number;
   private readonly keptPosts: number;
-  private readonly counts: CommentCounts;
+  /** How many comments of a post became visible, from the first time that it is asked for. */
+  private readonly counts = new BoundedCache<number>(COUNTS_KEPT);
 
   constructor(timeline: Timeline, firstKept: number, keptPosts = KEPT_POSTS) {
     this.timeline = timeline;
     this.firstKept = firstKept;
     this.keptPosts = keptPosts;
-    this.counts = new CommentCounts(firstKept);
   }
 
-  /** The number of the post that the comment in slot k belongs to. */
   postOf(k: number): number {
     const injected = this.timeline.injected.get(k);
     if (typeof injected?.post === 'number') return this.timeline.item(injected.post).number;
@@ -80,7 +78,6 @@ export class Threads {
     return 0;
   }
 
-  /** Records a newly emitted comment. Callers pass slots in ascending order. */
   add(k: number): void {
     this.forget(Math.floor(k / BLOCK) - this.keptPosts);
     const post = this.postOf(k);
@@ -93,17 +90,20 @@ export class Threads {
     else this.kept.set(post, [k]);
   }
 
-  /** Counts a comment that clients can see from now on. */
   becameVisible(k: number): void {
-    this.counts.add(this.postOf(k));
+    const post = this.postOf(k);
+    const count = this.counts.get(post);
+    if (count !== undefined) this.counts.set(post, count + 1);
   }
 
-  /** How many comments of the post became visible. */
   visibleCount(post: number, now: number): number {
-    return this.counts.of(post, () => this.commentsOf(post).filter((k) => this.timeline.visibleAt(k) <= now).length);
+    const known = this.counts.get(post);
+    if (known !== undefined) return known;
+    const count = this.commentsOf(post).filter((k) => this.timeline.visibleAt(k) <= now).length;
+    this.counts.set(post, count);
+    return count;
   }
 
-  /** Drops the threads of posts below `first`. */
   private forget(first: number): void {
     for (; this.firstKept < first; this.firstKept++) this.kept.delete(this.firstKept);
   }
@@ -170,46 +170,6 @@ function rankIn(sorted: readonly number[], k: number): number {
   return low;
 }
 
-const OLDER_KEPT = 65_536;
-const FIRST_CAPACITY = 1024;
-
-/**
- * How many comments of each post became visible. Posts from `first` on are counted from their first comment; the count
- * of an older post is made when it is asked for.
- */
-class CommentCounts {
-  private readonly first: number;
-  private counts = new Uint32Array(FIRST_CAPACITY);
-  private readonly older = new BoundedCache<number>(OLDER_KEPT);
-
-  constructor(first: number) {
-    this.first = first;
-  }
-
-  add(post: number): void {
-    const place = post - this.first;
-    if (place < 0) {
-      this.older.delete(post);
-      return;
-    }
-    if (place >= this.counts.length) {
-      const grown = new Uint32Array(Math.max(place + 1, 2 * this.counts.length));
-      grown.set(this.counts);
-      this.counts = grown;
-    }
-    this.counts[place]! += 1;
-  }
-
-  of(post: number, count: () => number): number {
-    if (post >= this.first) return this.counts[post - this.first] ?? 0;
-    const known = this.older.get(post);
-    if (known !== undefined) return known;
-    const counted = count();
-    this.older.set(post, counted);
-    return counted;
-  }
-}
-
 /** Drops the oldest entry when it is full. For immutable content that can be computed again. */
 export class BoundedCache<T> {
   private readonly entries = new Map<number, T>();
@@ -224,7 +184,8 @@ export class BoundedCache<T> {
   }
 
   set(key: number, value: T): void {
-    if (this.entries.size >= this.size) this.entries.delete(this.entries.keys().next().value!);
+    if (this.entries.size >= this.size && !this.entries.has(key))
+      this.entries.delete(this.entries.keys().next().value!);
     this.entries.set(key, value);
   }
 

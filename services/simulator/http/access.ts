@@ -3,7 +3,6 @@ import type { Answer } from './answer.ts';
 import { failure, ok, page } from './answer.ts';
 
 const TOKEN_SECONDS = 86_400;
-/** As the upstream's. */
 const WINDOW_MS = 600_000;
 /** User agents that name a library instead of an application. */
 const GENERIC = /^(?:$|node|undici|axios|got|curl|wget|python|java|okhttp|go-http-client|ruby|perl|postman|mozilla)/i;
@@ -18,10 +17,7 @@ interface Usage {
   used: number;
 }
 
-/**
- * Tokens and quota. A token contains its client and its time of issue, signed, so that it stays valid after a restart.
- * The quota is per client and window.
- */
+/** A token holds its client and its time of issue, signed, so that it stays valid after a restart. */
 export class Access {
   private readonly options: AccessOptions;
   private readonly usage = new Map<string, Usage>();

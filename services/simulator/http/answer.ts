@@ -21,7 +21,6 @@ const MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
 };
 
-/** The upstream's JSON for an error, with its reason if there is one. */
 export function failure(status: number, reason?: string): Answer {
   const body = { message: MESSAGES[status] ?? 'Error', error: status };
   return { status, body: reason === undefined ? body : { reason, ...body } };
@@ -37,13 +36,11 @@ export function page(status: number, title: string, headers: Record<string, stri
   return { status, body, headers: { 'content-type': 'text/html; charset=UTF-8', ...headers } };
 }
 
-/** The parts of a request that routes use. GET and POST parameters are merged. */
 export interface RouteRequest {
   world: World;
   method: string;
   path: string;
   query: URLSearchParams;
-  /** The length of the URL as sent. */
   urlLength: number;
   now: number;
   /** Listings are this much older than `now`. */

@@ -21,9 +21,7 @@ const faultSchema = z.strictObject({
     'duplicates',
     'more',
   ]),
-  /**
-   * The fault ends after `seconds` or after `count` requests, whichever comes first. Without both, only DELETE ends it.
-   */
+  /** With `count`: whichever comes first. Without both, only DELETE ends it. */
   seconds: z.number().positive().optional(),
   count: z.int().positive().optional(),
   /** Affects only paths with this prefix, including the token endpoint's. */
@@ -46,7 +44,6 @@ interface Active {
   left: number;
 }
 
-/** The active faults. */
 export class Faults {
   private active: Active[] = [];
 
@@ -82,9 +79,7 @@ export class Faults {
 }
 
 const oddShapeSchema = z.strictObject({
-  /** The fullname of the item. */
   name: z.string().regex(/^t[13]_[0-9a-z]{1,13}$/),
-  /** The field that gets the value. */
   field: z.string().min(1),
   /** Any JSON; left out: the field is missing. */
   value: z.unknown().optional(),
@@ -100,7 +95,6 @@ export class OddShapes {
     this.shapes.set(shape.name, shape);
   }
 
-  /** Changes the items in the body of an answer, at any depth. */
   apply(body: unknown): void {
     if (this.shapes.size === 0 || typeof body !== 'object' || body === null) return;
     for (const part of Object.values(body)) this.apply(part);
@@ -164,7 +158,6 @@ export interface ControlDeps {
 interface ControlRequest {
   method: string;
   path: string;
-  /** The JSON of the body. */
   body: unknown;
 }
 
@@ -239,7 +232,6 @@ function emitRoute({ world, oddShapes }: ControlDeps, body: unknown): Answer {
   return ok(emitted(world, k));
 }
 
-/** Returns the reason when the request makes no post. */
 function newPost(world: World, { title, text, author, subreddit, over_18 }: EmitRequest): NewItem | string {
   if (title === undefined) return 'a post needs a title';
   const community = world.communities.named(subreddit);

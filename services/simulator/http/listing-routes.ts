@@ -6,7 +6,7 @@ import { isReadable } from '../content/community-directory.ts';
 import { listingOf, renderComment } from '../render/comment-tree.ts';
 import { renderCommunity, renderRules, renderUser } from '../render/render-community.ts';
 import type { Thing } from '../render/render-post.ts';
-import { permalinkOf, renderPost, commentCount, scoreAt } from '../render/render-post.ts';
+import { permalinkOf, renderPost, scoreAt } from '../render/render-post.ts';
 import type { World } from '../world.ts';
 import type { Post } from '../content/catalog.ts';
 
@@ -64,26 +64,18 @@ export function infoRoute(request: RouteRequest): Answer {
     .filter((name) => name.startsWith('t5_'))
     .map((name) => world.communities.withId(name.slice(3)));
   const known = communities.filter((community) => community !== undefined);
-  return ok(listingOf([...things, ...known.map((community) => renderCommunity(community))], null, null));
+  return ok(listingOf([...things, ...known.map(renderCommunity)], null, null));
 }
 
 export function aboutRoute({ world }: RouteRequest, name: string, rules: boolean): Answer {
   const community = world.communities.named(name);
   const refused = refusal(name, community);
   if (refused || !community) return refused ?? failure(404);
-  return ok(rules ? renderRules(community) : renderCommunity(community, true));
+  return ok(rules ? renderRules(community) : renderCommunity(community));
 }
 
 function communitiesListing(request: RouteRequest, communities: readonly Community[]): Answer {
-  const page = pageOf(request.query);
-  return ok(
-    pageListing(
-      communities,
-      page,
-      (community) => `t5_${community.id}`,
-      (community) => renderCommunity(community),
-    ),
-  );
+  return ok(pageListing(communities, pageOf(request.query), ({ id }) => `t5_${id}`, renderCommunity));
 }
 
 function listedCommunities({ world }: RouteRequest): Community[] {
@@ -162,7 +154,7 @@ export interface Page {
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
-/** Clamps the limit to the range and uses the default for a value that is not a number, as the upstream does. */
+/** The default limit for a value that is not a number, as upstream. */
 export function pageOf(query: URLSearchParams): Page {
   const requested = Number.parseInt(query.get('limit') ?? '', 10);
   const limit = Number.isNaN(requested) ? DEFAULT_LIMIT : Math.min(MAX_LIMIT, Math.max(1, requested));
@@ -170,8 +162,8 @@ export function pageOf(query: URLSearchParams): Page {
 }
 
 /**
- * Returns one page of a list as a Listing. An anchor that is not in the list (any more) gives an empty page, as the
- * upstream does. `before` gives the items directly above the anchor. `placeOf` finds an anchor, -1 for an unknown one.
+ * An unknown anchor gives an empty page, as upstream. `before` gives the items directly above the anchor. `placeOf`
+ * finds an anchor, -1 for an unknown one.
  */
 export function pageListing<T>(
   items: readonly T[],
@@ -197,9 +189,7 @@ export function pageListing<T>(
 const SPANS: Readonly<Record<string, number>> = { hour: 1, day: 24, week: 168, month: 744, year: 8784 };
 const HOUR = 3_600_000;
 
-/**
- * Sorts the slots of a listing, given newest first, by `sort`. `t` limits the age of items in top and controversial.
- */
+/** `slots` are newest first. `t` limits the age of items in top and controversial. */
 export function sorted(world: World, slots: readonly number[], sort: string, t: string | null, now: number): number[] {
   const ageOf = (k: number): number => now - world.timeline.emittedAt(k)!;
   const scoreOf = (k: number): number => {
@@ -223,7 +213,7 @@ export function sorted(world: World, slots: readonly number[], sort: string, t: 
     case 'rising':
       return by((k) => scoreOf(k) / (1 + ageOf(k) / HOUR), slots).slice(0, 100);
     case 'comments':
-      return by((k) => commentCount(world, world.catalog.post(k), now), slots);
+      return by((k) => world.threads.visibleCount(world.catalog.post(k).number, now), slots);
     default:
       return [...slots];
   }
@@ -238,10 +228,7 @@ const MAX_FOUND = 250;
 
 type Test = (post: Post) => boolean;
 
-/**
- * One test per word, "phrase" and field:value part of a query; a result passes all. A word that does not begin with a
- * Latin letter or a digit also matches within other text, because some scripts have no spaces.
- */
+/** One test per word, "phrase" and field:value. Words in scripts without spaces also match within other text. */
 export function parseQuery(q: string): Test[] {
   const parts = q.match(/(?:\b\w+:)?"[^"]*"|\S+/g) ?? [];
   return parts.filter((part) => !/^(AND|OR|NOT)$/.test(part)).map(testOf);
@@ -279,7 +266,6 @@ function textTest(part: string, textOf: (post: Post) => string): Test {
   return (post) => expression.test(textOf(post));
 }
 
-/** Searches the newest thousand posts (of one community or of all) and returns the slots of the hits, sorted. */
 export function searchPosts(
   world: World,
   query: URLSearchParams,

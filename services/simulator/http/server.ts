@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Access } from './access.ts';
 import type { Answer, RouteRequest } from './answer.ts';
@@ -9,9 +10,6 @@ import { PaymentSimulator } from '../payments/payment-simulator.ts';
 import * as listings from './listing-routes.ts';
 import { commentsRoute, duplicatesRoute, moreChildrenRoute } from './thread-routes.ts';
 
-const MAX_BODY_BYTES = 1024 * 1024;
-
-/** The range of the round-trip time, in milliseconds. */
 export interface Latency {
   minMs: number;
   maxMs: number;
@@ -19,7 +17,6 @@ export interface Latency {
 
 type ServerDeps = ControlDeps & { latency: Latency; payments: PaymentSimulator | undefined };
 
-/** Handles HTTP: access, faults, and the encoding of responses. */
 export function requestListener(deps: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     handle(deps, request, response).catch((error: unknown) => {
@@ -37,7 +34,7 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   const url = new URL(target, 'http://localhost');
   const path = url.pathname;
   const method = request.method ?? 'GET';
-  const body = method === 'POST' ? await readBody(request) : '';
+  const body = method === 'POST' ? await text(request) : '';
   if (deps.payments !== undefined && PaymentSimulator.serves(path)) {
     const { authorization, 'idempotency-key': key } = request.headers;
     const headers = { authorization, idempotencyKey: Array.isArray(key) ? key[0] : key };
@@ -100,7 +97,6 @@ interface ParsedRequest {
   method: string;
   urlLength: number;
   staleMs: number;
-  /** The client may not make this call now. */
   isRefused: boolean;
 }
 
@@ -130,39 +126,26 @@ function faultAnswer(fault: Fault): Answer | undefined {
   return fault.kind === '5xx' ? page(fault.status, 'Our CDN was unable to reach our servers') : undefined;
 }
 
-function parseJson(text: string): unknown {
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/**
- * Escapes every string of a JSON text, as the upstream does without raw_json. Works on the finished text because < > &
- * occur only inside strings.
- */
+/** As upstream without raw_json. In JSON < > & occur only inside strings. */
 function escapeStrings(json: string): string {
   return json.replace(/[<>&]/g, (character) => (character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&amp;'));
 }
 
 function send(response: ServerResponse, answer: Answer, raw: boolean, truncated = false): void {
   const isJson = typeof answer.body === 'object';
-  let text = isJson ? JSON.stringify(answer.body) : (answer.body as string);
-  if (isJson && !raw) text = escapeStrings(text);
-  if (truncated) text = text.slice(0, Math.floor(text.length / 2));
+  let content = isJson ? JSON.stringify(answer.body) : (answer.body as string);
+  if (isJson && !raw) content = escapeStrings(content);
+  if (truncated) content = content.slice(0, Math.floor(content.length / 2));
   const type = isJson ? 'application/json; charset=UTF-8' : 'text/html; charset=UTF-8';
-  const body = Buffer.from(text);
+  const body = Buffer.from(content);
   response.writeHead(answer.status, {
     'content-type': type,
     'cache-control': 'private, max-age=3600',
@@ -201,7 +184,6 @@ const ROUTES: readonly [pattern: RegExp, handler: Handler][] = [
   ],
 ];
 
-/** Answers an API request; paths may end in a slash or .json. */
 function route(request: RouteRequest): Answer {
   const path = request.path.replace(/\.json$/, '').replace(/(.)\/$/, '$1');
   for (const [pattern, handler] of ROUTES) {

@@ -1,19 +1,15 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Answer } from '../http/answer.ts';
 import { html, trustedHtml } from '../../../shared/html/html.ts';
 import type { HtmlValue } from '../../../shared/html/html.ts';
 
 export interface PaymentSimulatorOptions {
-  /** The secret key that callers must have. */
   key: string;
-  /** Signs events. */
   secret: string;
-  /** Where events are sent. */
   webhookUrl: string;
 }
 
-/** A request to the payment simulator. */
 interface PaymentRequest {
   method: string;
   path: string;
@@ -26,20 +22,15 @@ interface PaymentRequest {
 const MOST_KEPT = 1_000;
 const PAGE = /^\/checkout\/(cs_test_\w+)(?:\/(pay|cancel|refund))?$/;
 
-/**
- * A stand-in for Stripe's Checkout: the part of its API that this service calls, a page to pay without money, and
- * signed events. Everything is kept in memory, so a checkout that is open when the simulator stops is lost, and so is
- * an event that it could not deliver before. No money is.
- */
+/** A stand-in for Stripe's Checkout. In memory: open checkouts and undelivered events are lost at the end. */
 export class PaymentSimulator {
   private readonly options: PaymentSimulatorOptions;
   private readonly now: () => number;
   private readonly stopping = new AbortController();
   private readonly sessions = new Map<string, TrialSession>();
   private readonly sessionsByKey = new Map<string, string>();
-  private readonly events: TrialEvent[] = [];
+  private readonly events: ListedThing[] = [];
   private readonly deliveries = new Set<Promise<unknown>>();
-  /** The address that the pages have. */
   private origin = '';
 
   constructor(options: PaymentSimulatorOptions, now: () => number) {
@@ -68,7 +59,6 @@ export class PaymentSimulator {
     return refusal(404, `No such resource, or not simulated: ${method} ${path}`);
   }
 
-  /** Gives up deliveries under way. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.deliveries);
@@ -78,37 +68,14 @@ export class PaymentSimulator {
     const { idempotencyKey = trialId('idem') } = headers;
     const known = this.sessions.get(this.sessionsByKey.get(idempotencyKey) ?? '');
     if (known !== undefined) return { status: 200, body: known };
-    const form = nestedForm(body);
-    const [success, cancel] = [textAt(form, 'success_url') ?? '', textAt(form, 'cancel_url') ?? ''];
-    const amount = Number(textAt(form, 'line_items', '0', 'price_data', 'unit_amount'));
-    const currency = textAt(form, 'line_items', '0', 'price_data', 'currency') ?? '';
-    if (textAt(form, 'mode') !== 'payment') return refusal(400, 'Only mode=payment is simulated', 'mode');
+    const session = newSession(body, this.origin, this.seconds());
+    const { id, amount_total: amount, currency, success_url: success, cancel_url: cancel } = session;
+    if (body.get('mode') !== 'payment') return refusal(400, 'Only mode=payment is simulated', 'mode');
     if (!isWebAddress(success)) return refusal(400, 'Not a valid URL', 'success_url');
     if (!isWebAddress(cancel)) return refusal(400, 'Not a valid URL', 'cancel_url');
     if (!Number.isSafeInteger(amount) || amount < 50 || !/^[a-z]{3}$/.test(currency)) {
       return refusal(400, 'One item with price_data is simulated, of at least 50 cents', 'line_items');
     }
-    const id = trialId('cs_test');
-    const session: TrialSession = {
-      id,
-      object: 'checkout.session',
-      mode: 'payment',
-      livemode: false,
-      status: 'open',
-      payment_status: 'unpaid',
-      client_reference_id: textAt(form, 'client_reference_id') ?? null,
-      customer_email: textAt(form, 'customer_email') ?? null,
-      metadata: textsAt(form, 'metadata'),
-      payment_intent: null,
-      currency,
-      amount_subtotal: amount,
-      amount_total: amount,
-      automatic_tax: { enabled: false, status: null },
-      created: this.seconds(),
-      url: `${this.origin}/checkout/${id}`,
-      success_url: success,
-      cancel_url: cancel,
-    };
     this.sessions.set(id, session);
     this.sessionsByKey.set(idempotencyKey, id);
     forgetOldest(this.sessions);
@@ -136,12 +103,12 @@ export class PaymentSimulator {
   }
 
   private refund(session: TrialSession): void {
-    if (session.status === 'complete') this.emit('charge.refunded', chargeOf(session, session.amount_total));
+    if (session.status === 'complete') this.emit('charge.refunded', refundedCharge(session));
   }
 
   private emit(type: string, object: object): void {
-    const id = trialId('evt');
-    const event: TrialEvent = { id, object: 'event', type, livemode: false, created: this.seconds(), data: { object } };
+    const created = this.seconds();
+    const event = { id: trialId('evt'), object: 'event', type, livemode: false, created, data: { object } };
     this.events.push(event);
     if (this.events.length > MOST_KEPT) this.events.shift();
     const { now } = this;
@@ -201,7 +168,6 @@ function checkoutPage(session: TrialSession): Answer {
   );
 }
 
-/** A page of the simulated checkout, for a person. */
 function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): Answer {
   const body = html`<!doctype html>
     <html lang="en">
@@ -235,105 +201,38 @@ function securityHeaders(session: TrialSession | undefined): Record<string, stri
 }
 
 interface DeliveryOptions {
-  /** Where events are sent. */
   webhookUrl: string;
-  /** Signs them. */
   secret: string;
   now: () => number;
   signal: AbortSignal;
 }
 
-/** Milliseconds before each attempt: about ten minutes together. Stripe takes three days. */
-const LADDER_MS = [0, 1_000, 2_000, 5_000, 10_000, 30_000, ...Array.from({ length: 9 }, () => 60_000)];
 const TIMEOUT_MS = 10_000;
 
-/** Stripe's scheme: HMAC-SHA256 of the time, a dot and the bytes of the body. */
-function signatureOf(body: string, secret: string, nowMs: number): string {
-  const at = Math.floor(nowMs / 1_000);
-  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
-}
-
-/**
- * Delivers an event with its signature, and repeats it until it is answered 2xx. Each attempt is signed anew.
- *
- * @returns false when it was given up or stopped
- */
-async function deliverEvent(event: TrialEvent, options: DeliveryOptions): Promise<boolean> {
+/** Repeated for about nine minutes until it is answered 2xx; Stripe does for three days. Each attempt is signed anew. */
+async function deliverEvent(event: object, options: DeliveryOptions): Promise<void> {
   const body = JSON.stringify(event);
-  for (const waitMs of LADDER_MS) {
-    try {
-      await delay(waitMs, undefined, { signal: options.signal });
-      if (await attempt(body, options)) return true;
-    } catch {
-      // Refused connections and time-outs are repeated; a stop ends the loop.
-    }
-    if (options.signal.aborted) return false;
-  }
-  return false;
+  const { signal } = options;
+  await pRetry(() => attempt(body, options), { retries: 14, minTimeout: 1_000, maxTimeout: 60_000, signal }).catch(
+    () => undefined,
+  );
 }
 
-async function attempt(body: string, { webhookUrl, secret, now, signal }: DeliveryOptions): Promise<boolean> {
+/** The signature is Stripe's: HMAC-SHA256 of the time, a dot and the bytes of the body. */
+async function attempt(body: string, { webhookUrl, secret, now, signal }: DeliveryOptions): Promise<void> {
+  const at = Math.floor(now() / 1_000);
+  const signature = `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
   const response = await fetch(webhookUrl, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(body, secret, now()) },
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
     body,
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
   });
   await response.arrayBuffer();
-  return response.ok;
+  if (!response.ok) throw new Error(`the webhook answered ${response.status}`);
 }
 
-/** A member of a form: text, or members by name. */
-type FormValue = string | { [name: string]: FormValue };
-
-/**
- * Reads a form with nested names, as Stripe's API takes it: `line_items[0][quantity]=1` becomes
- * `{line_items: {0: {quantity: '1'}}}`. A name that contradicts an earlier one is dropped.
- */
-function nestedForm(parameters: URLSearchParams): Record<string, FormValue> {
-  const root = emptyMembers();
-  for (const [name, value] of parameters) {
-    const path = name.split('[').map((part) => part.replace(/\]$/, ''));
-    const last = path.pop()!;
-    const place = placeOf(root, path);
-    if (place !== undefined) place[last] ??= value;
-  }
-  return root;
-}
-
-/** Without a prototype, so that no name means anything special. */
-function emptyMembers(): Record<string, FormValue> {
-  return Object.create(null) as Record<string, FormValue>;
-}
-
-/** The members at a path, which are created; undefined when there is a text on the way. */
-function placeOf(root: Record<string, FormValue>, path: readonly string[]): Record<string, FormValue> | undefined {
-  let place = root;
-  for (const part of path) {
-    const next = (place[part] ??= emptyMembers());
-    if (typeof next === 'string') return undefined;
-    place = next;
-  }
-  return place;
-}
-
-/** The text at a path of names; undefined when there is none. */
-function textAt(form: FormValue | undefined, ...path: string[]): string | undefined {
-  let value = form;
-  for (const part of path) value = typeof value === 'object' ? value[part] : undefined;
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** The members at a path of names that are text. */
-function textsAt(form: FormValue | undefined, ...path: string[]): Record<string, string> {
-  let value = form;
-  for (const part of path) value = typeof value === 'object' ? value[part] : undefined;
-  const members = typeof value === 'object' ? Object.entries(value) : [];
-  return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
-}
-
-/** An error in Stripe's shape. */
 function refusal(status: number, message: string, param?: string): Answer {
   const error = { type: 'invalid_request_error', message, ...(param === undefined ? {} : { param }) };
   return { status, body: { error } };
@@ -365,55 +264,49 @@ export function listOf(all: readonly ListedThing[], url: string, query: URLSearc
   return { status: 200, body: { object: 'list', url, data, has_more: matching.length > begin + limit } };
 }
 
+type TrialSession = ReturnType<typeof newSession>;
+
 /** A checkout session in the shape of Stripe's API, with the members that this service and its readers use. */
-interface TrialSession {
-  id: string;
-  object: 'checkout.session';
-  mode: 'payment';
-  livemode: false;
-  status: 'open' | 'complete';
-  payment_status: 'unpaid' | 'paid';
-  client_reference_id: string | null;
-  customer_email: string | null;
-  metadata: Record<string, string>;
-  payment_intent: string | null;
-  currency: string;
-  amount_subtotal: number;
-  amount_total: number;
-  automatic_tax: { enabled: false; status: null };
-  /** Seconds since the epoch. */
-  created: number;
-  url: string;
-  success_url: string;
-  cancel_url: string;
+function newSession(form: URLSearchParams, origin: string, created: number) {
+  const id = trialId('cs_test');
+  const amount = Number(form.get('line_items[0][price_data][unit_amount]') ?? NaN);
+  const metadata = [...form].map(([name, value]) => [/^metadata\[(\w+)\]$/.exec(name)?.[1], value] as const);
+  return {
+    id,
+    object: 'checkout.session',
+    mode: 'payment',
+    livemode: false,
+    status: 'open' as 'open' | 'complete',
+    payment_status: 'unpaid' as 'unpaid' | 'paid',
+    client_reference_id: form.get('client_reference_id'),
+    customer_email: form.get('customer_email'),
+    metadata: Object.fromEntries(metadata.filter(([name]) => name !== undefined)) as Record<string, string>,
+    payment_intent: null as string | null,
+    currency: form.get('line_items[0][price_data][currency]') ?? '',
+    amount_subtotal: amount,
+    amount_total: amount,
+    automatic_tax: { enabled: false, status: null },
+    created,
+    url: `${origin}/checkout/${id}`,
+    success_url: form.get('success_url') ?? '',
+    cancel_url: form.get('cancel_url') ?? '',
+  };
 }
 
-/** An event in the shape of Stripe's API. */
-interface TrialEvent {
-  id: string;
-  object: 'event';
-  type: string;
-  livemode: false;
-  /** Seconds since the epoch. */
-  created: number;
-  data: { object: object };
-}
-
-/** An id with Stripe's prefix. */
 function trialId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }
 
-/** The charge of a paid session, as Stripe describes it after refunds of that sum. */
-function chargeOf(session: TrialSession, refunded: number): object {
+/** The charge of a paid session, as Stripe describes it after its refund. */
+function refundedCharge(session: TrialSession): object {
   return {
     id: `ch_${session.payment_intent?.slice(3)}`,
     object: 'charge',
     livemode: false,
     payment_intent: session.payment_intent,
     amount: session.amount_total,
-    amount_refunded: refunded,
-    refunded: refunded === session.amount_total,
+    amount_refunded: session.amount_total,
+    refunded: true,
     currency: session.currency,
     metadata: session.metadata,
   };

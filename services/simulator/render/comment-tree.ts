@@ -1,17 +1,7 @@
 import type { Post } from '../content/catalog.ts';
-import {
-  scoreAt,
-  communityFields,
-  commentCount,
-  editedAt,
-  removalOf,
-  permalinkOf,
-  SITE,
-  toHtml,
-} from './render-post.ts';
+import { scoreAt, communityFields, removalOf, permalinkOf, textAt } from './render-post.ts';
 import type { Thing } from './render-post.ts';
 import type { World } from '../world.ts';
-import { accountId } from '../content/authors.ts';
 
 interface TreeOptions {
   sort: string;
@@ -89,7 +79,6 @@ export class CommentTree {
     return shown;
   }
 
-  /** The comments and stubs under `parent`, nested. */
   nested(parent: number, options: TreeOptions): Thing[] {
     const roots = this.childrenOf(parent);
     return this.siblings(roots, parent, 0, this.select(roots, options), options);
@@ -155,15 +144,11 @@ export class CommentTree {
     const { timeline } = this.world;
     const ids = hidden.map((k) => timeline.idOf(k));
     const count = hidden.reduce((sum, k) => sum + this.subtreeSize(k), 0);
-    const data = {
-      count,
-      name: `t1_${ids[0]!}`,
-      id: ids[0]!,
-      parent_id: timeline.nameOf(parent),
-      depth,
-      children: ids,
+    const [id] = ids;
+    return {
+      kind: 'more',
+      data: { count, name: `t1_${id}`, id, parent_id: timeline.nameOf(parent), depth, children: ids },
     };
-    return { kind: 'more', data };
   }
 
   private continueStub(parent: number, depth: number): Thing {
@@ -173,69 +158,33 @@ export class CommentTree {
 }
 
 export function listingOf(children: readonly Thing[], after: string | null = null, dist: number | null = null): Thing {
-  return { kind: 'Listing', data: { after, dist, modhash: null, geo_filter: null, children, before: null } };
+  return { kind: 'Listing', data: { after, dist, children, before: null } };
 }
 
-const SCORE_HIDDEN_MS = 15 * 60_000;
-
-/**
- * A comment at `now`. With `depth` it has the fields of a thread view, without it those of a listing (post's title …).
- */
+/** With `depth` as in a thread, without it as in a listing (post's title …). */
 export function renderComment(world: World, k: number, now: number, depth?: number): Thing {
   const { timeline, catalog, threads } = world;
   const comment = catalog.comment(k);
-  const { post, author, body: written, lifecycle } = comment;
-  const createdAt = timeline.emittedAt(k)!;
-  const age = Math.max(0, now - createdAt);
+  const { post, author, body, lifecycle } = comment;
+  const age = Math.max(0, now - timeline.emittedAt(k)!);
   const removal = removalOf(comment, age);
-  const edited = editedAt(lifecycle, createdAt, now);
-  const body = removal === 'none' ? (edited === false ? written : `${written}\n\nEdit: wording.`) : `[${removal}]`;
-  const hidden = age < SCORE_HIDDEN_MS && post.number % 3 === 0;
-  const score = hidden ? 1 : scoreAt(lifecycle, age);
-  const seconds = Math.floor(timeline.createdAt(k) / 1000);
-  const fields: Record<string, unknown> = communityFields(post);
-  delete fields.subreddit_subscribers;
   const data: Record<string, unknown> = {
-    ...fields,
-    ...(removal === 'none'
-      ? { author, author_fullname: `t2_${accountId(timeline.seed, author)}` }
-      : { author: '[deleted]' }),
+    ...communityFields(post),
+    author: removal === 'none' ? author : '[deleted]',
     id: timeline.idOf(k),
     name: timeline.nameOf(k),
     link_id: timeline.nameOf(post.k),
     parent_id: timeline.nameOf(threads.parentOf(k)),
-    body,
-    body_html: toHtml(body),
-    created: seconds,
-    created_utc: seconds,
-    edited,
-    score,
-    ups: score,
-    score_hidden: hidden,
+    body: textAt(body, lifecycle, removal, age),
+    created_utc: Math.floor(timeline.createdAt(k) / 1000),
+    score: scoreAt(lifecycle, age),
     controversiality: 0,
-    stickied: false,
-    locked: false,
-    archived: false,
     is_submitter: removal === 'none' && author === post.author,
-    distinguished: author === 'AutoModerator' ? 'moderator' : null,
     permalink: permalinkOf(world, post) + timeline.idOf(k) + '/',
     replies: '',
   };
-  if (depth === undefined) Object.assign(data, listingFields(world, k, now));
-  else data.depth = depth;
+  if (depth === undefined) {
+    Object.assign(data, { link_title: post.title, link_author: post.author, over_18: post.over18 });
+  } else data.depth = depth;
   return { kind: 't1', data };
-}
-
-function listingFields(world: World, k: number, now: number): Record<string, unknown> {
-  const { post } = world.catalog.comment(k);
-  const permalink = SITE + permalinkOf(world, post);
-  return {
-    link_title: post.title,
-    link_author: post.author,
-    link_permalink: permalink,
-    link_url: permalink,
-    num_comments: commentCount(world, post, now),
-    over_18: post.over18,
-    quarantine: false,
-  };
 }

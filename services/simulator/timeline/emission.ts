@@ -21,18 +21,15 @@ interface EmissionDeps {
   log: EmittedLog | undefined;
   directory: string;
   now: () => number;
-  /** The number of items to emit in this run; undefined: no limit. */
   count: number | undefined;
 }
 
 /**
- * Moves the frontier with the clock. The order below guarantees that no crash loses an item that a client saw:
- * (1) reserve slots, (2) write the position, (3) write the log, (4) serve the items.
+ * No crash loses an item that a client saw: (1) reserve slots, (2) write the position, (3) write the log, (4) serve.
  */
 export class Emission {
   private readonly deps: EmissionDeps;
   private lastAdvance: number;
-  /** The first slot that this process could emit. */
   readonly firstSlot: number;
   emitted = 0;
 
@@ -46,10 +43,7 @@ export class Emission {
     return this.deps.timeline.runs.at(-1)!;
   }
 
-  /**
-   * Emits all items up to the current time. Each request calls it first, and a timer does, so that the log does not
-   * depend on requests. It is cheap if there is nothing to emit. Returns that time: what is visible then is counted.
-   */
+  /** Emits all items up to the current time, which it returns. Each request and a timer call it. */
   advance(): number {
     const now = this.deps.now();
     const { timeline } = this.deps;
@@ -78,7 +72,7 @@ export class Emission {
     const slots: number[] = [];
     let end = timeline.frontier;
     while (end < target && !(this.deps.count !== undefined && this.emitted + slots.length >= this.deps.count)) {
-      if (timeline.willEmit(this.run, end)) slots.push(end);
+      if (!timeline.isHole(this.run, end)) slots.push(end);
       end++;
     }
     if (end === timeline.frontier) return;
@@ -108,10 +102,7 @@ export class Emission {
     this.deps.position.reserve(Math.max(this.deps.position.reserved, first + this.blockSize()));
   }
 
-  /**
-   * Emits the given item now, in the next slot of its kind, and returns the slot. Skipped slots become holes. The
-   * schedule of later items does not change.
-   */
+  /** In the next slot of its kind, which it returns; skipped ones become holes. Later items keep their schedule. */
   inject(item: Omit<Injected, 'k' | 'at' | 'ids'>): number {
     const now = this.advance();
     const { timeline, directory } = this.deps;
@@ -133,7 +124,6 @@ export class Emission {
     this.beginRun(this.deps.timeline.frontier, now, rate);
   }
 
-  /** Releases the unused reserved slots. */
   close(): void {
     this.deps.position.reserve(this.deps.timeline.frontier);
     this.deps.position.close();
@@ -169,9 +159,7 @@ export function readInjected(directory: string, frontier: number): Map<number, I
   return found;
 }
 
-/**
- * Undefined for an incomplete line after a crash: its item was never visible, because the position is written later.
- */
+/** Undefined for an incomplete line after a crash, whose item was never visible. */
 function parseInjected(line: string): Injected | undefined {
   try {
     return line === '' ? undefined : (JSON.parse(line) as Injected);

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -12,48 +13,26 @@ import {
   readSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import type { Run } from './timeline.ts';
-
-const runSchema = z.object({
-  first: z.int().min(0),
-  end: z.int().min(0).nullable(),
-  at: z.number(),
-  rate: z.number().min(0),
-  ids: z.enum(['sequential', 'random']),
-  holes: z.number(),
-  late: z.number(),
-  late_seconds: z.number().optional(),
-  omissions: z
-    .object({
-      drop_all: z.object({ share: z.number(), above: z.number() }).optional(),
-      outside_all: z.number().optional(),
-      thread_only: z.number().optional(),
-    })
-    .optional(),
-});
-const fileSchema = z.object({
-  seed: z.int(),
-  communities: z.int().optional(),
-  reserved: z.int().min(0),
-  runs: z.array(runSchema),
-});
 
 /** What decides the content of a forum, and so must never change for a directory. */
 interface Forum {
   seed: number;
-  /** The number of generated communities; undefined: none. */
   communities?: number | undefined;
+}
+
+interface Stored extends Forum {
+  reserved: number;
+  runs: Run[];
 }
 
 /** Enough for numbers below 10^15. A write of 16 bytes is never partially visible. */
 const POSITION_DIGITS = 15;
 
 /**
- * The state on disk. `simulator.json` (replaced atomically) stores the runs and the end of the reserved block.
- * `simulator-position` stores the frontier in fixed width and is overwritten in place before new items become visible.
- * So after a kill -9 every item that was visible still exists, and the rest of the reserved block is a hole. Neither
- * file is synced to the disk: a power failure may set the simulator back by some seconds.
+ * `simulator.json` (replaced atomically) stores the runs and the end of the reserved block; `simulator-position` the
+ * frontier, overwritten in place before new items become visible. So after a kill -9 every item that was visible
+ * exists, and the rest of the block is a hole. Neither is synced to the disk.
  */
 export class Position {
   private readonly path: string;
@@ -75,7 +54,7 @@ export class Position {
     mkdirSync(directory, { recursive: true });
     const path = join(directory, 'simulator.json');
     const positionPath = join(directory, 'simulator-position');
-    const stored = existsSync(path) ? fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+    const stored = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Stored) : undefined;
     if (stored) requireSame(path, stored, forum);
     const text = existsSync(positionPath) ? readFileSync(positionPath, 'utf8') : '';
     const runs = stored?.runs ?? [];
@@ -103,15 +82,14 @@ export class Position {
 }
 
 function requireSame(path: string, stored: Forum, forum: Forum): void {
-  if (stored.seed !== forum.seed) {
+  const settings = [
+    ['SIMULATOR_SEED', stored.seed, forum.seed],
+    ['SIMULATOR_COMMUNITIES', stored.communities ?? 0, forum.communities ?? 0],
+  ] as const;
+  for (const [name, before, now] of settings) {
+    if (before === now) continue;
     throw new Error(
-      `${path} was written with SIMULATOR_SEED=${stored.seed}; use that seed, or remove the file to start over with seed ${forum.seed}`,
-    );
-  }
-  const [before, now] = [stored.communities ?? 0, forum.communities ?? 0];
-  if (before !== now) {
-    throw new Error(
-      `${path} was written with SIMULATOR_COMMUNITIES=${before}; use that number, or remove the file to start over with ${now}`,
+      `${path} was written with ${name}=${before}; use that, or remove the file to start over with ${now}`,
     );
   }
 }
@@ -119,20 +97,17 @@ function requireSame(path: string, stored: Forum, forum: Forum): void {
 const TAIL_BYTES = 4 * 1024 * 1024;
 
 /**
- * One JSON line per emitted item, written after the position and before the item is served. After a kill -9 the last
- * lines may therefore be missing or incomplete. The constructor removes an incomplete line and sets `next`, the slot
- * from which the caller has to add lines.
+ * One JSON line per emitted item, written after the position. After a kill -9 the last lines may be incomplete, which
+ * the constructor removes, or missing: the caller adds them from `next` on.
  */
 export class EmittedLog {
   private readonly descriptor: number;
-  /**
-   * The slot after the last logged one; 0 for an empty file; undefined for a new file, in which no lines are missing.
-   */
+  /** 0 for an empty file; undefined for a new one. */
   readonly next: number | undefined;
 
   constructor(path: string) {
     const isNew = !existsSync(path);
-    this.descriptor = openSync(path, isNew ? 'w+' : 'r+');
+    this.descriptor = openSync(path, 'a+');
     this.next = isNew ? undefined : this.repair();
   }
 
@@ -151,10 +126,7 @@ export class EmittedLog {
 
   append(items: readonly object[]): void {
     if (items.length === 0) return;
-    const lines = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-    let done = 0;
-    const size = fstatSync(this.descriptor).size;
-    while (done < lines.length) done += writeSync(this.descriptor, lines, done, lines.length - done, size + done);
+    appendFileSync(this.descriptor, items.map((item) => `${JSON.stringify(item)}\n`).join(''));
   }
 
   close(): void {

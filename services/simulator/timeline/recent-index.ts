@@ -42,14 +42,12 @@ interface IndexDeps {
   threads: Threads;
   attributes: (k: number) => Attributes;
   shownOf: (k: number) => Shown;
-  /** Whether a late item enters a listing at the place of its creation time, instead of at the top. */
   lateDeep: boolean;
 }
 
 /**
- * The newest items of each listing: all items, a community's, an author's. It stores only slot numbers and is rebuilt
- * from the last slots at start, because the content of a slot can be computed. A late item enters when it becomes
- * visible: at the head, like an item that a moderator approved late, or deep in the listing.
+ * The newest slots of each listing, rebuilt at start. A late item enters when it becomes visible: at the head, like one
+ * that a moderator approved late, or at its place.
  */
 export class RecentIndex {
   private readonly deps: IndexDeps;
@@ -102,26 +100,13 @@ export class RecentIndex {
     return this.lists.get(`${kind} ${listing}`)?.newest(count) ?? [];
   }
 
-  /** The newest visible slots of several communities together, newest first. */
   newestOf(kind: 'post' | 'comment', communities: readonly string[], count = LISTING_DEPTH): number[] {
-    const lists = [...new Set(communities)]
-      .map((name) => this.lists.get(`${kind} r/${name}`))
-      .filter((list) => list !== undefined);
-    const merged: number[] = [];
-    /** How many slots of each list are not taken yet. */
-    const left = lists.map((list) => list.slots.length);
-    while (merged.length < Math.min(count, LISTING_DEPTH)) {
-      let best = -1;
-      for (let i = 0; i < lists.length; i++) {
-        if (left[i]! > 0 && (best === -1 || isNewer(lists[i]!, left[i]! - 1, lists[best]!, left[best]! - 1))) best = i;
-      }
-      if (best === -1) break;
-      merged.push(lists[best]!.slots[--left[best]!]!);
-    }
-    return merged;
+    const found = [...new Set(communities)].flatMap((name) => {
+      const list = this.lists.get(`${kind} r/${name}`);
+      const keys = list?.keys.slice(-count).toReversed() ?? [];
+      return (list?.newest(count) ?? []).map((k, at) => ({ k, key: keys[at]! }));
+    });
+    found.sort((a, b) => b.key - a.key || b.k - a.k);
+    return found.slice(0, count).map(({ k }) => k);
   }
-}
-
-function isNewer(a: NewestSlots, i: number, b: NewestSlots, j: number): boolean {
-  return a.keys[i]! > b.keys[j]! || (a.keys[i] === b.keys[j] && a.slots[i]! > b.slots[j]!);
 }

@@ -1,9 +1,8 @@
 import { PURPOSE, roll, hash32 } from '../content/seeded-random.ts';
 
 /**
- * Slots and ids. Slot k = 0, 1, 2 … is one post or comment. A block of eight slots has one post, at an offset that
- * depends on the seed, and seven comments. So post numbers and comment numbers both count up without gaps, and an id
- * can be converted back to its slot without a table.
+ * A block of eight slots has one post, at a seeded offset, and seven comments. So post and comment numbers count up
+ * without gaps, and an id can be converted back to its slot without a table.
  */
 export const BLOCK = 8;
 const COMMENTS_PER_BLOCK = BLOCK - 1;
@@ -47,10 +46,7 @@ function postId(number: number): string {
   return (FIRST_POST_ID + number).toString(36);
 }
 
-/**
- * A sequential id, or a Feistel permutation of 62 bits with 12 to 13 characters. The permutation is a bijection, so two
- * comments never share an id.
- */
+/** Sequential, or a Feistel permutation of 62 bits, so that two comments never share an id. */
 function commentId(seed: number, number: number, ids: CommentIds): string {
   if (ids === 'sequential') return (FIRST_COMMENT_ID + number).toString(36);
   let left = Math.floor(number / HALF);
@@ -96,8 +92,8 @@ function slotOfName(seed: number, name: string): { k: number; ids: CommentIds } 
 }
 
 /**
- * Consecutive slots emitted at one rate: slot k at `at + (k − first + 1) · 1000 / rate`. `end` is null for the current
- * run. Slots between the end of a run and the first slot of the next one never exist.
+ * Slot k is emitted at `at + (k − first + 1) · 1000 / rate`. `end` is null for the current run. Slots between two runs
+ * never exist.
  */
 export interface Run {
   first: number;
@@ -107,13 +103,10 @@ export interface Run {
   /** Slots per second; 0 emits only injected items. */
   rate: number;
   ids: CommentIds;
-  /** Share of slots that never appear. */
   holes: number;
-  /** Share of slots that become visible late. */
   late: number;
   /** A late slot becomes visible 1 s to this many seconds after its time; default 20. */
   late_seconds?: number | undefined;
-  /** What its listings leave out; default: nothing. */
   omissions?: Omissions | undefined;
 }
 
@@ -139,7 +132,6 @@ export interface Injected {
   title: string;
   text: string;
   author: string;
-  /** Posts: the community. */
   subreddit: string;
   over_18: boolean;
   /** Comments: the slots of post and parent. */
@@ -150,12 +142,10 @@ export interface Injected {
 }
 
 const DEFAULT_LATE_SECONDS = 20;
-/** Seven of the eight slots of a block are comments. */
 const COMMENT_SHARE = (BLOCK - 1) / BLOCK;
 
 /**
- * Which slots exist, and since when. The past never changes, because the end of a run is fixed before the next run
- * begins. So a function of (seed, k) and the runs up to k always returns the same value.
+ * Which slots exist, and since when. The end of a run is fixed before the next one begins, so the past never changes.
  */
 export class Timeline {
   readonly seed: number;
@@ -194,13 +184,8 @@ export class Timeline {
   }
 
   /** Slot 0, the first post, always exists. */
-  private isHole(run: Run, k: number): boolean {
+  isHole(run: Run, k: number): boolean {
     return k !== 0 && roll(this.seed, k, PURPOSE.hole) < run.holes;
-  }
-
-  /** Whether this run will emit slot k, for slots at or after the frontier. */
-  willEmit(run: Run, k: number): boolean {
-    return !this.isHole(run, k);
   }
 
   exists(k: number): boolean {
