@@ -26,22 +26,13 @@ interface WaitingCall<I, O> {
  * costs. A call never joins a group that started before it.
  */
 export class CallBatcher<I, O> {
-  private readonly run: CallBatcherOptions<I, O>['run'];
-  private readonly maxGroup: number;
-  private readonly sizeOf: (input: I) => number;
-  private readonly maxRunning: number;
-  private readonly isShared: (error: unknown) => boolean;
+  private readonly options: Required<CallBatcherOptions<I, O>>;
   private waiting: WaitingCall<I, O>[] = [];
   private running = 0;
   private isStarting = false;
 
   constructor(options: CallBatcherOptions<I, O>) {
-    const { run, maxGroup = 100, sizeOf = () => 1, maxRunning = 2, isShared = () => false } = options;
-    this.run = run;
-    this.maxGroup = maxGroup;
-    this.sizeOf = sizeOf;
-    this.maxRunning = maxRunning;
-    this.isShared = isShared;
+    this.options = { maxGroup: 100, sizeOf: () => 1, maxRunning: 2, isShared: () => false, ...options };
   }
 
   call(input: I): Promise<O> {
@@ -62,7 +53,7 @@ export class CallBatcher<I, O> {
   }
 
   private startGroups(): void {
-    while (this.running < this.maxRunning && this.waiting.length > 0) {
+    while (this.running < this.options.maxRunning && this.waiting.length > 0) {
       const group = this.waiting.splice(0, this.countOfNext());
       this.running++;
       void this.answer(group).finally(() => {
@@ -76,19 +67,19 @@ export class CallBatcher<I, O> {
   private countOfNext(): number {
     let size = 0;
     const tooMany = this.waiting.findIndex(({ input }, index) => {
-      size += this.sizeOf(input);
-      return index > 0 && size > this.maxGroup;
+      size += this.options.sizeOf(input);
+      return index > 0 && size > this.options.maxGroup;
     });
     return tooMany === -1 ? this.waiting.length : tooMany;
   }
 
   private async answer(group: readonly WaitingCall<I, O>[]): Promise<void> {
     try {
-      const answers = await this.run(group.map(({ input }) => input));
+      const answers = await this.options.run(group.map(({ input }) => input));
       if (answers.length !== group.length) throw new Error(`${answers.length} answers to ${group.length} calls`);
       for (const [index, { resolve }] of group.entries()) resolve(answers[index]!);
     } catch (error) {
-      const failed = this.isShared(error) ? [...group, ...this.waiting.splice(0)] : group;
+      const failed = this.options.isShared(error) ? [...group, ...this.waiting.splice(0)] : group;
       for (const { reject } of failed) reject(error);
     }
   }

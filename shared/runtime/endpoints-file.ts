@@ -12,10 +12,10 @@ export interface Endpoints {
   postgres: string;
   clickhouse: string;
   /** The embedded ClickHouse's address for analysts, which refuses writes. */
-  clickhouseReadOnly?: string;
-  simulator?: string;
+  clickhouseReadOnly?: string | undefined;
+  simulator?: string | undefined;
   /** Whether packs can be bought with trial money, at the simulator. */
-  trialPayments?: boolean;
+  trialPayments?: boolean | undefined;
   embedded: string[];
 }
 
@@ -38,14 +38,19 @@ export function removeEndpoints(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true });
 }
 
-/** The endpoints of the installation that runs on this data directory; undefined when none runs. */
-export function readEndpoints(dataDir: string): Endpoints | undefined {
-  let written: Written;
+/** Undefined for a file that is missing or damaged. */
+export function readJsonFile<T>(path: string): T | undefined {
   try {
-    written = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8')) as Written;
+    return (JSON.parse(readFileSync(path, 'utf8')) as T | null) ?? undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The endpoints of the installation that runs on this data directory; undefined when none runs. */
+export function readEndpoints(dataDir: string): Endpoints | undefined {
+  const written = readJsonFile<Written>(join(dataDir, FILE));
+  if (written === undefined) return undefined;
   const { startedAt, ...endpoints } = written;
   const owner = typeof endpoints.pid === 'number' ? identifyProcess(endpoints.pid) : undefined;
   // After a crash of the machine the pid may be another process's.

@@ -370,23 +370,20 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-interface MetricFactory {
-  counter: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Counter<L>;
-  gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>;
-  /** The default buckets are seconds. */
-  histogram: <L extends string = never>(
-    name: string,
-    help: string,
-    labelNames?: readonly L[],
-    buckets?: number[],
-  ) => Histogram<L>;
-}
+type MetricFactory = ReturnType<typeof metricFactory>;
 
-function metricFactory(registers: Registry[]): MetricFactory {
+/** The help is the meaning, and what to do about it. */
+function metricFactory(registers: Registry[]) {
   return {
-    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
-    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
-    histogram: (name, help, labelNames = [], buckets = SECONDS) =>
-      new Histogram({ name, help, labelNames, buckets, registers }),
+    counter: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string = never>(
+      name: string,
+      help: string,
+      labelNames: readonly L[] = [],
+      buckets = SECONDS,
+    ) => new Histogram({ name, help, labelNames, buckets, registers }),
   };
 }
