@@ -5,16 +5,15 @@ import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { certificateFault } from '../../shared/outages/engine.ts';
-import { delay } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
+import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { StartFault } from './engines/start-fault.ts';
 
 /** How long a server may take to answer; a start does not wait for it. */
 const ANSWER_MS = 3_000;
 
-/** SQLSTATEs of a refused connection. */
 const POSTGRES_REFUSALS: Record<string, string> = {
   '28000': 'Postgres refuses the user',
   '28P01': 'Postgres refuses the user or the password',
@@ -22,20 +21,17 @@ const POSTGRES_REFUSALS: Record<string, string> = {
   '42501': 'the user may not connect to the database',
 };
 
-/** ClickHouse's codes of a refused login. */
 const CLICKHOUSE_REFUSALS = new Set(['192', '193', '194', '516']);
 
 interface Check {
   variable: string;
-  /** Resolves when the server accepts us. */
   connect: () => Promise<unknown>;
   /** What the setting has wrong, when the server says so; undefined: it is away and may come. */
   refusal: (error: unknown) => string | undefined;
 }
 
 /**
- * Asks each server that is named by its variable. A server that does not answer is reported and not an error, because
- * the services wait for it.
+ * Asks each named server. One that does not answer is only reported: the services wait for it.
  *
  * @throws StartFault when a server refuses user, password or database
  */
@@ -68,26 +64,19 @@ function checksOf({ kafka, postgresUrl, clickhouseUrl, clickhouse }: Config): Ch
   return checks;
 }
 
-async function runCheck({ variable, connect, refusal }: Check) {
-  const late = new AbortController();
-  const silent = delay(ANSWER_MS, late.signal).then(() => {
-    throw new Error(`no answer within ${ANSWER_MS / 1_000} s`);
-  });
-  silent.catch(() => undefined);
-  const asked = connect();
-  asked.catch(() => undefined);
+async function runCheck({
+  variable,
+  connect,
+  refusal,
+}: Check): Promise<{ variable: string; refusal?: string; silence?: string }> {
   try {
-    await Promise.race([asked, silent]);
-    return { variable, refusal: undefined, silence: undefined };
+    await withDeadline(connect(), ANSWER_MS, `no answer within ${ANSWER_MS / 1_000} s`);
+    return { variable };
   } catch (error) {
     const why = tlsRefusal(error) ?? refusal(error);
-    return {
-      variable,
-      refusal: why,
-      silence: why === undefined ? (errorCode(error) ?? errorMessage(error)) : undefined,
-    };
-  } finally {
-    late.abort();
+    return why === undefined
+      ? { variable, silence: errorCode(error) ?? errorMessage(error) }
+      : { variable, refusal: why };
   }
 }
 

@@ -28,9 +28,8 @@ const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly s
 ];
 
 /**
- * Compiles the sources of all processes of `npm start` into a folder, by default the one that the script `start` names.
- * A process that finds them there does not load Node's type stripper, which takes 15 to 40 MB, and starts faster. What
- * is missing or has changed is compiled when it is loaded, so nothing depends on this.
+ * Compiles the sources of all processes of `npm start`, by default into the folder that its script names. A process
+ * that finds them there does not load Node's type stripper (15 to 40 MB). Nothing depends on this.
  */
 export function compileSources(folder = fileURLToPath(new URL('node_modules/.cache/compiled', root))): void {
   for (const { nodeArguments, entries } of PROGRAMS) {

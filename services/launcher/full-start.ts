@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import pRetry from 'p-retry';
 import { untilAborted } from '../../shared/runtime/abort.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
 import { startEngines } from './engines/embedded-engines.ts';
@@ -9,7 +10,6 @@ import type { EngineName } from './engines/engine.ts';
 import { endOrphan } from './engines/owned-process.ts';
 import { StartFault } from './engines/start-fault.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.ts';
 import { releaseMemory } from '../../shared/runtime/release-memory.ts';
@@ -69,19 +69,17 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
   for (const name of embedded) superviseEngine(supervisor, engines, name, config.dataDir);
   try {
     const simulator = config.upstream.clients ? undefined : await superviseSimulator(supervisor, options, engines);
-    const hasTrialPayments = offersTrialPayments(config);
-    const urls = engineUrls(config, engines.urls);
-    const ready = createReadyHandler(began, options, (addresses) => ({
-      pid: process.pid,
-      ...addresses,
-      ...urls,
-      ...(engines.clickhouseReadOnlyUrl === undefined ? {} : { clickhouseReadOnly: engines.clickhouseReadOnlyUrl }),
-      ...(simulator === undefined ? {} : { simulator }),
-      ...(hasTrialPayments ? { trialPayments: true } : {}),
-      embedded: [...embedded],
-    }));
+    const parts = {
+      ...engineUrls(config, engines.urls),
+      clickhouseReadOnly: engines.clickhouseReadOnlyUrl,
+      simulator,
+      trialPayments: offersTrialPayments(config) || undefined,
+      embedded,
+    };
+    const ready = createReadyHandler(began, options, (addresses) => ({ pid: process.pid, ...addresses, ...parts }));
     const externalCause = () => fullDisk([config.dataDir]);
-    const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, hasTrialPayments, metricsPort });
+    const own = servicesEnvironment(config, parts);
+    const childEnv = { ...env, DATA_DIR: config.dataDir, ...own, METRICS_PORT: String(metricsPort) };
     const start = () => {
       const onFault = (message: string) => {
         // A later start meets a setting that has worked: what changed may change back.
@@ -148,7 +146,13 @@ function createReadyHandler(
 ): { announce: (addresses: ServiceAddresses) => Promise<void>; hasAnnounced: () => boolean } {
   let hasAnnounced = false;
   const announce = async (addresses: ServiceAddresses) => {
-    await untilWritten(() => writeEndpoints(config.dataDir, endpoints(addresses)), { output, signal });
+    // Repeated where it fails, as on a full disk.
+    await pRetry(async () => writeEndpoints(config.dataDir, endpoints(addresses)), {
+      ...{ retries: Infinity, minTimeout: WRITE_AGAIN_MS, factor: 1, signal },
+      onFailedAttempt: ({ error, attemptNumber }) => {
+        if (attemptNumber === 1) output.warn(`endpoints.json is written when that is possible: ${error.message}`);
+      },
+    }).catch(() => undefined);
     if (signal.aborted) return;
     const baseUrl = config.http.port === 0 ? addresses.api : config.http.baseUrl;
     const dashboardUrl = config.http.port === 0 ? addresses.api : config.http.dashboardUrl;
@@ -160,22 +164,6 @@ function createReadyHandler(
     hasAnnounced = true;
   };
   return { announce, hasAnnounced: () => hasAnnounced };
-}
-
-/** Repeats a write that fails, as on a full disk. */
-async function untilWritten(
-  write: () => void,
-  { output, signal }: Pick<StartDeps, 'output' | 'signal'>,
-): Promise<void> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      write();
-      return;
-    } catch (error) {
-      if (attempt === 1) output.warn(`endpoints.json is written when that is possible: ${errorMessage(error)}`);
-      await delay(WRITE_AGAIN_MS, signal);
-    }
-  }
 }
 
 /** Names the first of these folders whose disk is full; undefined if none is. Engines end while their disk is full. */

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createLogger } from '../../shared/runtime/logger.ts';
 
-/** What the parent process tells the person at the terminal, or the collector of its log. */
 export interface LaunchOutput {
-  /** Something expected happened. */
   progress: (line: string) => void;
-  /** Something needs attention. */
   warn: (line: string) => void;
-  /** Everything runs. */
   ready: (installation: ReadyInstallation) => void;
 }
 
@@ -18,12 +14,10 @@ export interface ReadyInstallation {
   dashboardUrl: string;
   /** Absolute path of the demo account's key; undefined without such an account. */
   demoKeyFile: string | undefined;
-  /** How long the start took. */
   seconds: number;
 }
 
 export interface LaunchOutputDeps {
-  /** Whether standard output is a terminal. */
   isTerminal: boolean;
   /** LOG_LEVEL. It does not apply to a terminal, nor to the line that says where the API is. */
   level: string;
@@ -31,10 +25,7 @@ export interface LaunchOutputDeps {
   err: (text: string) => void;
 }
 
-/**
- * Plain text for a terminal. Otherwise every line is a JSON line of the log, and the demo account's key is not shown:
- * only the path of its file.
- */
+/** Plain text for a terminal; otherwise JSON lines, which name only the file of the demo account's key. */
 export function createLaunchOutput({ isTerminal, level, out, err }: LaunchOutputDeps): LaunchOutput {
   return isTerminal ? terminalOutput(out, err) : logOutput(level, out);
 }
@@ -69,7 +60,6 @@ function logOutput(level: string, out: LaunchOutputDeps['out']): LaunchOutput {
   };
 }
 
-/** Reads the API key of the demo account, which the services create on their first start with embedded engines. */
 function readDemoKey(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim() || undefined;
@@ -83,7 +73,6 @@ const SIGN_IN = [
   '  npm run --silent admin -- account sign-in-link --email demo@localhost',
 ].join('\n');
 
-/** Returns the message to print once everything runs: the addresses, the demo key and a first command. */
 function banner(
   { baseUrl, dashboardUrl }: { baseUrl: string; dashboardUrl: string },
   demoKey: string | undefined,

@@ -18,14 +18,12 @@ export const NODE_ARGUMENTS = [
 ];
 
 /**
- * glibc's malloc keeps a heap for each thread, up to eight for each core, and what one of them frees no other uses: in
- * two hours of `bench -- soak` such rests grew to a third of the services' memory. After freeing a buffer of up to 32
- * MB it also takes later ones of that size from its heap, which a small rest behind them keeps from shrinking: with a
- * fixed threshold, in bytes, they are mapped by themselves and given back.
+ * glibc's malloc keeps a heap for each thread, and what one of them frees no other uses: in two hours of `bench --
+ * soak` such rests grew to a third of the services' memory. With a fixed threshold, in bytes, larger buffers are mapped
+ * by themselves and given back.
  *
  * Its large blocks, above all the matcher's index, are backed by huge pages where the system allows it on demand
- * (`/sys/kernel/mm/transparent_hugepage/enabled`, `madvise`): on a virtual machine, each address that is not in the
- * processor's own cache of them is looked up in two tables of many steps.
+ * (`/sys/kernel/mm/transparent_hugepage/enabled`, `madvise`).
  */
 export const MEMORY_ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',
@@ -40,6 +38,9 @@ export interface ServiceAddresses {
   metrics: string;
 }
 
+/** What services-main.ts sends. */
+type ServicesMessage = ({ type: 'ready' } & ServiceAddresses) | { type: 'fault'; message: string };
+
 export interface ServicesChildDeps {
   env: NodeJS.ProcessEnv;
   pidFile: string;
@@ -51,7 +52,6 @@ export interface ServicesChildDeps {
   onFault: (message: string) => void;
 }
 
-/** Starts all services in one child process, which logs to the parent's output and sends a message when it is ready. */
 export async function startServices({
   env,
   pidFile,
@@ -71,23 +71,13 @@ export async function startServices({
     stopSignal: 'SIGTERM',
     stopDeadlineMs: 20_000 + drainMs,
   });
-  child.child.on('message', (message: unknown) => {
-    if (isFault(message)) onFault(message.message);
-    if (!isReady(message)) return;
+  child.child.on('message', (message: ServicesMessage) => {
+    if (message.type === 'fault') onFault(message.message);
+    if (message.type !== 'ready') return;
     void onReady({ api: message.api, metrics: message.metrics }).then(() => {
       // From now on /readyz answers 200. A failed send is ignored: the child has ended.
       if (child.child.connected) child.child.send({ type: 'noted' }, () => undefined);
     });
   });
   return child;
-}
-
-function isReady(message: unknown): message is ServiceAddresses {
-  const { type, api, metrics } = (message ?? {}) as Record<string, unknown>;
-  return type === 'ready' && typeof api === 'string' && typeof metrics === 'string';
-}
-
-function isFault(message: unknown): message is { message: string } {
-  const { type, message: text } = (message ?? {}) as Record<string, unknown>;
-  return type === 'fault' && typeof text === 'string';
 }

@@ -1,14 +1,16 @@
 import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { brokersOf } from '../../shared/runtime/endpoints-file.ts';
+import type { Endpoints } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
 import { trialPaymentsEnvironment } from './trial-payments.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
-/** The URL of each engine: of its URL variable if set, otherwise of the embedded engine. */
-export type EngineUrls = Record<EngineName, string>;
+/** What endpoints.json says of an installation's engines and its simulator. */
+type InstallationParts = Omit<Endpoints, 'pid' | 'api' | 'metrics'>;
 
-export function engineUrls(config: Config, embedded: Partial<EngineUrls>): EngineUrls {
+/** The URL of each engine: of its URL variable if set, otherwise of the embedded engine. */
+export function engineUrls(config: Config, embedded: Partial<Record<EngineName, string>>): Record<EngineName, string> {
   return {
     kafka: config.kafka.brokers ? `kafka://${config.kafka.brokers.join(',')}` : (embedded.kafka ?? ''),
     postgres: config.postgresUrl ?? embedded.postgres ?? '',
@@ -17,7 +19,7 @@ export function engineUrls(config: Config, embedded: Partial<EngineUrls>): Engin
 }
 
 /** The variables that make the simulator the upstream. It accepts any client. */
-export function simulatorEnvironment(url: string): Record<string, string> {
+function simulatorEnvironment(url: string): Record<string, string> {
   return {
     UPSTREAM_URL: url,
     UPSTREAM_TOKEN_URL: `${url}/api/v1/access_token`,
@@ -26,38 +28,29 @@ export function simulatorEnvironment(url: string): Record<string, string> {
   };
 }
 
-/**
- * Where Node keeps compiled code, which makes a start about a second faster: where this process has it, or else in
- * DATA_DIR, for instance if another user installed the product and its folders are not writable.
- */
-export function compileCache({ dataDir }: Pick<Config, 'dataDir'>): Record<string, string> {
+/** In DATA_DIR where this process has no folder for it: another user may have installed the product. */
+function compileCache({ dataDir }: Pick<Config, 'dataDir'>): Record<string, string> {
   return getCompileCacheDir() === undefined ? { NODE_COMPILE_CACHE: join(dataDir, 'cache', 'compiled') } : {};
 }
 
-/** The environment of the services' child: the user's, plus the addresses of the embedded engines and the simulator. */
-export function servicesEnvironment(
-  config: Config,
-  env: NodeJS.ProcessEnv,
-  addresses: {
-    urls: EngineUrls;
-    embedded: readonly EngineName[];
-    simulator: string | undefined;
-    hasTrialPayments: boolean;
-    metricsPort: number;
-  },
-): NodeJS.ProcessEnv {
-  const { simulator, hasTrialPayments } = addresses;
+/** Names an installation's engines, except those that the environment names itself, and its simulator. */
+export function servicesEnvironment(config: Config, parts: InstallationParts): Record<string, string> {
+  const own = {
+    kafka: config.kafka.brokers !== undefined,
+    postgres: config.postgresUrl !== undefined,
+    clickhouse: config.clickhouseUrl !== undefined,
+  };
+  const { simulator } = parts;
+  const isSimulated = simulator !== undefined && config.upstream.clients === undefined;
+  const hasTrialPayments = isSimulated && parts.trialPayments === true && config.payments === undefined;
   return {
-    ...env,
     ...compileCache(config),
-    DATA_DIR: config.dataDir,
-    KAFKA_BROKERS: brokersOf(addresses.urls.kafka),
-    DATABASE_URL: addresses.urls.postgres,
-    CLICKHOUSE_URL: addresses.urls.clickhouse,
-    METRICS_PORT: String(addresses.metricsPort),
-    FORUM_EMBEDDED: addresses.embedded.join(','),
+    ...(own.kafka ? {} : { KAFKA_BROKERS: brokersOf(parts.kafka) }),
+    ...(own.postgres ? {} : { DATABASE_URL: parts.postgres }),
+    ...(own.clickhouse ? {} : { CLICKHOUSE_URL: parts.clickhouse }),
+    FORUM_EMBEDDED: parts.embedded.filter((name) => !own[name as EngineName]).join(','),
     FORUM_SIMULATED: '',
-    ...(simulator === undefined ? {} : simulatorEnvironment(simulator)),
-    ...(simulator === undefined || !hasTrialPayments ? {} : trialPaymentsEnvironment(config.dataDir, simulator)),
+    ...(isSimulated ? simulatorEnvironment(simulator) : {}),
+    ...(hasTrialPayments ? trialPaymentsEnvironment(config.dataDir, simulator) : {}),
   };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
 import { logSize, startOwnedProcess } from './engines/owned-process.ts';
 import type { OwnedProcess } from './engines/owned-process.ts';
-import { awaitReady } from './engines/readiness.ts';
+import { answers, awaitReady } from './engines/readiness.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'simulator', 'main.ts');
@@ -36,10 +36,7 @@ export async function startSimulator(options: SimulatorChildDeps): Promise<Owned
     stopSignal: 'SIGTERM',
     stopDeadlineMs: 5_000,
   });
-  const probe = async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2_000) });
-    if (!answer.ok) throw new Error(`/healthz answered ${answer.status}`);
-  };
+  const probe = () => answers(`http://127.0.0.1:${port}/healthz`);
   await awaitReady({ process: child, probe, deadlineMs: 30_000, log, logFrom, signal });
   return child;
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../../shared/runtime/config.ts';
 import type { LaunchOutput } from './launch-output.ts';
 
-/** What both kinds of start are given. */
 export interface StartDeps {
   config: Config;
   env: NodeJS.ProcessEnv;
@@ -10,12 +9,7 @@ export interface StartDeps {
   output: LaunchOutput;
 }
 
-/**
- * Checks the servers that the environment names, if any. The clients are loaded only then: loading takes longer than
- * the rest of this process's start.
- *
- * @throws StartFault when a server refuses user, password or database
- */
+/** Checks the named servers, if any. Loading the clients takes longer than the rest of this process's start. */
 export async function checkNamedServers({ config, output }: Pick<StartDeps, 'config' | 'output'>): Promise<void> {
   if ((config.kafka.brokers ?? config.postgresUrl ?? config.clickhouseUrl) === undefined) return;
   const { checkServers } = await import('./check-servers.ts');

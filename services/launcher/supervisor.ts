@@ -8,13 +8,11 @@ const STOP_ORDER = ['services', 'simulator', 'engine'] as const;
 /** A death of the services within this time of an engine's end or restart is attributed to the engine. */
 const ENGINE_TROUBLE_MS = 30_000;
 
-/** How often an external cause is looked at. */
 const EXTERNAL_CAUSE_MS = 1_000;
 
 export interface SupervisedProcess {
   name: string;
   kind: (typeof STOP_ORDER)[number];
-  /** The running process. */
   process: OwnedProcess;
   start(): Promise<OwnedProcess>;
   /** True for an engine that the services can start without. */
@@ -25,7 +23,6 @@ export interface SupervisedProcess {
 
 export interface SupervisorDeps {
   clock: Clock;
-  /** Waits `ms` milliseconds, or until the signal aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
   progress: (line: string) => void;
   warn: (line: string) => void;
@@ -33,10 +30,7 @@ export interface SupervisorDeps {
   giveUp: (reason: string) => void;
 }
 
-/**
- * Restarts processes that end. Each process is running or waits for its next start. The services are started only while
- * every engine that they need is running. The end of an engine does not stop running services.
- */
+/** Restarts processes that end; the services only while every engine that they need is running. */
 export class Supervisor {
   private readonly options: SupervisorDeps;
   private readonly processes: SupervisedProcess[] = [];
@@ -85,20 +79,19 @@ export class Supervisor {
     }
   }
 
-  /** Waits until the process may be restarted; false if it must not be restarted. */
   private async pause(supervised: SupervisedProcess, policy: RestartPolicy, ended: string): Promise<boolean> {
     const externalCause = await supervised.externalCause?.();
     const reason = externalCause === undefined ? ended : `${ended}; ${externalCause}`;
     const counts = supervised.kind !== 'services' || !this.hasEngineTrouble();
     this.recordEngineState(supervised, false);
     if (externalCause !== undefined) return this.outwait(supervised, reason);
-    const verdict = policy.died(counts);
-    if (verdict.action === 'give-up') {
+    const afterMs = policy.died(counts);
+    if (afterMs === undefined) {
       this.options.giveUp(`${supervised.name} ended five times within a minute; the last reason: ${reason}`);
       return false;
     }
-    this.options.warn(`${supervised.name} ended (${reason}); it restarts in ${verdict.afterMs / 1000} s`);
-    await this.options.wait(verdict.afterMs, this.stopping.signal);
+    this.options.warn(`${supervised.name} ended (${reason}); it restarts in ${afterMs / 1000} s`);
+    await this.options.wait(afterMs, this.stopping.signal);
     while (supervised.kind === 'services' && this.enginesDown.size > 0 && !this.stopping.signal.aborted) {
       await this.options.wait(100, this.stopping.signal);
     }
@@ -138,11 +131,9 @@ const MAX_WAIT_MS = 30_000;
 const WINDOW_MS = 60_000;
 const MAX_DEATHS = 5;
 
-type Verdict = { action: 'restart'; afterMs: number } | { action: 'give-up' };
-
 /**
- * Decides when a process that ended is restarted: after 1 s, then after twice as long each time up to 30 s, and after 1
- * s again once it has run for a minute. After five deaths within a minute it gives up.
+ * Restarts after 1 s, then after twice as long each time up to 30 s, and anew once it has run for a minute. Gives up
+ * after five deaths within a minute.
  */
 class RestartPolicy {
   private readonly clock: Clock;
@@ -159,15 +150,19 @@ class RestartPolicy {
     this.startedAt = this.clock();
   }
 
-  /** `counts` is false for a death with another cause than the process: it is restarted after the shortest wait. */
-  died(counts: boolean): Verdict {
-    if (!counts) return { action: 'restart', afterMs: MIN_WAIT_MS };
+  /**
+   * How long to wait; undefined: give up.
+   *
+   * @param counts false for a death with another cause than the process: it restarts after the shortest wait
+   */
+  died(counts: boolean): number | undefined {
+    if (!counts) return MIN_WAIT_MS;
     const now = this.clock();
     if (now - this.startedAt >= WINDOW_MS) this.waitMs = MIN_WAIT_MS;
     this.deaths = [...this.deaths.filter((diedAt) => now - diedAt < WINDOW_MS), now];
-    if (this.deaths.length >= MAX_DEATHS) return { action: 'give-up' };
+    if (this.deaths.length >= MAX_DEATHS) return undefined;
     const afterMs = this.waitMs;
     this.waitMs = Math.min(this.waitMs * 2, MAX_WAIT_MS);
-    return { action: 'restart', afterMs };
+    return afterMs;
   }
 }

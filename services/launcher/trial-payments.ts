@@ -3,31 +3,23 @@ import { isLoopback } from '../../shared/http/public-address.ts';
 import { urlOf } from '../../shared/runtime/operations-server.ts';
 import { persistedSecret } from './engines/persisted-secret.ts';
 
-/** The key and the secret that the payment simulator and the services share. */
-interface TrialSecrets {
-  key: string;
-  secret: string;
-}
-
 /**
- * Whether an installation offers to buy packs with trial money: only where nobody else can reach it, with the simulated
- * forum, on its own database, and never beside a key of the payment provider. The simulator must know the API's port
- * before the API starts, so not with PORT=0.
+ * Packs can be bought with trial money only where nobody else can reach the installation, with the simulated forum, on
+ * its own database, and without a key of the provider; not with PORT=0, since the simulator must know the port before.
  */
 export function offersTrialPayments({ http, payments, upstream, postgresUrl }: Config): boolean {
   const isLocal = payments === undefined && upstream.clients === undefined && postgresUrl === undefined;
   return isLocal && isLoopback(http.host) && http.port !== 0;
 }
 
-/** Generated once, so that a purchase can still be settled after a restart. */
-export function trialSecrets(dataDir: string): TrialSecrets {
+/** What the payment simulator and the services share; kept, so that purchases can be settled after a restart. */
+function trialSecrets(dataDir: string) {
   return {
     key: `sk_test_${persistedSecret(dataDir, 'trial-payments-key')}`,
     secret: `whsec_${persistedSecret(dataDir, 'trial-payments-webhook')}`,
   };
 }
 
-/** The variables that make the simulator's child simulate payments. */
 export function paymentSimulatorEnvironment(config: Config): Record<string, string> {
   const { key, secret } = trialSecrets(config.dataDir);
   return {

@@ -21,8 +21,7 @@ const manifest = z.object({
 type BackupManifest = z.infer<typeof manifest>;
 
 /**
- * Copies what a running installation cannot do without into a new folder: its embedded PostgreSQL. Nothing stops
- * meanwhile.
+ * Copies the embedded PostgreSQL of a running installation into a new folder; nothing stops meanwhile.
  *
  * @throws StartFault when none runs, its PostgreSQL is a named server, or the folder is in use
  */

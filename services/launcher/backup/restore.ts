@@ -19,9 +19,8 @@ export interface Restored {
 }
 
 /**
- * Puts a backup into a data directory that has neither PostgreSQL nor Kafka yet. The database becomes the new
- * directory's only when its counters are raised, so that no service can start on a database that would give numbers
- * again; an interrupted restoration starts over.
+ * Restores into a data directory without PostgreSQL and Kafka. The database is put in its place when its counters are
+ * raised, so that no service can give numbers again; an interrupted restoration starts over.
  *
  * @throws StartFault when the directory is in use, the folder is no backup, or SECRET_KEY does not open its secrets
  */

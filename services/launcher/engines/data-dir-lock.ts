@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { delay } from '../../../shared/runtime/clock.ts';
+import { readJsonFile } from '../../../shared/runtime/endpoints-file.ts';
 import { errorCode, errorMessage } from '../../../shared/runtime/errors.ts';
 import { StartFault } from './start-fault.ts';
 
@@ -18,13 +19,12 @@ export interface DataDirLockOptions {
   /** How long to wait for a holder that is stopping. Default 15 s. */
   waitMs?: number;
   progress?: (line: string) => void;
-  /** Aborting it ends the wait. */
   signal?: AbortSignal;
 }
 
 /**
- * The lock of the one process that owns a data directory: SQLite's on DATA_DIR/lock.sqlite, which the system releases
- * when the process ends, however it ends. DATA_DIR/lock names the owner while there is one.
+ * SQLite's lock on DATA_DIR/lock.sqlite, which the system releases when the process ends, however it ends.
+ * DATA_DIR/lock names the owner while there is one.
  */
 export class DataDirLock {
   private readonly path: string;
@@ -36,10 +36,10 @@ export class DataDirLock {
   }
 
   /**
-   * Acquires the lock and creates the directory if it is missing.
+   * Also creates the directory.
    *
    * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, or when the
-   *   directory cannot be written to or locked
+   * directory cannot be written to or locked
    */
   static async acquire(dataDir: string, options: DataDirLockOptions = {}): Promise<DataDirLock> {
     try {
@@ -56,7 +56,7 @@ export class DataDirLock {
         lock.note('running');
         return lock;
       }
-      const { pid, state } = readHolder(path);
+      const { pid, state } = readJsonFile<Holder>(path) ?? {};
       if (state !== 'stopping') {
         throw new StartFault(
           `${dataDir} is in use by a running installation (pid ${pid}). Stop it first, or choose another DATA_DIR.`,
@@ -73,7 +73,7 @@ export class DataDirLock {
     }
   }
 
-  /** Marks the holder as stopping, so that the next start waits instead of failing. */
+  /** The next start then waits instead of failing. */
   markStopping(): void {
     this.note('stopping');
   }
@@ -108,18 +108,10 @@ function tryLock(dataDir: string): DatabaseSync | undefined {
   }
 }
 
-function readHolder(path: string): Holder {
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as Holder | null) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 /**
- * Creates the data directory, and restricts an existing one, so that only its owner has access. Root runs PostgreSQL as
- * another user: that user may traverse the directory to reach its own folder, but may not list it, and cannot read the
- * other files. A directory of another owner keeps its permissions, such as a volume of a container.
+ * Creates or restricts the data directory, so that only its owner has access. Where root runs PostgreSQL as another
+ * user, that one may traverse it, but not list it. A directory of another owner keeps its permissions, such as a volume
+ * of a container.
  *
  * @throws Error when the directory cannot be created or written to, or is one that all users share
  */

@@ -13,32 +13,24 @@ import { postgresEngine } from './postgres/postgres-engine.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface StartEnginesOptions<Name extends EngineName> {
-  /** The folder for all files; created if missing. It has one owner at a time: see DataDirLock. */
+  /** The folder for all files; created if missing. It has one owner at a time. */
   dataDir: string;
   /** The environment of the children, and of the lookup of programs and the cache folder. */
   env: NodeJS.ProcessEnv;
   /** The engines to start. Default: all. */
   engines?: readonly Name[];
-  /** Receives progress messages for the terminal. Default: none. */
   progress?: (line: string) => void;
   /** Java heap of the broker in MB; default 384. */
   kafkaHeapMb?: number;
-  /** Aborts a start in progress: what has started by then is stopped, and the start fails. */
   signal?: AbortSignal;
 }
 
-/** Engines that were started together. */
 export interface RunningEngines<Name extends EngineName = EngineName> {
-  /**
-   * `kafka://…`, `postgres://…/forum`, `http://…`, each with `user:password@127.0.0.1:PORT`; only those of the
-   * requested engines.
-   */
+  /** With user and password; only those of the requested engines. */
   urls: Record<Name, string>;
   /** The URL of ClickHouse for analysts, which refuses everything that writes. */
   clickhouseReadOnlyUrl: string | undefined;
-  /** The ports of this data directory, kept over restarts. */
   ports: Record<PortName, number>;
-  /** The current process of an engine. */
   process(name: Name): OwnedProcess;
   /** Restarts an engine that has ended, on its old port. @throws StartFault */
   restart(name: Name): Promise<OwnedProcess>;
@@ -47,11 +39,8 @@ export interface RunningEngines<Name extends EngineName = EngineName> {
 }
 
 /**
- * Starts real servers as child processes under a data directory, in parallel, in about 3 s. First it stops what an
- * earlier owner left running there. Every engine recovers by itself from a kill -9. A failed start leaves nothing
- * running.
- *
- * @throws StartFault with a message for the terminal.
+ * Starts real servers in parallel, in about 3 s, after what an earlier owner left running there was stopped. A failed
+ * start leaves nothing running. @throws StartFault
  */
 export async function startEngines<Name extends EngineName = EngineName>(
   options: StartEnginesOptions<Name>,
@@ -71,8 +60,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
   ].filter((engine) => wanted.has(engine.name));
   for (const engine of engines) await engine.prepare();
   await Promise.all(engines.map(({ pidFile, stopSignal }) => endOrphan(pidFile, stopSignal, 10_000)));
-  const names = [...engines.flatMap((engine) => engine.ports), 'simulator' as const];
-  const ports = await reservePorts(context.dataDir, names, { progress: context.progress });
+  const ports = await reservePorts(context.dataDir, { progress: context.progress });
   return running<Name>(context.dataDir, engines, ports, await startAll(context, engines, ports));
 }
 

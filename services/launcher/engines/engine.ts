@@ -3,22 +3,17 @@ import type { OwnedProcess } from './owned-process.ts';
 
 export type EngineName = 'kafka' | 'postgres' | 'clickhouse';
 
-/** What every engine needs from the start that it belongs to. */
 export interface EngineContext {
   /** Absolute path; it exists and is writable. */
   dataDir: string;
   /** The environment that child processes get, and in which java, mvn and the cache folder are looked up. */
   env: NodeJS.ProcessEnv;
-  /** Prints a progress message on the terminal. */
   progress: (line: string) => void;
-  /** Aborts a start that is under way. */
   signal?: AbortSignal | undefined;
 }
 
-/** One embedded engine. */
 export interface Engine {
   readonly name: EngineName;
-  readonly ports: readonly PortName[];
   readonly stopSignal: NodeJS.Signals;
   /** Names its process, also when an earlier parent left it running. */
   readonly pidFile: string;
@@ -26,6 +21,5 @@ export interface Engine {
   prepare(): Promise<void>;
   /** Starts or restarts the engine on its ports and resolves when it answers. @throws StartFault */
   start(ports: Record<PortName, number>): Promise<OwnedProcess>;
-  /** The URL for clients; valid after the first start. */
   url(ports: Record<PortName, number>): string;
 }

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { readJsonFile } from '../../../shared/runtime/endpoints-file.ts';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
@@ -30,7 +31,6 @@ export interface OwnedProcessOptions {
   marker: string;
   /** The file for its output, or 'inherit' for the parent's output. */
   output: string;
-  /** Opens an IPC channel. */
   ipc?: boolean;
   stopSignal: NodeJS.Signals;
   /** The time from the stop signal to SIGKILL. */
@@ -47,20 +47,16 @@ export interface OwnedProcess {
   readonly name: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Resolves when the process has ended, never rejects. */
   readonly exited: Promise<ProcessEnd>;
   /** How the process ended; undefined while it runs. */
   end(): ProcessEnd | undefined;
-  /**
-   * Sends the stop signal, and SIGKILL to its process group after the deadline. Resolves when it has ended. Repeatable.
-   */
+  /** The stop signal, and SIGKILL to its group after the deadline. Resolves when it has ended. Repeatable. */
   stop(): Promise<ProcessEnd>;
 }
 
 /**
- * A shell that runs beside an owned process and reads a pipe from its parent. A line means that the process has ended.
- * End of file without a line means that the parent died, also by kill -9; then the shell stops the process. Arguments:
- * $1 pid, $2 signal, $3 seconds until SIGKILL.
+ * A shell beside an owned process, which reads a pipe from its parent. A line: the process has ended. End of file: the
+ * parent died; then the shell stops the process. Arguments: $1 pid, $2 signal, $3 seconds until SIGKILL.
  */
 const WATCHER = `
 read -r ended && exit 0
@@ -94,7 +90,7 @@ export async function startOwnedProcess(options: OwnedProcessOptions): Promise<O
   } catch (error) {
     // Without its record and its watcher it could outlive its parent unseen.
     const exited = new Promise((resolve) => child.once('exit', resolve));
-    killGroup(pid);
+    kill(-pid, 'SIGKILL');
     await exited;
     throw new StartFault(`${options.name} could not be started: ${errorMessage(error)}`);
   }
@@ -123,7 +119,7 @@ function own(options: OwnedProcessOptions, child: ChildProcess, pid: number): Ow
     async stop() {
       if (end) return end;
       child.kill(options.stopSignal);
-      const timer = setTimeout(() => killGroup(pid), options.stopDeadlineMs);
+      const timer = setTimeout(() => kill(-pid, 'SIGKILL'), options.stopDeadlineMs);
       const ended = await exited;
       clearTimeout(timer);
       return ended;
@@ -147,11 +143,12 @@ function watch(options: OwnedProcessOptions, pid: number): () => void {
   };
 }
 
-function killGroup(pid: number): void {
+/** @param pid negative: the process group */
+function kill(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
-    // The whole process group has ended.
+    // It has ended by itself.
   }
 }
 
@@ -163,9 +160,7 @@ function openLog(path: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-/**
- * Returns the last lines of a log, for an error message. `from` is the byte offset at which this run's output begins.
- */
+/** The last lines of a log. @param from the byte offset at which this run's output begins */
 export function logTail(path: string, from = 0, lines = 15): string {
   try {
     const text = readFileSync(path).subarray(from).toString('utf8');
@@ -175,66 +170,34 @@ export function logTail(path: string, from = 0, lines = 15): string {
   }
 }
 
-/** Returns the byte offset at which the output of a process that is started now will begin in its log. */
+/** The byte offset at which the output of a process that is started now will begin in its log. */
 export function logSize(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return size > LOG_ROTATE_BYTES ? 0 : size;
 }
 
-/** The content of a pid file: the process that a parent started. */
 interface PidRecord {
   pid: number;
   startedAt: string;
-  /** A part of the command line that is unique to this installation, such as the path of its data directory. */
   marker: string;
 }
 
-/**
- * True if the running process is the recorded one: its command line contains the marker, and it is not a later process
- * with the same pid. Other processes must not be touched.
- */
-function isOurs(record: PidRecord, living: ProcessIdentity | undefined): living is ProcessIdentity {
+/** Not a later process with the same pid: others must not be touched. */
+function isOurs(record: PidRecord, living: ProcessIdentity | undefined): boolean {
   if (living?.startedAt !== record.startedAt) return false;
   return living.command === undefined || living.command.includes(record.marker);
 }
 
-export function readPidFile(path: string): PidRecord | undefined {
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as PidRecord | null) ?? undefined;
-  } catch {
-    return undefined;
+/** Ends the process that a pid file names, if it is ours, and removes the file. @param graceMs before SIGKILL */
+export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  const record = readJsonFile<PidRecord>(pidFile);
+  const isRunning = () => record !== undefined && isOurs(record, identifyProcess(record.pid));
+  if (record && isRunning()) {
+    kill(record.pid, signal);
+    const deadline = performance.now() + graceMs;
+    while (isRunning() && performance.now() < deadline) await delay(50);
+    if (isRunning()) kill(record.pid, 'SIGKILL');
+    while (isRunning()) await delay(50);
   }
-}
-
-/**
- * Ends the process that a pid file names, if it is still running and is ours, and removes the file.
- *
- * @param graceMs how long the process may take to stop before it is killed.
- * @returns true when a process was ended.
- */
-export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
-  const record = readPidFile(pidFile);
-  const ended = record === undefined ? false : await endProcess(record, signal, graceMs);
   rmSync(pidFile, { force: true });
-  return ended;
-}
-
-/** Like endOrphan, for a process that is not known from a pid file. */
-async function endProcess(record: PidRecord, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
-  const alive = () => isOurs(record, identifyProcess(record.pid));
-  if (!alive()) return false;
-  send(record.pid, signal);
-  const deadline = performance.now() + graceMs;
-  while (alive() && performance.now() < deadline) await delay(50);
-  if (alive()) send(record.pid, 'SIGKILL');
-  while (alive()) await delay(50);
-  return true;
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has just ended by itself.
-  }
 }

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Returns a random password of 192 bits, stored in DATA_DIR/secrets/NAME. The first call creates it. Only the owner can
- * read the file. The password has only letters, digits, dashes and underscores, so it needs no escaping.
- */
+/** A random password of 192 bits in DATA_DIR/secrets/NAME, created by the first call. It needs no escaping. */
 export function persistedSecret(dataDir: string, name: string): string {
   const folder = join(dataDir, 'secrets');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -19,7 +16,7 @@ export function persistedSecret(dataDir: string, name: string): string {
   return secret;
 }
 
-/** Returns the stored secret, or undefined if it is missing or damaged. */
+/** Undefined if it is missing or damaged. */
 function readSecret(path: string): string | undefined {
   try {
     chmodSync(path, 0o600);

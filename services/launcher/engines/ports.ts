@@ -1,40 +1,36 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { delay } from '../../../shared/runtime/clock.ts';
+import { readJsonFile } from '../../../shared/runtime/endpoints-file.ts';
 
-export type PortName = 'kafka' | 'kafka-controller' | 'postgres' | 'clickhouse' | 'clickhouse-read-only' | 'simulator';
+const NAMES = ['kafka', 'kafka-controller', 'postgres', 'clickhouse', 'clickhouse-read-only', 'simulator'] as const;
+export type PortName = (typeof NAMES)[number];
 
 /**
- * Below the range of ephemeral ports of every system (Linux from 32768, macOS from 49152). A listening port inside that
- * range could be taken by an outgoing connection while its engine restarts, even by a client that keeps reconnecting to
- * it.
+ * Below the ephemeral ports of every system: an outgoing connection, even of a client that reconnects to it, could take
+ * the port of an engine while it restarts.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 
 export interface PortOptions {
   progress: (line: string) => void;
-  /** Returns a random integer from `from` (inclusive) to `to` (exclusive). */
   random?: (from: number, to: number) => number;
 }
 
 /**
- * Reserves free loopback ports. They are chosen once and stored in DATA_DIR/ports.json for later starts. A stored port
- * that another program uses is replaced, with a progress message. Call it after orphans have been ended, because they
- * may still use our ports.
+ * Reserves a free loopback port for each part, whether it runs or not. They are chosen once and stored in
+ * DATA_DIR/ports.json. A stored port that another program uses is replaced, with a progress message. Call it after
+ * orphans have been ended, because they may still use our ports.
  */
-export async function reservePorts(
-  dataDir: string,
-  names: readonly PortName[],
-  options: PortOptions,
-): Promise<Record<PortName, number>> {
+export async function reservePorts(dataDir: string, options: PortOptions): Promise<Record<PortName, number>> {
   const random = options.random ?? randomInt;
   const path = join(dataDir, 'ports.json');
-  const stored = readPorts(path);
+  const stored = readJsonFile<Partial<Record<PortName, number>>>(path) ?? {};
   const ports: Partial<Record<PortName, number>> = { ...stored };
-  for (const name of names) {
+  for (const name of NAMES) {
     const before = stored[name];
     if (before !== undefined && (await becomesFree(before))) continue;
     let port = random(FIRST_PORT, LAST_PORT);
@@ -45,18 +41,10 @@ export async function reservePorts(
   }
   writeFileSync(`${path}.new`, `${JSON.stringify(ports)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
-  return {
-    kafka: 0,
-    'kafka-controller': 0,
-    postgres: 0,
-    clickhouse: 0,
-    'clickhouse-read-only': 0,
-    simulator: 0,
-    ...ports,
-  };
+  return ports as Record<PortName, number>;
 }
 
-/** Retries for 2 s, because a process that was just killed releases its port with a short delay. */
+/** A process that was just killed releases its port with a short delay. */
 async function becomesFree(port: number): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
     if (await portIsFree(port)) return true;
@@ -65,21 +53,15 @@ async function becomesFree(port: number): Promise<boolean> {
   return false;
 }
 
-function readPorts(path: string): Partial<Record<PortName, number>> {
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<PortName, number>> | null) ?? {};
-  } catch {
-    return {};
-  }
+export async function portIsFree(port: number): Promise<boolean> {
+  return (await listenFault(port, '127.0.0.1')) === undefined;
 }
 
-/** Resolves to true if nothing listens on the port of this host (default: loopback). */
-export function portIsFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+/** The code of the error with which listening fails; undefined if it is possible. */
+export function listenFault(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host, exclusive: true }, () => {
-      server.close(() => resolve(true));
-    });
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 }

@@ -4,9 +4,15 @@ import { logTail } from './owned-process.ts';
 import type { OwnedProcess } from './owned-process.ts';
 import { StartFault } from './start-fault.ts';
 
+/** A probe: resolves when the address answers. */
+export async function answers(url: string): Promise<void> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  await answer.text();
+}
+
 export interface ReadinessOptions {
   process: OwnedProcess;
-  /** Resolves when the engine is ready to serve; throws otherwise. */
   probe: () => Promise<void>;
   /**
    * True for a failed probe which shows that the process works on its start, however long that takes: the deadline

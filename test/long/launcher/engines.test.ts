@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { EngineName } from '../../../services/launcher/engines/engine.ts';
-import { readPidFile } from '../../../services/launcher/engines/owned-process.ts';
+import { readJsonFile } from '../../../shared/runtime/endpoints-file.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import { parseBrokers } from '../../../shared/kafka/broker-list.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -146,7 +146,8 @@ async function startOwner(dataDir: string): Promise<{ owner: ChildProcess; urls:
   return { owner, urls: JSON.parse((await line)[0]) as Urls };
 }
 
-const enginePids = (dataDir: string) => ENGINES.map((name) => readPidFile(join(dataDir, 'run', `${name}.pid`))!.pid);
+const enginePids = (dataDir: string) =>
+  ENGINES.map((name) => readJsonFile<{ pid: number }>(join(dataDir, 'run', `${name}.pid`))!.pid);
 const living = (pids: number[]) => pids.filter((pid) => identifyProcess(pid) !== undefined);
 
 describe('when the owner of the engines dies', () => {

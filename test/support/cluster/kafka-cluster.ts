@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine, EngineContext } from '../../../services/launcher/engines/engine.ts';
 import { clusterIdFrom, kafkaEngine } from '../../../services/launcher/engines/kafka/kafka-engine.ts';
@@ -36,23 +36,25 @@ export async function startKafkaCluster(
   brokers: number,
   pickPort: (from: number, to: number) => number,
 ): Promise<KafkaCluster> {
-  const credential = { user: 'forum', password: persistedSecret(context.dataDir, 'kafka') };
+  persistedSecret(context.dataDir, 'kafka');
   const clusterId = persistedClusterId(context.dataDir);
   const contexts = Array.from({ length: brokers }, (_, index) => {
     const dataDir = join(context.dataDir, `broker-${index + 1}`);
     makeDataDir(dataDir);
+    // All nodes have the same password.
+    cpSync(join(context.dataDir, 'secrets'), join(dataDir, 'secrets'), { recursive: true });
     return { ...context, dataDir };
   });
   const ports: Record<PortName, number>[] = [];
   for (const { dataDir, progress } of contexts) {
-    ports.push(await reservePorts(dataDir, ['kafka', 'kafka-controller'], { progress, random: pickPort }));
+    ports.push(await reservePorts(dataDir, { progress, random: pickPort }));
   }
-  const controllerPorts = ports.map((each) => each['kafka-controller']);
+  const voters = ports.map((each, index) => `${index + 1}@127.0.0.1:${each['kafka-controller']}`).join(',');
   const nodes: Node[] = contexts.map((each, index) => ({
     ports: ports[index]!,
     engine: kafkaEngine(each, {
       heapMb: HEAP_MB,
-      cluster: { node: index + 1, controllerPorts, clusterId, credential },
+      cluster: { clusterId, properties: clusterProperties(index + 1, voters, brokers) },
     }),
   }));
   const start = async (node: Node) => {
@@ -71,6 +73,20 @@ export async function startKafkaCluster(
       await Promise.all(nodes.map(async ({ process }) => process?.stop()));
     },
   };
+}
+
+/** Of the values of a property the last one counts. */
+function clusterProperties(node: number, voters: string, brokers: number): string {
+  const [replicas, insync] = brokers >= 3 ? [3, 2] : [1, 1];
+  return `node.id=${node}
+controller.quorum.voters=${voters}
+default.replication.factor=${replicas}
+offsets.topic.replication.factor=${replicas}
+transaction.state.log.replication.factor=${replicas}
+transaction.state.log.min.isr=${insync}
+share.coordinator.state.topic.replication.factor=${replicas}
+share.coordinator.state.topic.min.isr=${insync}
+`;
 }
 
 function persistedClusterId(dataDir: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { copyCluster } from '../../../services/launcher/engines/postgres/postgres-backup.ts';
@@ -31,11 +31,10 @@ export async function copyAsStandby({ primaryUrl, from, to, name, env }: Standby
        WHERE NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1)`,
       [name],
     );
-    const { label } = await copyCluster({ client, source, target, label: name, user });
+    const { label } = await copyCluster({ client, source, target, label: name });
     const write = (file: string, text: string) => {
       const path = join(target, 'data', file);
       writeFileSync(path, text, { flag: 'a', mode: 0o600 });
-      user.own(path);
     };
     write(
       'postgresql.auto.conf',
@@ -43,6 +42,8 @@ export async function copyAsStandby({ primaryUrl, from, to, name, env }: Standby
     );
     write('standby.signal', '');
     write('backup_label', label);
+    user.own(target);
+    for (const entry of readdirSync(target, { recursive: true, encoding: 'utf8' })) user.own(join(target, entry));
   } finally {
     await client.end();
   }

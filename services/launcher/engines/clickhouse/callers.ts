@@ -8,12 +8,11 @@ export interface Credential {
   password: string;
 }
 
-/** Where the embedded engine listens. */
 const LISTENS = { listensOn: '127.0.0.1', names: [] };
 
 /**
- * Refuses requests of web pages, by any method: those with Origin or Sec-Fetch-Site, and those whose Host header is not
- * a loopback name (DNS rebinding).
+ * Refuses web pages by any method: those with Origin or Sec-Fetch-Site, and hosts that are not loopback (DNS
+ * rebinding).
  *
  * @throws Error 516
  */
@@ -28,8 +27,7 @@ export function refuseBrowserRequests(request: IncomingMessage): void {
 }
 
 /**
- * Checks the credential, which is given in one of ClickHouse's three ways: HTTP Basic, the headers X-ClickHouse-User
- * and -Key, or user and password in the URL.
+ * By HTTP Basic, the headers X-ClickHouse-User and -Key, or user and password in the URL.
  *
  * @returns false when no credential is given
  * @throws Error 516 when it is wrong, or given in several ways
@@ -71,7 +69,6 @@ function urlCredential(search: URLSearchParams): Credential | undefined {
   return { user: search.get('user') ?? '', password: search.get('password') ?? '' };
 }
 
-/** Compares in constant time. */
 function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

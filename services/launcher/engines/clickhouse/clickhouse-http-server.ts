@@ -12,9 +12,7 @@ import { fault, outputFormat, parseStatement } from './statement.ts';
 export interface ClickhouseHttpDeps {
   writers: StatementRunner;
   readers: StatementRunner;
-  /** True if this server only accepts statements that read. */
   readOnly: boolean;
-  /** The credential that every request needs. */
   credential: Credential;
 }
 
@@ -30,11 +28,7 @@ const LIMITS = {
 /** The engine parses statements of up to 256 KB. */
 const MAX_READER_BODY_BYTES = 2 ** 20;
 
-/**
- * Serves ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as in ClickHouse) and POST, in the URL
- * or the body, with parameters, settings, formats and compression. Each statement runs in its own session; session_id
- * is refused where it would have an effect.
- */
+/** /ping, and statements by GET (reads only) and POST, with parameters, settings, formats and compression. */
 export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     answer(options, request, response).catch((error: unknown) => sendFault(response, error));
@@ -82,7 +76,6 @@ async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, res
   response.end(sent);
 }
 
-/** Numbers are strings, as in ClickHouse. */
 function summary({ rowsRead, bytesRead }: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
   return JSON.stringify({
     read_rows: String(rowsRead),
@@ -100,7 +93,6 @@ function contentType(format: string): string {
   return 'text/plain; charset=UTF-8';
 }
 
-/** The HTTP status of the most common error codes, as in ClickHouse. */
 const STATUS: Record<number, number> = {
   60: 404,
   81: 404,
@@ -136,9 +128,7 @@ const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength?: numbe
   zstd: promisify(zstdDecompress),
 };
 
-/**
- * Reads and decompresses the body of a request. @throws Error in the engine's format, also for more than `maxBytes`.
- */
+/** @throws Error in the engine's format, also for more than `maxBytes` */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let received = 0;
@@ -171,7 +161,7 @@ async function decode(encoding: string, body: Buffer, maxBytes: number): Promise
   }
 }
 
-/** Compresses a result if the client requests it both by Accept-Encoding and by enable_http_compression. */
+/** Compresses where both Accept-Encoding and enable_http_compression ask for it. */
 async function encodeBody(
   body: Uint8Array,
   request: IncomingMessage,

@@ -1,14 +1,12 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
+import { Semaphore } from '../../../../shared/runtime/semaphore.ts';
 import { fault, identifier, refusal, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 const MAX_RESPONSE_BYTES = 256 * 2 ** 20;
 
-/**
- * The limits of each statement of a reader: seconds, rows and bytes of the result, bytes in memory and on disk,
- * threads. Readers may set smaller values.
- */
+/** Of each statement of a reader, who may set smaller values. */
 const LIMITS: Record<string, number> = {
   max_execution_time: 30,
   max_result_rows: 1_000_000,
@@ -28,39 +26,26 @@ function readerSettings({ readonly: _, ...requested }: Record<string, string>): 
 }
 
 /**
- * Runs statements on one directory, at most `limit` at a time; the others wait in order.
- *
- * Settings, parameters and the database persist in a session of the engine, and a leaked insert_deduplication_token
- * would silently drop later inserts. So each statement runs in its own session (0.2 ms). One more session, of
- * `clickhouse-main.ts`, keeps the engine running.
+ * Runs statements on one directory, at most `limit` at a time. Each runs in its own session (0.2 ms), in which settings
+ * persist: a leaked insert_deduplication_token would silently drop later inserts. One more session, of `clickhouse-
+ * main.ts`, keeps the engine running.
  */
 export class StatementRunner {
   private readonly directory: string;
-  private readonly limit: number;
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly slots: Semaphore;
 
   constructor(directory: string, limit: number) {
     this.directory = directory;
-    this.limit = limit;
+    this.slots = new Semaphore(limit);
   }
 
   /**
-   * A statement whose signal was aborted while it waited is not run: its client has left, may have sent it again, and
-   * the others wait for the slot.
+   * Not run where the signal aborts while it waits: its client has left.
    *
-   * @throws the engine's error, `Code: N. DB::Exception: …`
+   * @throws the engine's error, `Code: N. DB::Exception: …`; the signal's reason
    */
-  async run(statement: Statement, signal?: AbortSignal): Promise<ChdbResult> {
-    await this.enter();
-    try {
-      if (signal?.aborted === true) {
-        throw fault(394, 'The client left while its statement waited, so it was not run.', 'QUERY_WAS_CANCELLED');
-      }
-      return await this.runInSession(statement);
-    } finally {
-      this.leave();
-    }
+  run(statement: Statement, signal: AbortSignal): Promise<ChdbResult> {
+    return this.slots.run('', () => this.runInSession(statement), signal);
   }
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
@@ -80,18 +65,6 @@ export class StatementRunner {
     } finally {
       session.close();
     }
-  }
-
-  private async enter(): Promise<void> {
-    if (this.running < this.limit) this.running += 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-  }
-
-  /** If a statement waits, it takes over the slot, so `running` does not change. */
-  private leave(): void {
-    const next = this.waiting.shift();
-    if (next) next();
-    else this.running -= 1;
   }
 }
 

@@ -1,17 +1,12 @@
-/** One statement of an HTTP request. */
 export interface Statement {
   sql: string;
-  /**
-   * The settings for this statement. `param_x` is the value of the placeholder `{x:Type}`, as text of that type.
-   */
+  /** `param_x` is the value of the placeholder `{x:Type}`, as text of that type. */
   settings: Record<string, string>;
   database: string;
-  /** The output format when the statement names none. */
   defaultFormat: string;
   readOnly: boolean;
 }
 
-/** URL parameters of the HTTP interface, which are not settings. */
 const NOT_SETTINGS = new Set([
   'query',
   'database',
@@ -37,10 +32,7 @@ const NOT_SETTINGS = new Set([
   'client_protocol_version',
 ]);
 
-/**
- * Builds the statement from the parameters of the URL and the body. The body is the data of an INSERT in the `query`
- * parameter, or the statement itself.
- */
+/** The body is the data of an INSERT in the `query` parameter, or the statement itself. */
 export function parseStatement(
   search: URLSearchParams,
   headers: Record<string, string | string[] | undefined>,
@@ -64,7 +56,6 @@ function stringLiteral(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }
 
-/** Returns a name as a quoted identifier. */
 export function identifier(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
 }
@@ -80,18 +71,16 @@ export function setStatement({ settings }: Pick<Statement, 'settings'>): string 
   return `SET ${entries.map(([name, value]) => `${name} = ${stringLiteral(value)}`).join(', ')}`;
 }
 
-/** Returns the format of the statement's result, for the headers of the answer. */
 export function outputFormat({ sql, defaultFormat }: Statement): string {
   const end = sql.slice(-200).trimEnd().replace(/;$/, '').trimEnd();
   return /\bFORMAT\s+(\w+)$/i.exec(end)?.[1] ?? defaultFormat;
 }
 
-/** Returns an error in the engine's format, from which clients parse the code. */
+/** In the engine's format, from which clients parse the code. */
 export function fault(code: number, message: string, name: string): Error {
   return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
 }
 
-/** Returns the error for something that is not allowed here. */
 export function refusal(message: string): Error {
   return fault(164, message, 'READONLY');
 }

@@ -9,7 +9,7 @@ import { findProgram } from '../find-program.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 import { kafkaProperties } from './kafka-properties.ts';
-import type { KafkaCredential, KafkaMembership } from './kafka-properties.ts';
+import type { KafkaCredential } from './kafka-properties.ts';
 import { persistedSecret } from '../persisted-secret.ts';
 import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
@@ -17,10 +17,9 @@ import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
 
 export interface KafkaEngineOptions {
-  /** Java heap, in MB. */
   heapMb: number;
-  /** Default: a cluster of its own. */
-  cluster?: (KafkaMembership & { clusterId: string; credential: KafkaCredential }) | undefined;
+  /** Of a node of a larger cluster: its id, and properties instead of a single node's. */
+  cluster?: { clusterId: string; properties: string };
 }
 
 interface Paths {
@@ -31,7 +30,6 @@ interface Paths {
   pidFile: string;
 }
 
-/** The real Kafka broker, one node in KRaft mode, as a child process. */
 export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions): Engine {
   const home = join(context.dataDir, 'kafka');
   const paths: Paths = {
@@ -42,11 +40,9 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     pidFile: join(context.dataDir, 'run', 'kafka.pid'),
   };
   const { cluster, heapMb } = options;
-  const readCredential = () => cluster?.credential ?? kafkaCredential(context);
   let prepared: { java: string; jars: KafkaJars } | undefined;
   return {
     name: 'kafka',
-    ports: ['kafka', 'kafka-controller'],
     stopSignal: 'SIGTERM',
     pidFile: paths.pidFile,
     async prepare() {
@@ -57,18 +53,14 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
       mkdirSync(home, { recursive: true });
-      const credential = readCredential();
-      writePrivately(
-        paths.properties,
-        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential, cluster }),
-      );
+      writePrivately(paths.properties, kafkaProperties(ports, kafkaCredential(context)) + (cluster?.properties ?? ''));
       const { java, jars } = prepared;
       const clusterId = cluster?.clusterId ?? clusterIdFrom(randomBytes(16));
       if (!existsSync(paths.meta)) await format(context, { java, jars, paths, clusterId });
       return run(context, { java, jars, paths, heapMb });
     },
     url(ports) {
-      const { user, password } = readCredential();
+      const { user, password } = kafkaCredential(context);
       return `kafka://${user}:${password}@127.0.0.1:${ports.kafka}`;
     },
   };
@@ -123,30 +115,10 @@ interface Run {
   heapMb: number;
 }
 
-async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
-  const archive = archivePath(broker.jars);
-  if (!existsSync(archive)) return runOnce(context, broker, 'written');
-  try {
-    return await runOnce(context, broker, 'read');
-  } catch (error) {
-    if (context.signal?.aborted === true) throw error;
-    // Other runs share the class archive, so it may be damaged: retry once without it. Where that fails too, as on a
-    // full disk, the archive is not the cause, and all brokers of this user need it.
-    const started = await runOnce(context, broker, 'left out');
-    rmSync(archive, { force: true });
-    return started;
-  }
-}
-
-async function runOnce(
-  context: EngineContext,
-  { java, jars, paths, heapMb }: Run,
-  archived: 'read' | 'written' | 'left out',
-): Promise<OwnedProcess> {
+async function run(context: EngineContext, { java, jars, paths, heapMb }: Run): Promise<OwnedProcess> {
   const archive = archivePath(jars);
-  const dump = archived === 'written' ? `${archive}.new` : undefined;
-  const archiveArgs =
-    archived === 'read' ? shareArgs(jars) : dump === undefined ? [] : [`-XX:ArchiveClassesAtExit=${dump}`];
+  const dump = existsSync(archive) ? undefined : `${archive}.new`;
+  const archiveArgs = dump === undefined ? shareArgs(jars) : [`-XX:ArchiveClassesAtExit=${dump}`];
   const logFrom = logSize(paths.log);
   const broker = await startOwnedProcess({
     name: 'kafka',
@@ -169,13 +141,14 @@ async function runOnce(
   try {
     await awaitReady({ process: broker, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
   } catch (error) {
+    // Other runs share it, so it may be damaged: the next start makes it anew.
+    rmSync(archive, { force: true });
     const tail = logTail(paths.log, logFrom);
     throw isOldJava(tail) ? new StartFault(explain(tail)) : error;
   }
   return broker;
 }
 
-/** What the broker logs once it serves. */
 const STARTED = 'Kafka Server started';
 
 function jvmArgs(heapMb: number): string[] {
@@ -235,7 +208,6 @@ function withUtf8Paths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return /utf-?8/i.test(locale) ? env : { ...env, LC_ALL: 'C.UTF-8' };
 }
 
-/** Returns the message about a missing program, with the three solutions. */
 function missingProgram(what: string): string {
   return (
     `${what} was not found. Do one of the following:\n` +

@@ -11,7 +11,6 @@ import { StartFault } from '../start-fault.ts';
 
 /** The output of `sha256sum` in Maven's repository. */
 const CHECKSUMS = join(import.meta.dirname, 'jars.sha256');
-/** Where Maven gets its artifacts unless it is told otherwise. */
 const MAVEN_CENTRAL = 'https://repo.maven.apache.org/maven2';
 const AT_ONCE = 4;
 /** Without a byte for this long an attempt has failed. */
@@ -25,15 +24,11 @@ export interface KafkaJars {
 
 /** A jar whose content is fixed. */
 export interface PinnedJar {
-  /** Its path in a Maven repository. */
   path: string;
-  /** Its file name. */
   file: string;
-  /** SHA-256, in hexadecimal. */
   digest: string;
 }
 
-/** The broker's jars, from the list beside this file. */
 export function pinnedJars(): PinnedJar[] {
   const lines = readFileSync(CHECKSUMS, 'utf8').trim().split('\n');
   return lines.map((line) => ({ path: line.slice(66), file: basename(line.slice(66)), digest: line.slice(0, 64) }));

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { errorCode } from '../../../../shared/runtime/errors.ts';
 import { serverUser } from './postgres-user.ts';
-import type { ServerUser } from './postgres-user.ts';
 import { StartFault } from '../start-fault.ts';
 
 /** A segment of the write-ahead log, or the history of a timeline. */
@@ -25,8 +24,7 @@ export async function backUpPostgres(url: string, from: string, to: string): Pro
   try {
     // Temporary: it ends with this session, also when the process is killed.
     await client.query(`SELECT pg_create_physical_replication_slot($1, true, true)`, [SLOT]);
-    const user = { own: () => undefined };
-    const { label, endFile } = await copyCluster({ client, source, target, label: SLOT, user });
+    const { label, endFile } = await copyCluster({ client, source, target, label: SLOT });
     const startFile = /\(file ([0-9A-F]{24})\)/.exec(label)?.[1] ?? '';
     copyLog(join(source, 'data/pg_wal'), join(target, 'data/pg_wal'), { startFile, endFile });
     writeFileSync(join(target, 'data/backup_label'), label, { mode: 0o600 });
@@ -71,8 +69,6 @@ export interface ClusterCopy {
   target: string;
   /** Of the backup, for the server's log. */
   label: string;
-  /** Who owns the copy. */
-  user: Pick<ServerUser, 'own'>;
 }
 
 /** Folders of which a restored server makes its own content. */
@@ -96,41 +92,34 @@ const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts', 'backup_label', '
  * @returns the content of the copy's backup_label, and where its log ends
  */
 export async function copyCluster(copy: ClusterCopy): Promise<{ label: string; endFile: string }> {
-  const { client, source, target, user } = copy;
+  const { client, source, target } = copy;
   // The session must stay open until pg_backup_stop.
   await client.query(`SELECT pg_backup_start($1, fast => true)`, [copy.label]);
-  makeFolder(target, user);
-  copyFile(join(source, 'password'), join(target, 'password'), user);
-  copyFolder(join(source, 'data'), join(target, 'data'), user);
+  mkdirSync(target, { mode: 0o700 });
+  copyFile(join(source, 'password'), join(target, 'password'));
+  copyFolder(join(source, 'data'), join(target, 'data'));
   const { rows } = await client.query<{ label: string; endFile: string }>(
     `SELECT labelfile AS label, pg_walfile_name(lsn) AS "endFile" FROM pg_backup_stop(wait_for_archive => false)`,
   );
   return rows[0]!;
 }
 
-function makeFolder(path: string, user: ClusterCopy['user']): void {
-  mkdirSync(path, { mode: 0o700 });
-  user.own(path);
-}
-
-function copyFile(from: string, to: string, user: ClusterCopy['user']): void {
+function copyFile(from: string, to: string): void {
   try {
     copyFileSync(from, to);
   } catch (error) {
     // The server removes files while they are copied; its log says what became of them.
-    if (errorCode(error) === 'ENOENT') return;
-    throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
-  user.own(to);
 }
 
-function copyFolder(from: string, to: string, user: ClusterCopy['user']): void {
-  makeFolder(to, user);
+function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o700 });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (LEFT_OUT.has(entry.name)) continue;
-    if (!entry.isDirectory()) copyFile(source, target, user);
-    else if (EMPTY.has(entry.name)) makeFolder(target, user);
-    else copyFolder(source, target, user);
+    if (!entry.isDirectory()) copyFile(source, target);
+    else if (EMPTY.has(entry.name)) mkdirSync(target, { mode: 0o700 });
+    else copyFolder(source, target);
   }
 }

@@ -30,7 +30,6 @@ interface Paths {
   pidFile: string;
 }
 
-/** The real PostgreSQL server as a child process. */
 export function postgresEngine(context: EngineContext): Engine {
   const home = join(context.dataDir, 'postgres');
   const paths: Paths = {
@@ -44,7 +43,6 @@ export function postgresEngine(context: EngineContext): Engine {
   let prepared: { binaries: PostgresBinaries; user: ServerUser } | undefined;
   return {
     name: 'postgres',
-    ports: ['postgres'],
     stopSignal: 'SIGINT',
     pidFile: paths.pidFile,
     async prepare() {
@@ -90,7 +88,7 @@ async function createCluster(
 }
 
 /** The cluster is on the disk when initdb ends: one that a power loss cut short would never start, nor be made anew. */
-export function initdbOptions(cluster: string, password: string): string[] {
+function initdbOptions(cluster: string, password: string): string[] {
   return [
     `--pgdata=${cluster}`,
     `--username=${NAME}`,

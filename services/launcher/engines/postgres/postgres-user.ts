@@ -5,9 +5,7 @@ import { StartFault } from '../start-fault.ts';
 
 /** Runs programs as the user who owns the server's files. */
 export interface ServerUser {
-  /** Makes that user the owner of a file or folder. */
   own(path: string): void;
-  /** Returns the command line that runs `command` as that user. */
   command(command: string, args: string[]): [string, string[]];
 }
 
