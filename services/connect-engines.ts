@@ -36,7 +36,6 @@ export interface ProcessDeps {
   fatal: (error: unknown) => void;
   /** Whether the data directory belongs to this process and its parent; a joining process must not write to it. */
   ownsDataDir: boolean;
-  /** Aborted when the process is asked to stop. */
   signal: AbortSignal;
 }
 
@@ -51,7 +50,7 @@ export interface EngineClients extends ProcessDeps {
   clickhouseUrl: string;
 }
 
-/** The state of ClickHouse's schema. Only the archiver and comment search depend on it. */
+/** Only the archiver and comment search depend on it. */
 interface ArchiveSchema {
   /** Resolves with true once the schema is up to date, or with false when the process stops before. */
   ready: Promise<boolean>;
@@ -59,13 +58,11 @@ interface ArchiveSchema {
   attempted: Promise<void>;
 }
 
-/** The connections and settings that all services of a process share. */
 export interface Installation extends EngineClients {
   archiveSchema: ArchiveSchema;
   secretKey: string;
   /** Keys before it: what they sealed is opened, too. */
   previousKeys: readonly string[];
-  /** Absent: tracing is off. */
   tracing?: Tracing | undefined;
 }
 
@@ -90,10 +87,8 @@ export function createEngineClients(deps: ProcessDeps): EngineClients {
 }
 
 /**
- * Waits for Postgres and Kafka while they are away, and for a standby where commits must wait for one. Brings
- * Postgres's schema and the topics up to date; ClickHouse's schema follows in the background.
- *
- * @throws TopicsDiffer, or the error of a migration
+ * Waits for Postgres and Kafka, and for a standby where commits need one. Brings Postgres's schema and the topics up to
+ * date; ClickHouse's schema follows in the background. @throws TopicsDiffer, or the error of a migration
  */
 export async function prepareEngines(clients: EngineClients): Promise<Installation> {
   const { config, logger, signal, metrics, pool, postgresUrl, kafka, prefix } = clients;
@@ -125,10 +120,7 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
 
 const FIRST_ATTEMPT_MS = 5_000;
 
-/**
- * Brings ClickHouse's schema up to date in the background, and retries for as long as ClickHouse is away, which the
- * metrics say as they do of the other engines. Any other error ends the process.
- */
+/** In the background, for as long as ClickHouse is away. Any other error ends the process. */
 function prepareArchiveSchema({ clickhouse, pool, logger, metrics, signal, fatal }: EngineClients): ArchiveSchema {
   const firstAttempt = Promise.withResolvers<undefined>();
   const migrate = async (): Promise<boolean> => {

@@ -14,10 +14,9 @@ import type { Installation } from './connect-engines.ts';
 const RECORDING_MS = 3_000;
 
 /**
- * The client of the forum's API, which all services of a process share.
+ * The forum's client of this process.
  *
- * @param options.callsForum whether a service of this process calls the forum. Such processes exchange what they used
- * of the forum's budget, so that all of them together stay within it.
+ * @param options.callsForum such processes exchange what they used of the forum's budget, to stay within it together
  */
 export async function connectUpstream(
   { config, postgresUrl, metrics, logger, lifecycle }: Installation,

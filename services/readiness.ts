@@ -1,5 +1,6 @@
 import { delay } from '../shared/runtime/clock.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
+import { withDeadline } from '../shared/runtime/lifecycle.ts';
 import type { Installation } from './connect-engines.ts';
 
 type Probe = () => boolean | Promise<boolean>;
@@ -8,15 +9,9 @@ type Probe = () => boolean | Promise<boolean>;
 const PROBE_MS = 2_500;
 /** How long all parts must have been ready, without a break, before the start is over. */
 const SETTLED_MS = 250;
-/**
- * How long a start waits for its optional parts once the required ones are ready: ClickHouse may answer and yet refuse
- * the archiver's tables, with a full disk for example.
- */
+/** ClickHouse may answer and yet refuse the archiver's tables, for example on a full disk. */
 const OPTIONAL_WITHIN_MS = 10_000;
-/**
- * A service that was ready counts as ready for this long without being so: its consumer group shares its partitions
- * anew whenever a process joins or leaves, which is no reason to take the API out of rotation.
- */
+/** A service stays ready for this long: its group shares its partitions anew whenever a process joins or leaves. */
 const LAPSE_MS = 5_000;
 /** Reading, pages and webhooks work without these, so /readyz names them and answers 200. */
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
@@ -32,12 +27,10 @@ export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' 
   monotonic?: Clock;
 }
 
-/** Whether the engines and the services of this process answer. */
 export class Readiness {
   private readonly engines = new Map<string, Probe>();
   private readonly services = new Map<string, Probe>();
   private readonly halts = new Map<string, () => boolean>();
-  /** Services that a check has found ready. */
   private readonly wereReady = new Set<string>();
   /** When `answer` first found a service not ready that was ready before. */
   private readonly missingSince = new Map<string, number>();
@@ -59,11 +52,7 @@ export class Readiness {
     for (const service of services) this.services.set(service, () => false);
   }
 
-  /**
-   * Called for each service once it has started.
-   *
-   * @param isHalted whether it stands still until somebody intervenes: not ready, and a start does not wait for it
-   */
+  /** @param isHalted whether it stands still until somebody intervenes: not ready, and a start does not wait for it */
   add(service: string, probe: Probe, isHalted: () => boolean = () => false): void {
     this.services.set(service, probe);
     this.halts.set(service, isHalted);
@@ -97,9 +86,7 @@ export class Readiness {
   }
 
   /**
-   * The answer of /readyz: no until everything has started, and then without the short lapses of services.
-   *
-   * @param excluded parts that are named, and do not count
+   * The answer of /readyz: no until everything has started, and then without short lapses. Excluded parts do not count.
    */
   async answer(excluded: ReadonlySet<string> = new Set()): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const { parts } = await this.check();
@@ -118,9 +105,8 @@ export class Readiness {
   }
 
   /**
-   * Waits until all parts have been ready for SETTLED_MS: a consumer may lose its first assignment at once. Waits for
-   * the optional parts too, unless ClickHouse is away, but only OPTIONAL_WITHIN_MS longer than for the others. Resolves
-   * early when the signal aborts.
+   * Until all parts have been ready for SETTLED_MS: a consumer may lose its first assignment at once. Waits for
+   * optional parts, unless ClickHouse is away, only OPTIONAL_WITHIN_MS longer. Resolves early on abort.
    */
   async untilReady(signal: AbortSignal): Promise<void> {
     // When the required parts, and all parts, were first found ready, without a break since.
@@ -143,15 +129,10 @@ export class Readiness {
   private async runProbe(part: string, probe: Probe): Promise<boolean> {
     let answer = this.running.get(part);
     if (answer === undefined) {
-      answer = answerOf(probe).finally(() => this.running.delete(part));
+      answer = (async () => probe())().finally(() => this.running.delete(part));
       this.running.set(part, answer);
     }
-    const timeout = new AbortController();
-    try {
-      return await Promise.race([answer, delay(PROBE_MS, timeout.signal).then(() => false)]);
-    } finally {
-      timeout.abort();
-    }
+    return withDeadline(answer, PROBE_MS, 'no answer').catch(() => false);
   }
 }
 
@@ -159,12 +140,4 @@ export class Readiness {
 function optionalFor(services: readonly string[]): ReadonlySet<string> {
   if (services.every((service) => service === 'api')) return OPTIONAL_FOR_API;
   return services.every((service) => service === 'archiver') ? OPTIONAL_FOR_ARCHIVER : OPTIONAL;
-}
-
-async function answerOf(probe: Probe): Promise<boolean> {
-  try {
-    return await probe();
-  } catch {
-    return false;
-  }
 }

@@ -3,11 +3,7 @@ import { ConfigError } from '../shared/runtime/config.ts';
 export const SERVICES = ['api', 'archiver', 'biller', 'crawler', 'deliverer', 'matcher', 'recorder'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/**
- * The services named on the command line, in the order above; all when none is named.
- *
- * @throws ConfigError that lists the services when a name is unknown.
- */
+/** All when none is named. @throws ConfigError that lists the services when a name is unknown */
 export function chooseServices(names: readonly string[]): ServiceName[] {
   const unknown = names.filter((name) => !SERVICES.some((service) => service === name));
   if (unknown.length > 0) {

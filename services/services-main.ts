@@ -1,7 +1,4 @@
-/**
- * The child process that runs all services, or those named as arguments. Its parent (main.ts) passes the addresses of
- * the engines in the environment.
- */
+/** Runs all services, or those named as arguments, as the child of main.ts, which passes the engines' addresses. */
 import { once } from 'node:events';
 import { TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
