@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
-import type { CopiedRow, CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
+import type { CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
