@@ -30,7 +30,7 @@ import { createdText, matchesText, monitorLine, monitorsText, updatedText } from
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';
-import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill/backfill-routes.ts';
+import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill-routes.ts';
 import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
 import { findLastSeq, findMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
@@ -38,7 +38,7 @@ import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorde
 import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import { muteRoutes } from './mute-routes.ts';
-import { parse } from './query/parse-query.ts';
+import { parse } from './parse-query.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 

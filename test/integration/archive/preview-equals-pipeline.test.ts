@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';
-import { scanArchive } from '../../../services/api/monitors/preview/scan-archive.ts';
+import { scanArchive } from '../../../services/api/monitors/scan-archive.ts';
 import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.ts';

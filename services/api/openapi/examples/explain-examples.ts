@@ -1,7 +1,7 @@
 import type { ItemExplanation, RuleExplanation } from '../../../../schemas/api/rules.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
-import { explanationResource } from '../../monitors/explain/explain-routes.ts';
+import { explanationResource } from '../../monitors/explanation-resource.ts';
 
 const RULE: Rule = {
   keywords: ['rust', 'memory safety'],

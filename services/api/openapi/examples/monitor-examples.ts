@@ -2,7 +2,7 @@ import type { Monitor, ParsedQuery } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
-import { parseQuery, ruleSettingsResource } from '../../monitors/query/parse-query.ts';
+import { parseQuery, ruleSettingsResource } from '../../monitors/parse-query.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
 
 const monitor: Monitor = {

@@ -1,43 +1,43 @@
 import type { z } from 'zod';
-import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../../schemas/api/rules.ts';
-import type { ExplainedTerm, HistoryEvent, ItemExplanation, RuleExplanation } from '../../../../schemas/api/rules.ts';
-import type { ItemContent } from '../../../../schemas/messages/forum-item.ts';
-import { isArchiveAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
-import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import { blankedContent } from '../../../../shared/domain/blanked-content.ts';
-import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
-import { matchId } from '../../../../shared/domain/identifiers.ts';
-import { itemHistory } from '../../../../shared/domain/item-history.ts';
-import { explain } from '../../../../shared/matching/explain.ts';
-import type { Explanation, TermExplanation } from '../../../../shared/matching/explain.ts';
-import { matchOne } from '../../../../shared/matching/monitor-index.ts';
-import type { NearMiss } from '../../../../shared/matching/near-miss.ts';
-import type { MatchItem, MatchPosition } from '../../../../shared/matching/rule.ts';
-import type { Pool } from '../../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../../shared/runtime/clock.ts';
-import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
-import { findArchivedThing } from '../../../../shared/stores/archive/archived-item.ts';
-import type { ArchivedItem } from '../../../../shared/stores/archive/archived-item.ts';
+import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/rules.ts';
+import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.ts';
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
+import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { blankedContent } from '../../../shared/domain/blanked-content.ts';
+import { forumHosts, parseReference } from '../../../shared/domain/forum-reference.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { itemHistory } from '../../../shared/domain/item-history.ts';
+import { explain } from '../../../shared/matching/explain.ts';
+import type { Explanation } from '../../../shared/matching/explain.ts';
+import { matchOne } from '../../../shared/matching/monitor-index.ts';
+import type { MatchItem } from '../../../shared/matching/rule.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { findArchivedThing } from '../../../shared/stores/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
 import {
   hasUnstoredMatches,
   readMonitorHistory,
   readThingInMonitor,
-} from '../../../../shared/stores/monitors/monitor-history.ts';
-import type { ThingInMonitor } from '../../../../shared/stores/monitors/monitor-history.ts';
-import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
-import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
-import type { StoredMonitor } from '../../../../shared/stores/monitors/monitors.ts';
-import { freeWorkSlots, PacedTurns } from '../../http/account-slots.ts';
-import { ApiError, engineAway } from '../../http/api-error.ts';
-import { invalidRequest } from '../../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../../http/route.ts';
-import type { Answer, Call, Route } from '../../http/route.ts';
-import { explanationText } from '../../mcp/rule-text.ts';
-import { READS } from '../../mcp/tool.ts';
-import { explainExamples } from '../../openapi/examples/explain-examples.ts';
-import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
-import { unsavedRule } from '../check-rule.ts';
-import { findMonitor } from '../find-monitor.ts';
+} from '../../../shared/stores/monitors/monitor-history.ts';
+import type { ThingInMonitor } from '../../../shared/stores/monitors/monitor-history.ts';
+import { listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
+import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { freeWorkSlots, PacedTurns } from '../http/account-slots.ts';
+import { ApiError, engineAway } from '../http/api-error.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { explanationText } from '../mcp/rule-text.ts';
+import { READS } from '../mcp/tool.ts';
+import { explainExamples } from '../openapi/examples/explain-examples.ts';
+import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { explanationResource } from './explanation-resource.ts';
+import { unsavedRule } from './check-rule.ts';
+import { findMonitor } from './find-monitor.ts';
 
 /**
  * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw
@@ -264,72 +264,4 @@ async function historyOf(
     isOverCeiling: firstSeenAt !== undefined && (await hasUnstoredMatches(pool, monitor.id, firstSeenAt)),
     nowMs: clock(),
   });
-}
-
-/** What an explanation of shared/matching is in answers. */
-export function explanationResource(explanation: Explanation): Omit<RuleExplanation, 'history'> {
-  const { matches, keywords, terms, require, exclude, filters } = explanation;
-  return {
-    matched: matches,
-    terms: [...keywords, ...terms].map(termResource),
-    ...(require.length > 0 && {
-      require: require.map((group) => ({ matched: group.isMet, terms: group.terms.map(termResource) })),
-    }),
-    excludes: exclude.map(termResource),
-    filters,
-  };
-}
-
-function termResource({ term, kind, sameAs, positions, nearest }: TermExplanation): ExplainedTerm {
-  return {
-    term,
-    matched: positions.length > 0,
-    rule: kind ?? null,
-    positions: positions.map(positionResource),
-    nearest: nearest === undefined ? null : nearestResource(term, nearest),
-    ...(sameAs !== undefined && { same_as: sameAs }),
-  };
-}
-
-/** Answers name the texts as monitors do. */
-function positionResource({ field, start, end }: MatchPosition): ExplainedTerm['positions'][number] {
-  return { field: field === 'text' ? 'body' : field, start, end };
-}
-
-function nearestResource(term: string, near: NearMiss): NonNullable<ExplainedTerm['nearest']> {
-  const { reason, written, position, missing } = near;
-  return {
-    reason,
-    written,
-    position: positionResource(position),
-    ...(missing !== undefined && { missing }),
-    message: nearMissInWords(term, near),
-  };
-}
-
-/** What keeps the piece of the text from matching, in one sentence. */
-function nearMissInWords(term: string, { reason, written, missing = [] }: NearMiss): string {
-  const piece = `“${written}”`;
-  switch (reason) {
-    case 'case':
-      return `${piece} has other capital letters, and those of “${term}” count.`;
-    case 'other_text':
-      return `${piece} is in a text in which “${term}” is not searched.`;
-    case 'inside_word':
-      return `${piece} contains “${term}”, but as a part of a longer word.`;
-    case 'punctuation':
-      return `${piece} has the words of “${term}”, but not its punctuation.`;
-    case 'joined':
-      return `${piece} is one word, and “${term}” is not.`;
-    case 'split':
-      return `${piece} separates what “${term}” writes in one word.`;
-    case 'accents':
-      return `${piece} has other accents than “${term}”.`;
-    case 'similar_word':
-      return `${piece} differs from “${term}” by one letter.`;
-    case 'apart':
-      return `All words of “${term}” are in the text, but not together.`;
-    case 'some_words':
-      return `${piece} is in the text, but not ${missing.map((word) => `“${word}”`).join(', ')}.`;
-  }
 }

@@ -1,30 +1,30 @@
 import type { z } from 'zod';
-import { backfillAnswer, backfillList, startBackfillBody } from '../../../../schemas/api/backfills.ts';
-import type { Backfill } from '../../../../schemas/api/backfills.ts';
-import { isBackfillId, isMonitorId, newBackfillId } from '../../../../shared/domain/identifiers.ts';
-import type { Rule } from '../../../../shared/matching/rule.ts';
-import { inTransaction } from '../../../../shared/postgres/pool.ts';
-import type { Queryable } from '../../../../shared/postgres/pool.ts';
+import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfills.ts';
+import type { Backfill } from '../../../schemas/api/backfills.ts';
+import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/domain/identifiers.ts';
+import type { Rule } from '../../../shared/matching/rule.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
 import {
   ARCHIVE_DAYS,
   cancelBackfill,
   countRecentBackfills,
   insertBackfill,
   listBackfills,
-} from '../../../../shared/stores/backfills/backfill-runs.ts';
-import type { StoredBackfill } from '../../../../shared/stores/backfills/backfill-runs.ts';
-import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
-import { runIdempotentRequest } from '../../admission/idempotent-request.ts';
-import { ApiError, noSuchMonitor } from '../../http/api-error.ts';
-import { refuseFaults } from '../../http/invalid-request.ts';
-import { BODY_ERRORS, chargedRequest, ok, route } from '../../http/route.ts';
-import type { Answer, Call, Route } from '../../http/route.ts';
-import { backfillLine } from '../../mcp/monitor-text.ts';
-import { CHANGES, READS } from '../../mcp/tool.ts';
-import { backfillExamples } from '../../openapi/examples/backfill-examples.ts';
-import { MONITOR_ID } from '../../openapi/examples/monitor-examples.ts';
-import { findAndLockMonitor, findMonitor } from '../find-monitor.ts';
-import type { MonitorDeps } from '../find-monitor.ts';
+} from '../../../shared/stores/backfills/backfill-runs.ts';
+import type { StoredBackfill } from '../../../shared/stores/backfills/backfill-runs.ts';
+import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
+import { runIdempotentRequest } from '../admission/idempotent-request.ts';
+import { ApiError, noSuchMonitor } from '../http/api-error.ts';
+import { refuseFaults } from '../http/invalid-request.ts';
+import { BODY_ERRORS, chargedRequest, ok, route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { backfillLine } from '../mcp/monitor-text.ts';
+import { CHANGES, READS } from '../mcp/tool.ts';
+import { backfillExamples } from '../openapi/examples/backfill-examples.ts';
+import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
+import type { MonitorDeps } from './find-monitor.ts';
 
 type BackfillRouteDeps = Pick<MonitorDeps, 'pool' | 'secretBox'>;
 

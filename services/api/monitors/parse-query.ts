@@ -1,11 +1,11 @@
-import type { RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
-import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
-import { describeRefusal, parseRuleQuery } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
-import type { QueryRefusal } from '../../../../shared/domain/rule-query/parse-rule-query.ts';
-import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
-import { ApiError } from '../../http/api-error.ts';
-import type { Answer, Call } from '../../http/route.ts';
-import { checkNewRule } from '../check-rule.ts';
+import type { RuleSettingsResource } from '../../../schemas/api/monitors.ts';
+import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
+import { describeRefusal, parseRuleQuery } from '../../../shared/domain/rule-query/parse-rule-query.ts';
+import type { QueryRefusal } from '../../../shared/domain/rule-query/parse-rule-query.ts';
+import type { RuleSettings } from '../../../shared/domain/rule-query/rule-settings.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Answer, Call } from '../http/route.ts';
+import { checkNewRule } from './check-rule.ts';
 
 /**
  * Reads a rule in its textual form, with every check that the same fields get in POST /v1/monitors. The settings are as

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seriesRange } from '../../../../../../services/api/monitors/trends/trend-routes.ts';
+import { seriesRange } from '../../../../../services/api/monitors/trend-routes.ts';
 
 const NOW = Date.parse('2026-03-31T10:20:30.400Z');
 

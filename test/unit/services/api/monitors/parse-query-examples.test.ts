@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseQuery, ruleSettingsResource } from '../../../../../../services/api/monitors/query/parse-query.ts';
-import { ruleExamples } from '../../../../../support/samples/rule-examples.ts';
+import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/parse-query.ts';
+import { ruleExamples } from '../../../../support/samples/rule-examples.ts';
 
 const examples = ruleExamples();
 

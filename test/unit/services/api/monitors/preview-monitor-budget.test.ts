@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { diffMonitor, previewMonitor } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
-import type { PreviewDeps } from '../../../../../../services/api/monitors/preview/preview-monitor.ts';
-import type { Rule } from '../../../../../../shared/matching/rule.ts';
-import { createMetrics } from '../../../../../../shared/runtime/metrics.ts';
+import { diffMonitor, previewMonitor } from '../../../../../services/api/monitors/preview-monitor.ts';
+import type { PreviewDeps } from '../../../../../services/api/monitors/preview-monitor.ts';
+import type { Rule } from '../../../../../shared/matching/rule.ts';
+import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 
 const rule: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 const asked = { days: 30, gone: undefined, budgetMs: 20 };
