@@ -7,7 +7,6 @@ import { transportSecurity } from '../../shared/postgres/transport-security.ts';
 import type { TransportSecurity } from '../../shared/postgres/transport-security.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
-/** Returns a warning for each setting that is acceptable for development but dangerous in production. */
 export function startWarnings(config: Config): string[] {
   return [...settingWarnings(config), ...clearTextWarnings(config), ...secretWarnings(config)];
 }

@@ -65,7 +65,6 @@ class GroupConsumer implements BatchConsumer {
   private readonly consumer: Consumer;
   private readonly runner: BatchRunner;
   private assignment: GroupAssignment | undefined;
-  /** Whether the loss of the broker is logged already. */
   private isLost = false;
   private assigned = false;
   /** False from the end of kafkajs's group, as in a crash, until it has joined again: there is nothing to pause. */

@@ -10,7 +10,6 @@ import { OutageLog } from '../outages/outage-log.ts';
 import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
 import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
-import type { DeadLetters } from './dead-letters.ts';
 import type { GroupAssignment } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import { OffsetCommits } from './offset-commits.ts';
@@ -36,20 +35,7 @@ interface Fetched {
   ownership: Ownership;
 }
 
-type Options = Pick<
-  BatchConsumerDeps,
-  | 'prefix'
-  | 'group'
-  | 'topics'
-  | 'handle'
-  | 'fatal'
-  | 'metrics'
-  | 'maxRecords'
-  | 'isRetryable'
-  | 'onCommitted'
-  | 'noteLost'
-  | 'commits'
-> & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
+type Options = BatchConsumerDeps & { clock: Clock };
 
 /**
  * Processes one fetched batch in units of at most maxRecords. A crash after any step repeats the unit from step 1:

@@ -30,11 +30,9 @@ export function parseBrokers(
   return { brokers, sasl: { mechanism, username, password } as SASLOptions };
 }
 
-/** How clients authenticate to the brokers with the user and password of KAFKA_BROKERS. */
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 type SaslMechanism = (typeof SASL_MECHANISMS)[number];
 
-/** How clients connect to the brokers of a cluster. */
 export interface KafkaSecurity {
   mechanism: SaslMechanism;
   /** Paths of PEM files; undefined: connections are not encrypted. */

@@ -62,7 +62,6 @@ export class BrokerSockets {
     return socket;
   };
 
-  /** Whether it did in the last `ms` milliseconds. */
   private hung(broker: string, ms: number): boolean {
     return this.clock() - (this.silentAt.get(broker) ?? Number.NEGATIVE_INFINITY) < ms;
   }

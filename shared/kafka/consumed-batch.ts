@@ -14,7 +14,6 @@ export interface ConsumedRecord {
   timestampMs: number;
 }
 
-/** The argument of a handler: consecutive records of one partition. */
 export interface ConsumedBatch {
   /** Without the prefix. */
   topic: string;
@@ -35,14 +34,12 @@ export interface ConsumedBatch {
   isCurrent(): boolean;
   /** Yields to the event loop and sends a heartbeat. Await it between slices of CPU work of about 100 ms. */
   heartbeat(): Promise<void>;
-  /** Aborted when the partition is lost or the consumer stops. */
   signal: AbortSignal;
 }
 
 /** A record that can never be processed, however often it is retried. */
 export interface PoisonRecord {
   record: ConsumedRecord;
-  /** The processing step that failed, for example "parse". */
   step: string;
   reason: string;
 }
@@ -50,7 +47,6 @@ export interface PoisonRecord {
 export interface BatchOutcome {
   /** Stored with the committed offset, at most 4,096 bytes; onAssigned receives it. */
   metadata?: string;
-  /** Records to set aside in the dead-letter topic. */
   poison?: readonly PoisonRecord[];
 }
 

@@ -17,7 +17,6 @@ export class TooManyDeadLetters extends Error {
   }
 }
 
-/** The records that a group cannot read. */
 export interface UnreadablePlace {
   topic: string;
   partition: number;
@@ -28,7 +27,6 @@ export interface UnreadablePlace {
 }
 
 export interface DeadLetterLimits {
-  /** The maximum number of consecutive poison records. */
   maxRun: number;
   /** Of the last `window` to 2 × `window` records, from `window` / 10 records on. */
   maxRatio: number;
@@ -47,7 +45,6 @@ const DEFAULT_LIMITS: DeadLetterLimits = { maxRun: 50, maxRatio: 0.1, window: 2_
 
 /** The prefix of the headers that a dead letter has in addition to the original ones; replay removes them. */
 export const DEAD_LETTER_HEADER_PREFIX = 'dead-letter-';
-/** Longer reasons are truncated. */
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
@@ -93,7 +90,6 @@ export class DeadLetters {
     this.count(records.length, poison.length);
   }
 
-  /** Returns the number of consecutive poison records at the end of this unit. */
   private judge(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[], runBefore: number): number {
     if (poison.length === 0) return 0;
     const offsets = new Set(poison.map(({ record }) => record.offset));
@@ -130,7 +126,6 @@ export class DeadLetters {
   }
 }
 
-/** The record of the dead-letter topic, whose headers tell origin and reason. */
 export function deadLetterOf(group: string, { record, step, reason }: PoisonRecord): OutgoingRecord {
   const about = {
     topic: record.topic,

@@ -166,7 +166,6 @@ function partitionKey(topic: string, partition: number): string {
   return `${topic}|${partition}`;
 }
 
-/** The committed offsets by partition. */
 export type CommittedBefore = ReadonlyMap<string, bigint>;
 
 /** Reads what a group has committed. As soon as it is joined, kafkajs overwrites what is out of range. */

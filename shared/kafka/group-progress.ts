@@ -5,7 +5,6 @@ import { readGroupPositions } from './topics/topic-admin.ts';
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type PartitionOffsets = Record<string, Record<string, string>>;
 
-/** How far a group has read its topics. */
 export interface GroupProgress {
   /** The offset after the last record (high watermark). */
   heads: PartitionOffsets;
@@ -18,7 +17,6 @@ export class GroupProgressUnreadable extends Error {
   override name = 'GroupProgressUnreadable';
 }
 
-/** Reads how far a group is. @throws GroupProgressUnreadable */
 export async function readGroupProgress(
   kafka: KafkaConnection,
   prefix: string,

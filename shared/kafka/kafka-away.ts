@@ -38,7 +38,6 @@ const AWAY_NAMES = new Set([
 const LOST_WHILE_AUTHENTICATING =
   /failed: (?:Closed connection|Connection (?:error|timeout|closed)|Not connected|Request .* timed out$)/;
 
-/** What kafkajs wraps the error of its last attempt in. */
 const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExceeded']);
 
 /**

@@ -19,7 +19,6 @@ export interface ParsedRecords<T> {
   poison: PoisonRecord[];
 }
 
-/** Parses the value of each record as JSON and validates it with the topic's schema. */
 export function parseRecords<S extends z.ZodType>(
   schema: S,
   batch: { records: readonly ConsumedRecord[] },

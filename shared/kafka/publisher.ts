@@ -39,7 +39,6 @@ export interface PublisherDeps {
   prefix: string;
   metrics: Metrics;
   logger: Logger;
-  /** Called for each batch of each partition. */
   onAppended?: (appended: Appended) => void;
 }
 
@@ -56,7 +55,6 @@ const MAX_REQUEST_BYTES = 8_000_000;
 /** Lengths, deltas and flags of one record in a batch, rounded up. */
 const RECORD_OVERHEAD_BYTES = 40;
 const BATCH_OVERHEAD_BYTES = 1_024;
-/** All retries of one request together. */
 const SEND_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 8_000;
 
@@ -227,7 +225,6 @@ function toFailure(error: unknown): Error {
     : new PublishFailed(`the broker did not acknowledge: ${reason}`, { cause: error });
 }
 
-/** A record ready to be sent, with its size on the wire. */
 export interface SizedRecord {
   key: string;
   message: Message;

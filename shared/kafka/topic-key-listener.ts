@@ -38,7 +38,10 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
     fromBeginning: false,
     commits: false,
     gather: { bytes: 1, ms: WAIT_MS },
-    onAssigned: () => Promise.resolve(noteGap(true)),
+    onAssigned: () => {
+      noteGap(true);
+      return Promise.resolve();
+    },
     onFetched: () => {
       if (isBeginning) noteGap(false);
     },

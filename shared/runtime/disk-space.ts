@@ -4,7 +4,6 @@ import { stat, statfs } from 'node:fs/promises';
 export interface DiskSpace {
   free: number;
   size: number;
-  /** Identifies the disk. */
   device: number;
 }
 

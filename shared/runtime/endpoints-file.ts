@@ -14,7 +14,6 @@ export interface Endpoints {
   /** The embedded ClickHouse's address for analysts, which refuses writes. */
   clickhouseReadOnly?: string | undefined;
   simulator?: string | undefined;
-  /** Whether packs can be bought with trial money, at the simulator. */
   trialPayments?: boolean | undefined;
   embedded: string[];
 }
@@ -26,7 +25,6 @@ interface Written extends Endpoints {
   startedAt?: string | undefined;
 }
 
-/** Replaces the file atomically. Only its owner may read it, because the URLs contain passwords. */
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
   const path = join(dataDir, FILE);
   const written: Written = { ...endpoints, startedAt: identifyProcess(endpoints.pid)?.startedAt };
@@ -39,17 +37,16 @@ export function removeEndpoints(dataDir: string): void {
 }
 
 /** Undefined for a file that is missing or damaged. */
-export function readJsonFile<T>(path: string): T | undefined {
+export function readJsonFile(path: string): unknown {
   try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as T | null) ?? undefined;
+    return (JSON.parse(readFileSync(path, 'utf8')) as unknown) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The endpoints of the installation that runs on this data directory; undefined when none runs. */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
-  const written = readJsonFile<Written>(join(dataDir, FILE));
+  const written = readJsonFile(join(dataDir, FILE)) as Written | undefined;
   if (written === undefined) return undefined;
   const { startedAt, ...endpoints } = written;
   const owner = typeof endpoints.pid === 'number' ? identifyProcess(endpoints.pid) : undefined;

@@ -27,12 +27,10 @@ const PARTITIONS = `must be TOPIC=COUNT, separated by commas, of ${TOPICS.map(({
 const WEBHOOK_SECRETS = 'must be whsec_…, or two of them separated by a comma';
 const CLIENTS = 'must be id:secret, separated by commas';
 
-/** An address of this service for its users. */
 const publicAddress = () => url({ protocols: ['http', 'https'] });
 
 const priceId = () => z.string().regex(/^price_\w+$/, 'must be the id of a price: price_…');
 
-/** What the entries of KAFKA_BROKERS have wrong together. */
 function refuseBrokers(brokers: readonly string[], context: z.RefinementCtx): void {
   const ports = brokers.map((broker) => Number(broker.slice(broker.lastIndexOf(':') + 1)));
   if (ports.some((number) => number < 1 || number > 65_535)) context.addIssue({ code: 'custom', message: BROKERS });

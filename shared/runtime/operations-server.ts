@@ -31,7 +31,6 @@ interface Answer {
 }
 
 export interface OperationsServer extends Running {
-  /** The server's address for this machine. */
   url: string;
 }
 

@@ -3,7 +3,6 @@ import { toError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
 export interface RetryDeps {
-  /** The operation, for the log. */
   what: string;
   logger: Logger;
   /** Default: unlimited. */

@@ -9,7 +9,6 @@ export class Semaphore {
   private readonly perKey: number;
   private readonly running = new Map<string, number>();
   private total = 0;
-  /** In the order of arrival. */
   private readonly waiting: { key: string; begin: () => void }[] = [];
 
   constructor(atOnce: number, perKey = atOnce) {

@@ -82,7 +82,6 @@ export function filledList(item: z.ZodType<string, string>, form: string) {
 
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
-/** An address or a name to listen on. */
 export function listenHost() {
   // A name that ends with a number is a mistyped IPv4 address.
   return z.string().refine((text) => isIP(text) !== 0 || (HOST_NAME.test(text) && !/(^|\.)\d+$/.test(text)), {
@@ -90,7 +89,6 @@ export function listenHost() {
   });
 }
 
-/** Ranges that Express knows by name. */
 const NAMED_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 const MOST_PROXIES = 32;
 
@@ -118,7 +116,6 @@ function isProxyRange(part: string): boolean {
   return bits !== null && bits > 0;
 }
 
-/** The path of a file with a certificate or a key in PEM form. */
 export function pemFile() {
   return z.string().refine(isPem, { message: 'must name a PEM file that can be read' });
 }
@@ -138,7 +135,6 @@ export function mailSender() {
   });
 }
 
-/** The value of an HTTP header. */
 export function headerText() {
   return z.string().regex(/^[!-~]([ -~]*[!-~])?$/, { message: 'must be plain ASCII text in one line' });
 }

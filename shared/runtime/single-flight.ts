@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { rejectOnAbort } from './abort.ts';
 
-/** A running fetch and the number of its callers. */
 interface Flight<V> {
   answer: Promise<V>;
   waiting: number;

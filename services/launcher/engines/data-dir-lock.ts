@@ -56,7 +56,7 @@ export class DataDirLock {
         lock.note('running');
         return lock;
       }
-      const { pid, state } = readJsonFile<Holder>(path) ?? {};
+      const { pid, state } = (readJsonFile(path) ?? {}) as Holder;
       if (state !== 'stopping') {
         throw new StartFault(
           `${dataDir} is in use by a running installation (pid ${pid}). Stop it first, or choose another DATA_DIR.`,

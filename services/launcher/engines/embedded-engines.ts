@@ -17,7 +17,6 @@ export interface StartEnginesOptions<Name extends EngineName> {
   dataDir: string;
   /** The environment of the children, and of the lookup of programs and the cache folder. */
   env: NodeJS.ProcessEnv;
-  /** The engines to start. Default: all. */
   engines?: readonly Name[];
   progress?: (line: string) => void;
   /** Java heap of the broker in MB; default 384. */
@@ -28,13 +27,10 @@ export interface StartEnginesOptions<Name extends EngineName> {
 export interface RunningEngines<Name extends EngineName = EngineName> {
   /** With user and password; only those of the requested engines. */
   urls: Record<Name, string>;
-  /** The URL of ClickHouse for analysts, which refuses everything that writes. */
   clickhouseReadOnlyUrl: string | undefined;
   ports: Record<PortName, number>;
   process(name: Name): OwnedProcess;
-  /** Restarts an engine that has ended, on its old port. @throws StartFault */
   restart(name: Name): Promise<OwnedProcess>;
-  /** Stops all in parallel, each within its own deadline. Repeatable. */
   stop(): Promise<void>;
 }
 

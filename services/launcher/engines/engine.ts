@@ -4,7 +4,6 @@ import type { OwnedProcess } from './owned-process.ts';
 export type EngineName = 'kafka' | 'postgres' | 'clickhouse';
 
 export interface EngineContext {
-  /** Absolute path; it exists and is writable. */
   dataDir: string;
   /** The environment that child processes get, and in which java, mvn and the cache folder are looked up. */
   env: NodeJS.ProcessEnv;

@@ -190,7 +190,7 @@ function isOurs(record: PidRecord, living: ProcessIdentity | undefined): boolean
 
 /** Ends the process that a pid file names, if it is ours, and removes the file. @param graceMs before SIGKILL */
 export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  const record = readJsonFile<PidRecord>(pidFile);
+  const record = readJsonFile(pidFile) as PidRecord | undefined;
   const isRunning = () => record !== undefined && isOurs(record, identifyProcess(record.pid));
   if (record && isRunning()) {
     kill(record.pid, signal);

@@ -28,7 +28,7 @@ export interface PortOptions {
 export async function reservePorts(dataDir: string, options: PortOptions): Promise<Record<PortName, number>> {
   const random = options.random ?? randomInt;
   const path = join(dataDir, 'ports.json');
-  const stored = readJsonFile<Partial<Record<PortName, number>>>(path) ?? {};
+  const stored = (readJsonFile(path) ?? {}) as Partial<Record<PortName, number>>;
   const ports: Partial<Record<PortName, number>> = { ...stored };
   for (const name of NAMES) {
     const before = stored[name];

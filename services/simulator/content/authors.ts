@@ -35,7 +35,6 @@ function nameOf(seed: number, index: number): string {
   return name.slice(0, 20);
 }
 
-/** The name of the author of slot k, 3 to 20 characters. */
 export function authorOf(seed: number, k: number): string {
   const random = new SeededRandom(seed, k, PURPOSE.author);
   if (random.chance(0.006)) return SITE_STAFF;

@@ -169,7 +169,6 @@ export class Catalog {
     return { k, post, author: this.commentAuthor(k, post), body, lifecycle };
   }
 
-  /** The author of a post also writes some of the comments under it. */
   private commentAuthor(k: number, post: Post): string {
     const random = new SeededRandom(this.timeline.seed, k, PURPOSE.user);
     return random.chance(0.08) ? post.author : authorOf(this.timeline.seed, k);
@@ -186,7 +185,6 @@ export class Catalog {
     return { community: post.community.name.toLowerCase(), author: author.toLowerCase() };
   }
 
-  /** The widest place that shows the item. */
   shownOf(k: number): Shown {
     const shown = this.timeline.shownInAll(k);
     const share = this.timeline.omissionsOf(k)?.outside_all ?? 0;

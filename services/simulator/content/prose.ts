@@ -45,7 +45,6 @@ function watchedSentence(word: (typeof WATCHED_WORDS)[number], random: SeededRan
   return random.pick(WATCHED_SENTENCES[word]).replace('{w}', shape);
 }
 
-/** Sentences with the watched words and decoys that are drawn for one text; usually none. */
 function watchedSentences(random: SeededRandom): string[] {
   const found: string[] = [];
   for (const word of WATCHED_WORDS) if (random.chance(WATCHED_SHARE)) found.push(watchedSentence(word, random));
@@ -53,7 +52,6 @@ function watchedSentences(random: SeededRandom): string[] {
   return found;
 }
 
-/** Draws up to `count` different sentences and fills their placeholders. */
 function pickSentences(pool: readonly string[], count: number, community: Community, random: SeededRandom): string[] {
   const templates = new Set(Array.from({ length: count }, () => random.pick(pool)));
   return [...templates].map((template) => fill(template, community, random));

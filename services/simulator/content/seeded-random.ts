@@ -38,7 +38,6 @@ export function hash32(seed: number, number: number, purpose: number): number {
   return mix(mix(mix(seed ^ Math.imul(purpose, 0x9e3779b1)) ^ (number >>> 0)) ^ Math.imul(high + 1, 0x27d4eb2f));
 }
 
-/** One random number in [0, 1) of (seed, number, purpose). */
 export function roll(seed: number, number: number, purpose: number): number {
   return hash32(seed, number, purpose) / 2 ** 32;
 }

@@ -66,7 +66,6 @@ export class Threads {
     return this.nearestVisible(Math.max(0, chosen), this.timeline.emittedAt(k) ?? Infinity);
   }
 
-  /** The chosen post if it is visible at `time`, otherwise the nearest visible post before it. */
   nearestVisible(chosen: number, time: number): number {
     let post = chosen;
     while (post > 0) {
@@ -158,7 +157,6 @@ export class Threads {
   }
 }
 
-/** The number of sorted slots below k (binary search). */
 function rankIn(sorted: readonly number[], k: number): number {
   let low = 0;
   let high = sorted.length;

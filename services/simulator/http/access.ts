@@ -54,7 +54,6 @@ export class Access {
     return createHmac('sha256', `simulator ${this.options.seed}`).update(payload).digest('base64url');
   }
 
-  /** The client of a valid Bearer token; undefined if the token is invalid or expired. */
   private clientOf(authorization: string | undefined, now: number): string | undefined {
     const [payload, signature] = (/^bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '').split('.');
     if (payload === undefined || signature === undefined) return undefined;

@@ -69,7 +69,6 @@ export class Faults {
     this.active = this.active.filter((entry) => entry.until > now && entry.left > 0);
   }
 
-  /** Returns the oldest fault that applies to this path, and counts this request against it. */
   take(path: string, now: number): Fault | undefined {
     this.prune(now);
     const entry = this.active.find(({ fault }) => path.startsWith(fault.path ?? '/'));

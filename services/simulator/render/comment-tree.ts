@@ -17,7 +17,6 @@ interface Node {
   rank: number;
 }
 
-/** The visible comments of one post as a tree, at a given time. */
 export class CommentTree {
   private readonly world: World;
   private readonly now: number;

@@ -131,7 +131,6 @@ export class Emission {
   }
 }
 
-/** The item's line in the emitted log: the item as a client first sees it. */
 export function logLineOf(deps: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: number): object {
   const { timeline, catalog } = deps;
   const when = { k, name: timeline.nameOf(k), at: timeline.emittedAt(k), visible_at: timeline.visibleAt(k) };

@@ -64,7 +64,6 @@ export class Position {
     return { position: new Position(path, descriptor, forum, runs, reserved), runs, frontier };
   }
 
-  /** Writes the runs and the end of the reservation. Afterwards slots below `reserved` may be emitted. */
   reserve(reserved: number): void {
     this.reserved = reserved;
     const temporary = `${this.path}.tmp`;

@@ -195,7 +195,6 @@ export class Timeline {
     return run !== undefined && !this.isHole(run, k);
   }
 
-  /** Milliseconds since 1970; undefined for a slot that does not exist. */
   emittedAt(k: number): number | undefined {
     if (k >= this.frontier) return undefined;
     const injected = this.injected.get(k);

@@ -147,7 +147,7 @@ async function startOwner(dataDir: string): Promise<{ owner: ChildProcess; urls:
 }
 
 const enginePids = (dataDir: string) =>
-  ENGINES.map((name) => readJsonFile<{ pid: number }>(join(dataDir, 'run', `${name}.pid`))!.pid);
+  ENGINES.map((name) => (readJsonFile(join(dataDir, 'run', `${name}.pid`)) as { pid: number }).pid);
 const living = (pids: number[]) => pids.filter((pid) => identifyProcess(pid) !== undefined);
 
 describe('when the owner of the engines dies', () => {

@@ -1,7 +1,7 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
 import { Semaphore } from '../../../../shared/runtime/semaphore.ts';
-import { fault, identifier, refusal, setStatement } from './statement.ts';
+import { fault, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 const MAX_RESPONSE_BYTES = 256 * 2 ** 20;
@@ -50,12 +50,13 @@ export class StatementRunner {
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
     const { database, defaultFormat, readOnly } = statement;
-    if (!/^\w+$/.test(database)) throw refusal('Names of databases consist of letters, digits and underscores.');
+    if (!/^\w+$/.test(database))
+      throw fault(164, 'Names of databases consist of letters, digits and underscores.', 'READONLY');
     const settings = readOnly ? readerSettings(statement.settings) : statement.settings;
     const session = new Session(this.directory);
     try {
-      if (database !== 'default') await session.queryAsync(`USE ${identifier(database)}`);
-      const set = setStatement({ settings });
+      if (database !== 'default') await session.queryAsync(`USE \`${database}\``);
+      const set = setStatement(settings);
       if (set !== undefined) await session.queryAsync(set);
       // With readonly = 1 no setting can be changed any more, not even by a SETTINGS clause.
       if (readOnly) await session.queryAsync('SET readonly = 1');

@@ -56,14 +56,10 @@ function stringLiteral(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }
 
-export function identifier(name: string): string {
-  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
-}
-
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Returns `SET a = '1', b = '2'`; undefined if there is nothing to set. @throws Error for an invalid name. */
-export function setStatement({ settings }: Pick<Statement, 'settings'>): string | undefined {
+export function setStatement(settings: Statement['settings']): string | undefined {
   const entries = Object.entries(settings);
   const wrong = entries.find(([name]) => !SETTING_NAME.test(name));
   if (wrong) throw fault(115, `Unknown setting ${stringLiteral(wrong[0])}.`, 'UNKNOWN_SETTING');
@@ -79,8 +75,4 @@ export function outputFormat({ sql, defaultFormat }: Statement): string {
 /** In the engine's format, from which clients parse the code. */
 export function fault(code: number, message: string, name: string): Error {
   return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
-}
-
-export function refusal(message: string): Error {
-  return fault(164, message, 'READONLY');
 }

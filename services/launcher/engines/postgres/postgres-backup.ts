@@ -67,11 +67,9 @@ export interface ClusterCopy {
   /** The `postgres` folders of two data directories; the target does not exist yet. */
   source: string;
   target: string;
-  /** Of the backup, for the server's log. */
   label: string;
 }
 
-/** Folders of which a restored server makes its own content. */
 const EMPTY = new Set([
   'pg_wal',
   'pg_replslot',

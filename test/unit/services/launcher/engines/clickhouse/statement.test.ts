@@ -3,12 +3,12 @@ import { setStatement } from '../../../../../../services/launcher/engines/clickh
 
 describe('setStatement', () => {
   test('quotes values', () => {
-    expect(setStatement({ settings: { max_threads: '2', param_a: `it's \\ fine` } })).toBe(
+    expect(setStatement({ max_threads: '2', param_a: `it's \\ fine` })).toBe(
       `SET max_threads = '2', param_a = 'it\\'s \\\\ fine'`,
     );
   });
 
   test.each(['a = 1, b', 'a;b', '', "a'"])('refuses the name %j', (name) => {
-    expect(() => setStatement({ settings: { [name]: '1' } })).toThrow(/UNKNOWN_SETTING/);
+    expect(() => setStatement({ [name]: '1' })).toThrow(/UNKNOWN_SETTING/);
   });
 });
