@@ -526,9 +526,6 @@ CREATE TABLE community_rates (
   subreddit text COLLATE "C" PRIMARY KEY,
   comments float8 NOT NULL,
   posts float8 NOT NULL,
-  -- Comments that a listing of a group showed, and those among them that the listing of all communities had not shown.
-  checked float8 NOT NULL,
-  missed float8 NOT NULL,
   first_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);

@@ -35,17 +35,12 @@ export class Pace {
     return Math.min(this.intervalMs(source, requestedMs), this.affordableMs(share, requestedMs));
   }
 
-  /**
-   * Returns the calls a second that `source` may make: while there is enough for all requests, the rest as well;
-   * otherwise its part in proportion to what it requests.
-   */
+  /** Returns the calls a second that `source` may make: its part of all, in proportion to what it requests. */
   perSecond(source: string, requested: number): number {
     this.requestedRates.set(source, requested);
     const total = [...this.requestedRates.values()].reduce((sum, rate) => sum + rate, 0);
     const affordable = this.perSecondOfAll();
-    if (affordable <= 0) return Infinity;
-    const part = affordable >= total ? requested + affordable - total : (requested * affordable) / total;
-    return Math.max(1000 / MAX_INTERVAL_MS, part);
+    return affordable <= 0 ? Infinity : Math.max(1000 / MAX_INTERVAL_MS, (requested * affordable) / total);
   }
 
   /**

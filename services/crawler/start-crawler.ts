@@ -21,8 +21,7 @@ import type { Tracing } from '../../shared/tracing/tracing.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import { FailureLog } from './failure-log.ts';
-import { CommunityCounts } from './groups/community-counts.ts';
-import { CommunityCountsWriter } from './groups/community-counts-writer.ts';
+import { CommunityCounts, CommunityCountsWriter } from './groups/community-counts.ts';
 import { GroupBudget } from './groups/group-budget.ts';
 import { GroupSource } from './groups/group-source.ts';
 import { ItemPublisher } from './item-publisher.ts';
@@ -44,7 +43,7 @@ import type { ThreadSourceDeps } from './threads/thread-source.ts';
 
 /**
  * 100 MB at most, and at least 39 minutes of the whole site at its peaks: the slowest groups of communities are read
- * every 40 minutes, and what they show counts as missed by all other sources when it is not known.
+ * every 40 minutes, and what they show is published again when it is not known.
  */
 const SEEN_THINGS = 1_400_000;
 /** An hour of new posts; older ones are fetched when a comment needs them. */
@@ -142,7 +141,7 @@ function createRunners(
   const sources = plans.map((plan) => {
     const recordGap = (gap: CrawlGap): void => byName.get(source.name)?.recordGap(gap);
     const closeGap = (closing: GapClosing): void => byName.get(source.name)?.closeGap(closing);
-    const source = createSource(plan, { ...deps, ...state, pace, groups, counts, seen, recordGap, closeGap, archive });
+    const source = createSource(plan, { ...deps, ...state, pace, groups, recordGap, closeGap, archive });
     return source;
   });
   const shares = new SourceShares({
@@ -198,8 +197,6 @@ type SourceDeps = Omit<CrawlerDeps, 'archive'> & {
   outages: RunnerDeps['outages'];
   pace: Pace;
   groups: GroupBudget;
-  counts: CommunityCounts;
-  seen: SeenThings;
   recordGap: (gap: CrawlGap) => void;
   closeGap: (closing: GapClosing) => void;
 };

@@ -1,3 +1,8 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { addCommunityCounts } from '../../../shared/stores/crawl/community-rates.ts';
 import type { CommunityCount } from '../../../shared/stores/crawl/community-rates.ts';
 
 /** About the number of communities that are active in ten minutes of an outage of Postgres. */
@@ -15,14 +20,6 @@ export class CommunityCounts {
     else count.comments += 1;
   }
 
-  /** Counts a comment that a group showed, and whether the listing of all communities had not shown it. */
-  addCheck(subreddit: string, isMissed: boolean): void {
-    const count = this.countOf(subreddit);
-    if (!count) return;
-    count.checked += 1;
-    if (isMissed) count.missed += 1;
-  }
-
   /** Returns all counts, and begins again at zero. */
   take(): CommunityCount[] {
     const counts = [...this.counts.values()];
@@ -32,21 +29,51 @@ export class CommunityCounts {
 
   /** Adds counts that could not be written. */
   putBack(counts: readonly CommunityCount[]): void {
-    for (const { subreddit, comments, posts, checked, missed } of counts) {
+    for (const { subreddit, comments, posts } of counts) {
       const count = this.countOf(subreddit);
       if (!count) continue;
       count.comments += comments;
       count.posts += posts;
-      count.checked += checked;
-      count.missed += missed;
     }
   }
 
   private countOf(subreddit: string): CommunityCount | undefined {
     const known = this.counts.get(subreddit);
     if (known || subreddit === '' || this.counts.size >= MAX_COMMUNITIES) return known;
-    const added = { subreddit, comments: 0, posts: 0, checked: 0, missed: 0 };
+    const added = { subreddit, comments: 0, posts: 0 };
     this.counts.set(subreddit, added);
     return added;
+  }
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Adds the counts of this process to those of all, once a minute. While Postgres is away they wait in memory. */
+export class CommunityCountsWriter {
+  private readonly deps: { db: Queryable; counts: CommunityCounts; logger: Logger };
+
+  constructor(deps: CommunityCountsWriter['deps']) {
+    this.deps = deps;
+  }
+
+  /** Runs until the signal aborts; writes once more then. Throws only unexpected errors. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await delay(INTERVAL_MS, signal);
+      await this.write();
+    }
+  }
+
+  private async write(): Promise<void> {
+    const { db, counts, logger } = this.deps;
+    const taken = counts.take();
+    if (taken.length === 0) return;
+    try {
+      await addCommunityCounts(db, taken);
+    } catch (error) {
+      if (!isPostgresAway(error)) throw error;
+      counts.putBack(taken);
+      logger.debug({ err: error }, 'the counts of communities were not written; they are added later');
+    }
   }
 }

@@ -1,14 +1,11 @@
-import type { Listed } from '../read-things.ts';
 import { ListingRate } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/listing-segment.ts';
-import type { Candidate } from './choose-communities.ts';
-import { sumOf } from './choose-communities.ts';
-import type { PlannedGroup } from './form-groups.ts';
+import { FRESH_OF_PAGE } from '../listings/listing-segment.ts';
+import type { Candidate, PlannedGroup } from './form-groups.ts';
+import { MIN_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { GroupReading, shownToOf } from './group-reading.ts';
-import type { ReadingPlan } from './reading-plan.ts';
-import { callsPerSecond, planReadings } from './reading-plan.ts';
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
@@ -26,8 +23,6 @@ export class CommunityGroup {
   /** Several parts until the group was first read after it was formed; none if nothing was read before. */
   known: readonly KnownPart[];
   private readonly rate: ListingRate;
-  private plan: ReadingPlan;
-  private mostPages: number;
   /** Names on the newest page of the last reading. The page before it helps with pages from a cache. */
   private lastNames: readonly string[] = [];
   /** The newest name shown. */
@@ -49,9 +44,7 @@ export class CommunityGroup {
     this.maxIntervalMs = plan.maxIntervalMs;
     this.known = known;
     this.lastSentAt = this.completeSince;
-    this.mostPages = plan.mostPages;
-    this.rate = new ListingRate(sumOf(plan.members, 'perSecond'));
-    this.plan = planReadings(this.rate.perSecond, plan.mostPages, plan.maxIntervalMs);
+    this.rate = new ListingRate(plan.members.reduce((sum, { perSecond }) => sum + perSecond, 0));
   }
 
   /** When all of it was read last; undefined: never. */
@@ -64,20 +57,9 @@ export class CommunityGroup {
     return this.known.length === 0 ? undefined : Math.min(...this.known.map(shownToOf));
   }
 
+  /** Until a page is nearly full. */
   get intervalMs(): number {
-    return this.plan.intervalMs;
-  }
-
-  /** Calls a second, with deeper pages. */
-  get callsPerSecond(): number {
-    return callsPerSecond(this.plan);
-  }
-
-  /** Sets the most pages that a reading should have. */
-  setMostPages(pages: number): void {
-    if (pages === this.mostPages) return;
-    this.mostPages = pages;
-    this.replan();
+    return Math.max(MIN_INTERVAL_MS, Math.min(this.maxIntervalMs, this.rate.msFor(FRESH_OF_PAGE)));
   }
 
   /** The page to ask for next; undefined: the newest. */
@@ -167,12 +149,6 @@ export class CommunityGroup {
     return reading.missed();
   }
 
-  /** The items of a page that this group has not shown, if what it showed before is known. */
-  freshOf(items: readonly Listed[]): readonly Listed[] {
-    if (!this.isMeasurable) return [];
-    return items.filter(({ name }) => !this.isKnown(name));
-  }
-
   /** Two groups of similar rates, which continue where this one is. */
   split(): CommunityGroup[] {
     return [0, 1].map((half) => this.restrictedTo(this.names.filter((_, index) => index % 2 === half)));
@@ -180,35 +156,17 @@ export class CommunityGroup {
 
   /** A group of some of its communities, which continues where this one is. */
   restrictedTo(names: readonly string[]): CommunityGroup {
-    const { maxIntervalMs, mostPages, rate } = this;
     const wanted = new Set(names);
-    // As much more or less than expected as the whole group writes.
-    const factor = rate.perSecond / Math.max(1e-9, sumOf(this.members, 'perSecond'));
-    const members = this.members
-      .filter(({ name }) => wanted.has(name))
-      .map((member) => ({ ...member, perSecond: factor * member.perSecond }));
-    return new CommunityGroup({ members, maxIntervalMs, mostPages }, this.known);
-  }
-
-  /** What is new on a page is known, because the group was read before as it is. */
-  private get isMeasurable(): boolean {
-    return this.lastNames.length > 0;
-  }
-
-  private isKnown(name: string): boolean {
-    return this.known.some(({ anchors }) => anchors.has(name));
+    const members = this.members.filter(({ name }) => wanted.has(name));
+    return new CommunityGroup({ members, maxIntervalMs: this.maxIntervalMs }, this.known);
   }
 
   private measure(reading: GroupReading, isJoined: boolean): void {
     const elapsedMs = reading.startedAt - (this.sentBefore ?? reading.startedAt);
-    if (!this.isMeasurable || elapsedMs <= 0) return;
+    // What is new on a page is known only if the group was read before as it is.
+    if (this.lastNames.length === 0 || elapsedMs <= 0) return;
     // The dates tell how fast a listing moves that was not read down to what is known.
     const comments = isJoined ? reading.fresh : (reading.fresh * elapsedMs) / Math.max(1_000, reading.spanMs);
     this.rate.learn(comments, elapsedMs);
-    this.replan();
-  }
-
-  private replan(): void {
-    this.plan = planReadings(this.rate.perSecond, this.mostPages, this.maxIntervalMs);
   }
 }

@@ -12,8 +12,6 @@ const UNKNOWN_PER_SECOND = 5;
 export class GroupBudget {
   private readonly perSecondOfAll: () => number;
   private readonly slices = new Map<string, { share: number; isShort: boolean }>();
-  /** Calls a second that each slice wants. */
-  private readonly wanted = new Map<string, number>();
   private readonly mean = new SlowMean(MEAN_MS);
 
   /** `perSecond`: calls a second that the budget sustains for groups in this process; Infinity while it is unknown. */
@@ -29,42 +27,21 @@ export class GroupBudget {
   /** Removes a slice that this process no longer holds. */
   remove(slice: string): void {
     this.slices.delete(slice);
-    this.wanted.delete(slice);
   }
 
-  /**
-   * Calls a second that a slice may make, which wants so many: its part of what all slices want, so that one lends what
-   * it does not need to another. `now`: milliseconds since 1970.
-   */
-  perSecond(slice: string, wanted: number, now: number): number {
-    this.note(now);
+  /** Calls a second that a slice may make. `now`: milliseconds since 1970. */
+  perSecond(slice: string, now: number): number {
+    this.mean.note(this.perSecondOfAll(), now);
     const all = this.mean.value;
-    if (all === Infinity || !this.slices.has(slice)) return this.partOf(slice, all);
-    this.wanted.set(slice, wanted);
-    const total = [...this.wanted.values()].reduce((sum, each) => sum + each, 0);
-    return total <= all ? this.partOf(slice, all - total) + wanted : (all * wanted) / total;
-  }
-
-  /** Calls a second that groups of a slice should be planned with. */
-  plannedPerSecond(slice: string, now: number): number {
-    this.note(now);
-    return this.partOf(slice, this.mean.value);
+    const share = this.slices.get(slice)?.share ?? 0;
+    if (all === Infinity) return UNKNOWN_PER_SECOND * share;
+    const held = [...this.slices.values()].reduce((sum, other) => sum + other.share, 0);
+    return held === 0 ? 0 : (all * share) / held;
   }
 
   /** True if a slice leaves out communities that are worth their calls. */
   get isShort(): boolean {
     return [...this.slices.values()].some(({ isShort }) => isShort);
-  }
-
-  private note(now: number): void {
-    this.mean.note(this.perSecondOfAll(), now);
-  }
-
-  private partOf(slice: string, all: number): number {
-    const share = this.slices.get(slice)?.share ?? 0;
-    if (all === Infinity) return UNKNOWN_PER_SECOND * share;
-    const held = [...this.slices.values()].reduce((sum, other) => sum + other.share, 0);
-    return held === 0 ? 0 : (all * share) / held;
   }
 }
 

@@ -3,13 +3,10 @@ import { CallAllowance } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/listing-segment.ts';
 import { CommunityGroup } from './community-group.ts';
-import type { Candidate } from './choose-communities.ts';
-import type { PlannedGroup } from './form-groups.ts';
+import type { Candidate, PlannedGroup } from './form-groups.ts';
 import { formGroups, formSlowGroups, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
 import type { GroupPosition, SavedReading } from './group-position.ts';
-import { knownParts } from './known-parts.ts';
-import { LeftOutCommunities } from './left-out-communities.ts';
-import { LossMeter } from './loss-meter.ts';
+import { knownParts, LeftOutCommunities } from './group-position.ts';
 import { RefusedNames } from './refused-names.ts';
 
 export const MAX_IN_FLIGHT = 8;
@@ -24,10 +21,6 @@ const LONGEST_FORM_RETRY_MS = 60_000;
 const FIRST_FORMATIONS = 5;
 const BURST_SECONDS = 10;
 const MAX_WAIT_MS = 1_000;
-/** An item that is younger may still appear in the listing of all communities. */
-const CHECK_AFTER_MS = 5_000;
-/** A process that has just begun does not know whether an older item was shown before. */
-const CHECK_UNTIL_MS = 300_000;
 /** Groups with shorter intervals are saved one by one: their listings do not reach back far. */
 const SAVED_INTERVAL_MS = 20_000;
 
@@ -39,20 +32,8 @@ export interface GroupRequest {
   sentAt: number;
 }
 
-export interface GroupPage extends ListingPage {
-  /** For each item, whether no source had shown it before; undefined: unknown. */
-  isNew?: readonly boolean[];
-}
-
 /** What a group may have missed, and its communities. */
 export type GroupGap = MissedStretch & { communities: readonly string[] };
-
-/** A comment that a group showed. */
-export interface CheckedComment {
-  subreddit: string;
-  /** The listing of all communities had not shown it. */
-  isMissed: boolean;
-}
 
 /**
  * Decides which groups of communities to poll, and when: forms them by rates and budget, polls each in an interval that
@@ -64,7 +45,6 @@ export class GroupPolling {
   leftOut = 0;
   private groups: CommunityGroup[] = [];
   private readonly allowance = new CallAllowance(BURST_SECONDS);
-  private readonly meter = new LossMeter();
   private readonly refusedNames = new RefusedNames();
   private newestAnsweredAt = -Infinity;
   private newestFailedAt = -Infinity;
@@ -96,7 +76,7 @@ export class GroupPolling {
   /** Forms groups. Each continues where its communities were read to. */
   form(rates: readonly CommunityRate[], perSecond: number, now: number): void {
     const usable = rates.filter(({ subreddit }) => !this.refusedNames.has(subreddit, now));
-    const { groups, quiet, leftOut, mostPages } = formGroups(usable, { perSecond, loss: this.meter.loss });
+    const { groups, quiet, leftOut } = formGroups(usable, perSecond);
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
     const { groups: old, saved: position } = this;
     const knownOf = knownParts({ saved: position, leftOut: this.leftOutCommunities, groups: old });
@@ -105,8 +85,7 @@ export class GroupPolling {
       const known = new Set(names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
       return before.get(names.join('+')) ?? new CommunityGroup(plan, [...known]);
     };
-    this.groups = [...groups.map(create), ...this.formSlow(quiet, mostPages, create)];
-    for (const group of this.groups) group.setMostPages(mostPages);
+    this.groups = [...groups.map(create), ...this.formSlow(quiet, create)];
     const saved = this.saved.groups.map(({ names, at }) => ({ names, shownTo: at }));
     this.leftOutCommunities.learn([...saved, ...old], this.groups, now);
     this.leftOut = leftOut;
@@ -120,11 +99,7 @@ export class GroupPolling {
   }
 
   /** Slow groups keep their communities as long as these stay quiet, so that each still reads from where it was. */
-  private formSlow(
-    quiet: readonly Candidate[],
-    mostPages: number,
-    create: (plan: PlannedGroup) => CommunityGroup,
-  ): CommunityGroup[] {
+  private formSlow(quiet: readonly Candidate[], create: (plan: PlannedGroup) => CommunityGroup): CommunityGroup[] {
     const left = new Map(quiet.map((community) => [community.name, community]));
     const kept = this.groups.flatMap((group): CommunityGroup[] => {
       if (group.maxIntervalMs !== SLOW_INTERVAL_MS) return [];
@@ -133,7 +108,7 @@ export class GroupPolling {
       for (const name of names) left.delete(name);
       return [names.length === group.names.length ? group : group.restrictedTo(names)];
     });
-    return [...kept, ...formSlowGroups([...left.values()], mostPages).map(create)];
+    return [...kept, ...formSlowGroups([...left.values()]).map(create)];
   }
 
   /** The rates could not be read: the groups stay as they are for a while, which grows if there are none yet. */
@@ -171,14 +146,11 @@ export class GroupPolling {
     return [chosen, most];
   }
 
-  /** Learns an answer after the broker has acknowledged all of it. Returns the comments that measure the loss. */
-  learn(request: GroupRequest, page: GroupPage, now: number): CheckedComment[] {
-    const { group } = request;
-    if (request.after === undefined) this.newestAnsweredAt = now;
-    const checked = this.check(group, page, now);
-    const missed = group.learn(page, request.sentAt);
+  /** Learns an answer after the broker has acknowledged all of it. */
+  learn({ group, after, sentAt }: GroupRequest, page: ListingPage, now: number): void {
+    if (after === undefined) this.newestAnsweredAt = now;
+    const missed = group.learn(page, sentAt);
     if (missed) this.gaps.push({ ...missed, communities: group.names });
-    return checked;
   }
 
   /** The call failed, or its things could not be published. */
@@ -247,16 +219,6 @@ export class GroupPolling {
     };
   }
 
-  /** The part of all comments that the listing of all communities does not show, as measured. */
-  get loss(): number {
-    return this.meter.loss;
-  }
-
-  /** Calls a second of all groups. */
-  get wantedPerSecond(): number {
-    return this.groups.reduce((sum, group) => sum + group.callsPerSecond, 0);
-  }
-
   /** The communities of all groups that are not slow. */
   get promptNames(): string[] {
     return this.groups.filter(({ maxIntervalMs }) => maxIntervalMs !== SLOW_INTERVAL_MS).flatMap(({ names }) => names);
@@ -264,18 +226,6 @@ export class GroupPolling {
 
   get groupCount(): number {
     return this.groups.length;
-  }
-
-  private check(group: CommunityGroup, { items, isNew }: GroupPage, now: number): CheckedComment[] {
-    if (!isNew) return [];
-    const fresh = new Set(group.freshOf(items));
-    const checked = items.flatMap((item, index) =>
-      fresh.has(item) && item.createdAt <= now - CHECK_AFTER_MS && item.createdAt > now - CHECK_UNTIL_MS
-        ? [{ subreddit: item.subreddit, isMissed: isNew[index] === true }]
-        : [],
-    );
-    this.meter.note(checked.length, checked.filter(({ isMissed }) => isMissed).length, now);
-    return checked;
   }
 
   private split(group: CommunityGroup): void {

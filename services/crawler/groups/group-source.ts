@@ -7,14 +7,12 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readCommunityRates, trimCommunityRates } from '../../../shared/stores/crawl/community-rates.ts';
 import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
 import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import type { FailureLog } from '../failure-log.ts';
+import { PAGE_SIZE } from '../listings/listing-segment.ts';
 import { listedOf, readThings } from '../read-things.ts';
-import type { SeenThings } from '../seen-things.ts';
-import type { CommunityCounts } from './community-counts.ts';
 import type { GroupBudget } from './group-budget.ts';
 import type { SavedReading } from './group-position.ts';
 import type { GroupRequest } from './group-polling.ts';
@@ -22,7 +20,6 @@ import { GroupPolling, MAX_IN_FLIGHT } from './group-polling.ts';
 
 /** The communities are divided by a hash of their names; each slice has a lease of its own. */
 export const SLICES = 4;
-const PAGE_SIZE = 100;
 const ENDPOINT = 'listing-group-comments';
 /** The forum's clock may be so far ahead of ours; later dates are wrong. */
 const MOST_AHEAD_MS = 120_000;
@@ -44,8 +41,6 @@ export interface GroupSourceDeps {
   /** Its statements must end by a deadline of a few seconds. */
   db: Queryable;
   budget: GroupBudget;
-  counts: CommunityCounts;
-  seen: Pick<SeenThings, 'has'>;
   /** Outages of Postgres, of all sources of the process. */
   outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   metrics: Metrics;
@@ -88,9 +83,8 @@ export class GroupSource implements CrawlSource {
   next(now: number): Call | Wait {
     const { polling } = this;
     if (this.formedNames !== undefined) return this.saveNames(this.formedNames);
-    const perSecond = this.deps.budget.perSecond(this.name, polling.wantedPerSecond, now);
-    if (!this.isForming && polling.mustForm(now, this.deps.budget.plannedPerSecond(this.name, now)))
-      return this.form(polling);
+    const perSecond = this.deps.budget.perSecond(this.name, now);
+    if (!this.isForming && polling.mustForm(now, perSecond)) return this.form(polling);
     const request = polling.next(now, perSecond);
     if ('waitMs' in request) return request;
     return {
@@ -138,21 +132,15 @@ export class GroupSource implements CrawlSource {
     const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
     const items = things.map((thing) => listedOf(thing, seenAt + MOST_AHEAD_MS));
     if (request.after === undefined && request.group.doubts({ items, after })) throw endsEarly();
-    const isNew = things.map((thing) => !this.deps.seen.has(fullnameOf(thing)));
     return {
       things,
       unreadable,
       seenAt,
       acknowledged: () => {
-        this.learn(polling, request, { items, after, isNew });
+        polling.learn(request, { items, after }, clock());
+        this.recordGaps(polling);
       },
     };
-  }
-
-  private learn(polling: GroupPolling, request: GroupRequest, page: Parameters<GroupPolling['learn']>[1]): void {
-    const { counts, clock } = this.deps;
-    for (const { subreddit, isMissed } of polling.learn(request, page, clock())) counts.addCheck(subreddit, isMissed);
-    this.recordGaps(polling);
   }
 
   private recordGaps(polling: GroupPolling): void {
@@ -225,15 +213,13 @@ export class GroupSource implements CrawlSource {
     this.isFormed = true;
     outages.succeeded(this.ratesOutage);
     budget.set(this.name, share, false);
-    const perSecond = budget.plannedPerSecond(this.name, clock());
+    const perSecond = budget.perSecond(this.name, clock());
     polling.form(communities, perSecond, clock());
     this.formedNames = polling.promptNames;
     budget.set(this.name, share, polling.leftOut > 0);
-    const { groupCount: groups, leftOut, loss, wantedPerSecond } = polling;
-    logger.info(
-      { source: this.name, groups, communities: communities.length, leftOut, loss, perSecond, wantedPerSecond },
-      'groups of communities are formed',
-    );
+    const { groupCount: groups, leftOut } = polling;
+    const fields = { source: this.name, groups, communities: communities.length, leftOut, perSecond };
+    logger.info(fields, 'groups of communities are formed');
     this.reportShortage();
   }
 

@@ -1,37 +1,21 @@
 import type { PageLesson } from './listing-timeline.ts';
-import { freshOfPages } from './listing-segment.ts';
+import { FRESH_OF_PAGE } from './listing-segment.ts';
 
-/** Pages of one reading, from the newest down to what is known. More would save little. */
-const MOST_PAGES = 5;
-/** Less than half of what the forum's listings hold: when the last page of a reading comes, it should lie higher. */
-const DEEPEST = 450;
-/** What remains of the longest round trip after the next one. */
-const ROUND_TRIP_LEFT = 0.98;
+const MIN_MS = 100;
 
 /**
- * Measures how fast a listing moves, and decides how often its newest page is read. The pages of a reading, from the
- * newest down to what is known, should come back nearly full. While one page fills in less than `maxMs`, readings have
- * several pages, which have less room for chance each, and begin about as often as that. Answers may arrive in any
- * order. Times are milliseconds since 1970.
+ * Measures how fast a listing moves, and decides how often its newest page is read: when it has filled. Answers may
+ * arrive in any order. Times are milliseconds since 1970.
  */
 export class HeadInterval {
-  /** Pages that a reading should have. */
-  pages = 1;
-  private readonly minMs: number;
-  private maxMs: number;
+  /** The longest interval, however slow the listing is. */
+  maxMs: number;
   private readonly rate = new ListingRate();
   private last: { sequence: number; sentAt: number } | undefined;
   /** Items that were new on any page since `last`. */
   private fresh = 0;
-  private roundTripMs = 0;
 
-  /** @param options.maxMs the longest interval, however slow the listing is */
-  constructor({ minMs, maxMs }: { minMs: number; maxMs: number }) {
-    this.minMs = minMs;
-    this.maxMs = maxMs;
-  }
-
-  setMax(maxMs: number): void {
+  constructor(maxMs: number) {
     this.maxMs = maxMs;
   }
 
@@ -44,7 +28,6 @@ export class HeadInterval {
     this.last = { sequence: request.sequence, sentAt: request.sentAt };
     if (outcome !== 'first') this.rate.learn(this.fresh, elapsedMs);
     this.fresh = 0;
-    this.choosePages();
   }
 
   /** Notes a page below a newest one. */
@@ -52,32 +35,13 @@ export class HeadInterval {
     if (outcome !== 'ignored') this.fresh += fresh;
   }
 
-  /** Notes how long a call took until its page was learned. */
-  learnRoundTrip(ms: number): void {
-    this.roundTripMs = Math.max(ms, ROUND_TRIP_LEFT * this.roundTripMs);
-  }
-
-  /** How long the listing takes for as many new items as a reading should bring. */
+  /** How long the listing takes to fill a page. */
   get fillMs(): number {
-    return this.rate.msFor(freshOfPages(this.pages));
+    return this.rate.msFor(FRESH_OF_PAGE);
   }
 
   get intervalMs(): number {
-    // A reading of several pages begins later than the longest interval, so that the pages are full.
-    const most = this.pages === 1 ? this.maxMs : Infinity;
-    return Math.max(this.minMs, Math.min(most, this.fillMs));
-  }
-
-  /** Calls a second, with deeper pages. */
-  get callsPerSecond(): number {
-    return (this.pages * 1000) / this.intervalMs;
-  }
-
-  private choosePages(): void {
-    const depthOf = (pages: number): number =>
-      freshOfPages(pages) + (this.rate.perSecond * this.roundTripMs * (pages - 1)) / 1000;
-    this.pages = 1;
-    while (this.pages < MOST_PAGES && this.fillMs < this.maxMs && depthOf(this.pages + 1) <= DEEPEST) this.pages += 1;
+    return Math.max(MIN_MS, Math.min(this.maxMs, this.fillMs));
   }
 }
 

@@ -7,7 +7,6 @@ import type { MissedStretch } from './listing-segment.ts';
 export const MAX_IN_FLIGHT = 16;
 const MAX_HEADS_IN_FLIGHT = 12;
 const MAX_DEEPER_IN_FLIGHT = 8;
-const MIN_INTERVAL_MS = 100;
 /** Unused calls of this many seconds can be made up for, so that a hole is closed soon after it opened. */
 const BURST_SECONDS = 3;
 /** Holes are given up at this interval at the latest. */
@@ -34,20 +33,17 @@ export class ListingPolling {
 
   constructor(options: { maxIntervalMs: number; position?: ListingPosition | undefined }) {
     this.timeline = new ListingTimeline(options.position);
-    this.heads = new HeadInterval({ minMs: MIN_INTERVAL_MS, maxMs: options.maxIntervalMs });
+    this.heads = new HeadInterval(options.maxIntervalMs);
   }
 
-  /**
-   * Sets the longest interval between two newest pages while one page shows all that is new. A faster listing is read
-   * about as often, but several pages deep.
-   */
+  /** Sets the longest interval between two newest pages. */
   setMaxInterval(maxIntervalMs: number): void {
-    this.heads.setMax(maxIntervalMs);
+    this.heads.maxMs = maxIntervalMs;
   }
 
   /** Calls a second that show everything. */
   get wantedPerSecond(): number {
-    return this.heads.callsPerSecond;
+    return 1000 / this.heads.intervalMs;
   }
 
   /** The next call, or how long to wait for one. `perSecond`: calls a second that this listing may make. */
@@ -79,7 +75,6 @@ export class ListingPolling {
   learn(request: PollRequest, page: ListingPage, now: number): PageLesson {
     this.end(request);
     const lesson = this.timeline.learn(request, page, now);
-    this.heads.learnRoundTrip(now - request.sentAt);
     if (request.hole) this.heads.learnDeeper(lesson);
     else this.heads.learn(request, lesson);
     return lesson;

@@ -9,9 +9,8 @@ import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { listedOf, readThings } from '../read-things.ts';
 import type { Pace } from '../pace.ts';
 import type { PollRequest } from './listing-polling.ts';
+import { PAGE_SIZE } from './listing-segment.ts';
 import { ListingPolling, MAX_IN_FLIGHT } from './listing-polling.ts';
-
-const PAGE_SIZE = 100;
 
 const savedPosition = z.object({ anchors: z.array(z.string()), newestAt: z.number().optional() });
 

@@ -11,10 +11,6 @@ export interface CommunityCount {
   subreddit: string;
   comments: number;
   posts: number;
-  /** Comments that a listing of a group showed. */
-  checked: number;
-  /** Those of them that the listing of all communities had not shown. */
-  missed: number;
 }
 
 export interface CommunityRate {
@@ -23,25 +19,20 @@ export interface CommunityRate {
   comments: number;
   /** A second. */
   posts: number;
-  /** Numbers of comments that decay, see CommunityCount. */
-  checked: number;
-  missed: number;
 }
 
 /** Each community at most once. If the answer is lost, they may be added again: rates are estimates. */
 export async function addCommunityCounts(db: Queryable, counts: readonly CommunityCount[]): Promise<void> {
   // Sorted, so that processes that add at the same time lock the rows in one order.
   await execute(db)`
-    INSERT INTO community_rates AS r (subreddit, comments, posts, checked, missed, first_at, updated_at)
-    SELECT subreddit, comments, posts, checked, missed, service_now(), service_now()
+    INSERT INTO community_rates AS r (subreddit, comments, posts, first_at, updated_at)
+    SELECT subreddit, comments, posts, service_now(), service_now()
       FROM json_to_recordset(${JSON.stringify(counts)})
-           AS added (subreddit text, comments float8, posts float8, checked float8, missed float8)
+           AS added (subreddit text, comments float8, posts float8)
      ORDER BY subreddit COLLATE "C"
     ON CONFLICT (subreddit) DO UPDATE SET
       comments = r.comments * daily_decay(r.updated_at, excluded.updated_at) + excluded.comments,
       posts = r.posts * daily_decay(r.updated_at, excluded.updated_at) + excluded.posts,
-      checked = r.checked * daily_decay(r.updated_at, excluded.updated_at) + excluded.checked,
-      missed = r.missed * daily_decay(r.updated_at, excluded.updated_at) + excluded.missed,
       updated_at = greatest(r.updated_at, excluded.updated_at)`;
 }
 
@@ -57,7 +48,7 @@ export async function readCommunityRates(
     WITH now AS MATERIALIZED (
       SELECT service_now() AS at
     ), decayed AS MATERIALIZED (
-      SELECT subreddit, comments, posts, checked, missed, first_at, daily_decay(updated_at, now.at) AS left_over,
+      SELECT subreddit, comments, posts, first_at, daily_decay(updated_at, now.at) AS left_over,
              (hashtextextended(subreddit, 0) & 1073741823) % ${slices} = ${slice} AS is_mine
         FROM community_rates, now
     ), total AS (
@@ -66,19 +57,16 @@ export async function readCommunityRates(
         FROM decayed
     )
     SELECT subreddit, d.comments * left_over AS comments, posts * left_over AS posts,
-           checked * left_over AS checked, missed * left_over AS missed,
            total.measured_seconds, total.comments AS total
       FROM decayed d, total
      WHERE is_mine`;
   const measured = Math.max(MIN_MEASURED_SECONDS, rows[0]?.measured_seconds ?? 0);
   // A count that decays reaches rate times DECAY_SECONDS in the end, and this part of it by now.
   const seconds = DECAY_SECONDS * (1 - Math.exp(-measured / DECAY_SECONDS));
-  const communities = rows.map(({ subreddit, comments, posts, checked, missed }) => ({
+  const communities = rows.map(({ subreddit, comments, posts }) => ({
     subreddit,
     comments: comments / seconds,
     posts: posts / seconds,
-    checked,
-    missed,
   }));
   const mine = rows.reduce((sum, { comments }) => sum + comments, 0);
   const total = rows[0]?.total ?? 0;

@@ -69,7 +69,7 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
     clockAheadMs,
   };
   const rates = options.rates.map((rate, n): CommunityRate => {
-    return { subreddit: `c${n}`, comments: rate, posts: 0, checked: 1000, missed: 1000 };
+    return { subreddit: `c${n}`, comments: rate, posts: 0 };
   });
   const restarts = [...options.restarts];
   let answers: { at: number; deliver: () => void }[] = [];

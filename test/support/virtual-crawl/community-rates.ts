@@ -14,8 +14,6 @@ export class VirtualCommunityRates {
   private readonly fresh: Fresh;
   private readonly comments: Float64Array;
   private readonly posts: Float64Array;
-  private readonly checked: Float64Array;
-  private readonly missed: Float64Array;
   private updatedAt = 0;
 
   /** Begins with what days of crawling left: each community's count of a day, as chance would have it. */
@@ -26,14 +24,6 @@ export class VirtualCommunityRates {
     const { comments } = forum.options;
     this.comments = forum.shares.map((share, rank) => counted(share * day * comments, rank));
     this.posts = forum.shares.map((share, rank) => counted(share * day * (1 - comments), rank + 1));
-    this.checked = new Float64Array(forum.shares.length);
-    this.missed = new Float64Array(forum.shares.length);
-  }
-
-  addCheck(subreddit: string, isMissed: boolean): void {
-    const community = Number(subreddit.slice(1));
-    this.checked[community]! += 1;
-    if (isMissed) this.missed[community]! += 1;
   }
 
   /** The communities of a slice, and their part in all comments. */
@@ -50,8 +40,6 @@ export class VirtualCommunityRates {
         subreddit: `c${community}`,
         comments: comments / DAY_SECONDS,
         posts: this.posts[community]! / DAY_SECONDS,
-        checked: this.checked[community]!,
-        missed: this.missed[community]!,
       });
     }
     return { communities, share: mine / all };
@@ -60,7 +48,7 @@ export class VirtualCommunityRates {
   private update(nowMs: number): void {
     const left = Math.exp(-(nowMs - this.updatedAt) / DECAY_MS);
     this.updatedAt = nowMs;
-    for (const column of [this.comments, this.posts, this.checked, this.missed]) {
+    for (const column of [this.comments, this.posts]) {
       for (const [community, count] of column.entries()) column[community] = count * left;
     }
     const { posts, comments } = this.forum;

@@ -29,8 +29,8 @@ export class VirtualGroups implements VirtualSource {
   next(now: number): VirtualCall | { waitMs: number } {
     const { polling } = this;
     const { groupBudget } = this.context.process;
-    if (polling.mustForm(now, groupBudget.plannedPerSecond(this.name, now))) this.form(now);
-    const request = polling.next(now, groupBudget.perSecond(this.name, polling.wantedPerSecond, now));
+    if (polling.mustForm(now, groupBudget.perSecond(this.name, now))) this.form(now);
+    const request = polling.next(now, groupBudget.perSecond(this.name, now));
     return 'waitMs' in request ? request : this.call(polling, request);
   }
 
@@ -42,12 +42,12 @@ export class VirtualGroups implements VirtualSource {
     const { process, rates, forum } = this.context;
     const { communities, share } = rates.read(this.slice, SLICES, now - forum.options.startsAt);
     process.groupBudget.set(this.name, share, false);
-    this.polling.form(communities, process.groupBudget.plannedPerSecond(this.name, now), now);
+    this.polling.form(communities, process.groupBudget.perSecond(this.name, now), now);
     process.groupBudget.set(this.name, share, this.polling.leftOut > 0);
   }
 
   private call(polling: GroupPolling, request: GroupRequest): VirtualCall {
-    const { reader, sightings, rates, gaps } = this.context;
+    const { reader, gaps } = this.context;
     return {
       request: {
         path: '/r/communities/comments',
@@ -58,9 +58,7 @@ export class VirtualGroups implements VirtualSource {
       purpose: request.after === undefined ? 'groups' : 'groups deeper',
       succeeded: (answer, seenAt) => {
         const items = answer.comments.map((index) => reader.comment(index));
-        const isNew = answer.comments.map((index) => sightings.commentSeenAt(index) === seenAt);
-        const checked = polling.learn(request, { items, after: answer.after, isNew }, seenAt);
-        for (const { subreddit, isMissed } of checked) rates.addCheck(subreddit, isMissed);
+        polling.learn(request, { items, after: answer.after }, seenAt);
         gaps.push(...polling.takeGaps().map((missed) => ({ source: this.name, ...missed })));
       },
       failed: (_error, now) => {

@@ -10,10 +10,10 @@ test('stretches all intervals by the same factor when the sources together would
   expect(pace.intervalMs('b', 1000)).toBe(1000);
 });
 
-test('lends a source what the others do not request, and shares a shortage in proportion', () => {
+test('shares the calls in proportion to what the sources request', () => {
   const pace = new Pace(() => 10);
   expect(pace.perSecond('a', 2.5)).toBe(10);
-  expect(pace.perSecond('b', 1)).toBe(7.5);
+  expect(pace.perSecond('b', 1)).toBeCloseTo(2.857);
   const short = new Pace(() => 1.75);
   short.perSecond('a', 2.5);
   expect(short.perSecond('b', 1)).toBeCloseTo(0.5);

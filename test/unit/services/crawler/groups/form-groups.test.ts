@@ -1,55 +1,25 @@
-import { describe, expect, test } from 'vitest';
-import { sumOf } from '../../../../../services/crawler/groups/choose-communities.ts';
-import type { PlannedGroup } from '../../../../../services/crawler/groups/form-groups.ts';
-import { formGroups, formSlowGroups } from '../../../../../services/crawler/groups/form-groups.ts';
-import { callsPerSecond, planReadings } from '../../../../../services/crawler/groups/reading-plan.ts';
-import type { CommunityRate } from '../../../../../shared/stores/crawl/community-rates.ts';
+import { expect, test } from 'vitest';
+import { formGroups } from '../../../../../services/crawler/groups/form-groups.ts';
 
-function rate(subreddit: string, comments: number, more: Partial<CommunityRate> = {}): CommunityRate {
-  return { subreddit, comments, posts: 0, checked: 0, missed: 0, ...more };
-}
+test('covers most comments of the site with about four calls a second', () => {
+  // 132 comments a second in communities whose rates follow Zipf's law with exponent 1.1, as on the real site.
+  const weights = Array.from({ length: 100_000 }, (_, n) => (n + 1) ** -1.1);
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  const rates = weights.map((weight, n) => ({ subreddit: `c${n}`, comments: (132 * weight) / all, posts: 0 }));
+  const { groups } = formGroups(rates, 4);
+  const members = groups.flatMap((group) => group.members);
+  expect(members.reduce((sum, { perSecond }) => sum + perSecond, 0) / 132).toBeGreaterThan(0.85);
+  expect(formGroups(rates, 1).leftOut).toBeGreaterThan(0);
+  expect(Math.max(...groups.map((group) => group.members.length))).toBe(100);
+  expect(new Set(members.map(({ name }) => name)).size).toBe(members.length);
+});
 
-/** 132 comments a second in communities whose rates follow Zipf's law with exponent 1.1, as on the real site. */
-function site(communities: number): CommunityRate[] {
-  const weights = Array.from({ length: communities }, (_, n) => (n + 1) ** -1.1);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return weights.map((weight, n) => rate(`c${n}`, (132 * weight) / total));
-}
-
-function total(groups: readonly PlannedGroup[], rate: 'perSecond' | 'gain' = 'perSecond'): number {
-  return groups.reduce((sum, { members }) => sum + sumOf(members, rate), 0);
-}
-
-function callsOf(groups: readonly PlannedGroup[]): number {
-  return groups.reduce((sum, { members, mostPages, maxIntervalMs }) => {
-    return sum + callsPerSecond(planReadings(sumOf(members, 'perSecond'), mostPages, maxIntervalMs));
-  }, 0);
-}
-
-function namesOf(groups: readonly PlannedGroup[]): string[] {
-  return groups.flatMap(({ members }) => members.map(({ name }) => name));
-}
-
-describe('formGroups', () => {
-  test('covers most comments of the site with about four calls a second', () => {
-    const rates = site(100_000);
-    const { groups, quiet, leftOut, mostPages } = formGroups(rates, { perSecond: 4, loss: 0.2 });
-    expect(total(groups) / 132).toBeGreaterThan(0.88);
-    expect(leftOut).toBeGreaterThan(0);
-    expect(mostPages).toBe(3);
-    expect(callsOf([...groups, ...formSlowGroups(quiet, mostPages)])).toBeLessThanOrEqual(4.3);
-    expect(Math.max(...groups.map(({ members }) => members.length))).toBe(100);
-    expect(new Set(namesOf(groups)).size).toBe(namesOf(groups).length);
-  });
-
-  test('prefers communities whose comments no other listing shows', () => {
-    const rates = [
-      ...Array.from({ length: 100 }, (_, n) => rate(`listed${n}`, 0.001, { checked: 500, missed: 0 })),
-      ...Array.from({ length: 100 }, (_, n) => rate(`unlisted${n}`, 0.0005, { checked: 500, missed: 500 })),
-    ];
-    const { groups, leftOut } = formGroups(rates, { perSecond: 0.03, loss: 0.1 });
-    expect(groups).toHaveLength(1);
-    expect(namesOf(groups).every((name) => name.startsWith('unlisted'))).toBe(true);
-    expect(leftOut).toBe(0);
-  });
+test('prefers communities of which no source has shown a comment, as many as their posts let expect', () => {
+  const rates = [
+    ...Array.from({ length: 100 }, (_, n) => ({ subreddit: `listed${n}`, comments: 0.001, posts: 0 })),
+    ...Array.from({ length: 100 }, (_, n) => ({ subreddit: `unlisted${n}`, comments: 0, posts: 0.000_5 })),
+  ];
+  const { groups } = formGroups(rates, 0.0213);
+  expect(groups).toHaveLength(1);
+  expect(groups[0]?.members.every(({ name }) => name.startsWith('unlisted'))).toBe(true);
 });

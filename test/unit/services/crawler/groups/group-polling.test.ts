@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GroupPolling } from '../../../../../services/crawler/groups/group-polling.ts';
-import type { CommunityRate } from '../../../../../shared/stores/crawl/community-rates.ts';
 import type { VirtualGroupsOptions } from '../../../../support/fakes/virtual-groups.ts';
 import { pollVirtually, unaccountedFor } from '../../../../support/fakes/virtual-groups.ts';
 
@@ -22,10 +20,6 @@ const CALM: VirtualGroupsOptions = {
   restarts: [],
   perSecond: 3,
 };
-
-function rateOf(subreddit: string, comments: number): CommunityRate {
-  return { subreddit, comments, posts: 0, checked: 1000, missed: 1000 };
-}
 
 describe('GroupPolling', () => {
   test('sees every comment of its communities with calls that bring most of a page', () => {
@@ -73,27 +67,5 @@ describe('GroupPolling', () => {
       expect(unaccountedFor(crawl).unaccounted).toEqual([]);
     });
     fc.assert(property, { numRuns: 25 });
-  });
-
-  /** Reads a page whose items are `everyMs` apart; every second one is shown for the first time. */
-  function read(polling: GroupPolling, now: number, { from, everyMs }: { from: number; everyMs: number }) {
-    const request = polling.next(now, 5);
-    if ('waitMs' in request) throw new Error('no call is due');
-    const items = Array.from({ length: 100 }, (_, k) => {
-      return { name: `t1_${from - k}`, createdAt: now - everyMs * k, subreddit: 'a', postId: 'p' };
-    });
-    return polling.learn(request, { items, after: 'x', isNew: items.map((_, k) => k % 2 === 0) }, now);
-  }
-
-  test('measures how much the listing of all communities drops, by comments that had time to appear there', () => {
-    const polling = new GroupPolling();
-    polling.form([rateOf('a', 1)], 5, 0);
-    const before = polling.loss;
-    expect(read(polling, 0, { from: 1000, everyMs: 200 })).toEqual([]);
-    const checked = read(polling, 100_000, { from: 1060, everyMs: 200 });
-    // Of sixty new comments, the twenty-five of the last five seconds are too young.
-    expect(checked).toHaveLength(35);
-    expect(checked.filter(({ isMissed }) => isMissed)).toHaveLength(17);
-    expect(polling.loss).toBeGreaterThan(before);
   });
 });

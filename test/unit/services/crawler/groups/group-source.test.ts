@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../../services/crawler/crawl-source.ts';
-import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
 import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
 import type { GroupSourceDeps } from '../../../../../services/crawler/groups/group-source.ts';
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
@@ -52,8 +51,6 @@ function start(cursors: Map<string, unknown>, rates: object[], circumstances: Ci
     db: { query } as unknown as Queryable,
     holder: 'me',
     budget: new GroupBudget(() => 10),
-    counts: new CommunityCounts(),
-    seen: { has: () => false },
     outages,
     metrics,
     logger: silentLogger(),
@@ -63,7 +60,7 @@ function start(cursors: Map<string, unknown>, rates: object[], circumstances: Ci
 }
 
 const rateOf = (subreddit: string, perDay: number) => {
-  return { subreddit, comments: perDay, posts: 0, checked: 1000, missed: 1000, measured_seconds: 864_000, total: 1 };
+  return { subreddit, comments: perDay, posts: 0, measured_seconds: 864_000, total: 1 };
 };
 
 async function make(source: GroupSource, now = START): Promise<void> {
