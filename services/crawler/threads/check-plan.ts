@@ -5,23 +5,17 @@ const SHORTEST_MS = 60_000;
 const LONGEST_MS = 12 * 3_600_000;
 /** No younger post is dropped while there is room. */
 export const DAY_MS = 24 * 3_600_000;
-/** A post older than a day is dropped once it is expected to miss less than this in an hour. */
+/** A post older than a day is dropped once it is expected to get fewer comments than this in an hour. */
 const QUIET_PER_HOUR = 0.02;
 /** So many checks a second are made in any case if they can be: 18,000 posts once a minute. */
 const CHEAP_PER_SECOND = 300;
-/** Above that, a post is checked that often only if it is expected to get more missed comments a second than this. */
-const WORTHWHILE_RATE = 1e-5;
+/** Above that, a post is checked that often only if it is expected to get more comments a second than this. */
+const WORTHWHILE_RATE = 2e-4;
 /** No post is followed longer without new activity. */
 export const LONGEST_AGE_MS = 3 * DAY_MS;
 /** Comments that a post is expected to have had in a gap; see isLikely. */
 const LEAST_IN_GAP = 0.02;
-const WEIGH_TURNS = 4;
-const YOUNG_MS = 2 * 3_600_000;
 const LARGEST_FACTOR = 1e9;
-/** The prior of the share of a post's comments that only its thread shows counts as this many comments. */
-const PRIOR_COMMENTS = 50;
-const FIRST_MISSED_SHARE = 0.05;
-const LEAST_MISSED_SHARE = 0.005;
 
 interface Plan {
   /** Slots to check now, the most urgent first. */
@@ -35,25 +29,20 @@ interface Plan {
 }
 
 /**
- * Decides which posts to check. The comments that would wait for a check are fewest in total when a post is checked
- * at intervals proportional to one over the root of the rate at which it gets comments that no other source sees. The
- * factor is set so that the budget suffices, and so that no more processor time is spent than is worth it. No post is
- * checked more than once a minute.
+ * Decides which posts to check. The comments that would wait for a check are fewest in total when a post is checked at
+ * intervals proportional to one over the root of the rate at which it gets comments. The factor is set so that the
+ * budget suffices, and so that no more processor time is spent than is worth it. No post is checked more than once a
+ * minute.
  */
 export class CheckPlan {
   readonly shortestMs: number;
   private readonly posts: TrackedPosts;
-  /** Seconds of interval for a post with one missed comment a second. */
+  /** Seconds of interval for a post with one comment a second. */
   private factor = 0;
   private isShort = false;
-  /** The root of the missed rate, by slot; 0 for no post. */
+  /** The root of the expected comments a second, by slot; 0 for no post. */
   private weights = new Float32Array(0);
   private urgencies = new Float32Array(0);
-  private weighsAll = true;
-  private turn = 0;
-  /** Over all posts, fading: comments, and those of them found only in threads. */
-  private grown = PRIOR_COMMENTS;
-  private missed = PRIOR_COMMENTS * FIRST_MISSED_SHARE;
 
   constructor(posts: TrackedPosts, shortestMs = SHORTEST_MS) {
     this.posts = posts;
@@ -65,48 +54,22 @@ export class CheckPlan {
     return !this.isShort;
   }
 
-  noteGrowth(grown: number): void {
-    this.grown += grown;
-    if (this.grown < 100_000) return;
-    this.grown /= 2;
-    this.missed /= 2;
-  }
-
-  noteMissed(missed: number): void {
-    this.missed = Math.min(this.grown, this.missed + missed);
-  }
-
-  /** Comments a second of this post that are expected to be seen in its thread only. */
-  missedRate(slot: number, now: number): number {
-    const { posts } = this;
-    const age = now - posts.createdAt[slot]!;
-    const exposed = posts.exposed[slot]! + meanComments(posts.checkedAt[slot]! - posts.createdAt[slot]!, age);
-    const grown = posts.grown[slot]! + posts.activity[slot]!;
-    return expectedRate(age, grown, exposed) * this.missedShare(slot);
-  }
-
   /**
    * Drops what is old and quiet, unless a gap waits for its check, and while there are too many posts, those with the
    * least to find.
-   *
-   * @returns how many of them had a deficit
    */
-  drop(now: number, gaps: readonly WorkedOnTime[]): number {
+  drop(now: number, gaps: readonly WorkedOnTime[]): void {
     const { posts } = this;
-    let waiting = 0;
     const crowded = posts.size > 0.95 * posts.capacity ? this.leastRates(now, posts.size - 0.85 * posts.capacity) : 0;
     for (let slot = 0; slot < posts.end; slot++) {
       if (!posts.isUsed(slot) || posts.checking[slot] === 1 || posts.reading[slot] === 1) continue;
       const age = now - posts.createdAt[slot]!;
       if (age <= DAY_MS && crowded === 0) continue;
-      const rate = this.missedRate(slot, now);
-      const isQuiet = rate * 3_600 < QUIET_PER_HOUR * this.missedShare(slot) && posts.deficit[slot] === 0;
+      const rate = this.rateOf(slot, now);
+      const isQuiet = rate * 3_600 < QUIET_PER_HOUR && posts.deficit[slot] === 0;
       const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isOwed(slot, gap, rate));
-      if (rate >= crowded && isKept && age <= LONGEST_AGE_MS) continue;
-      if (posts.deficit[slot]! > 0) waiting += 1;
-      posts.remove(slot);
+      if (rate < crowded || !isKept || age > LONGEST_AGE_MS) posts.remove(slot);
     }
-    return waiting;
   }
 
   /**
@@ -124,31 +87,20 @@ export class CheckPlan {
     return { due, ...this.owedTo(gaps, most) };
   }
 
-  private missedShare(slot: number): number {
-    const mean = Math.max(LEAST_MISSED_SHARE, this.missed / this.grown);
-    return (this.posts.missed[slot]! + PRIOR_COMMENTS * mean) / (this.posts.grown[slot]! + PRIOR_COMMENTS);
+  /** Comments a second that the post is expected to get. */
+  private rateOf(slot: number, now: number): number {
+    return expectedRate(now - this.posts.createdAt[slot]!, this.posts.comments[slot]!);
   }
 
-  /** Weights of old posts change slowly: a plan computes a quarter of them anew. */
   private weigh(now: number): void {
     const { posts } = this;
     if (this.weights.length < posts.end) {
       this.weights = new Float32Array(posts.end * 2);
       this.urgencies = new Float32Array(posts.end * 2);
-      this.weighsAll = true;
     }
-    this.turn = (this.turn + 1) % WEIGH_TURNS;
     for (let slot = 0; slot < posts.end; slot++) {
-      if (!posts.isUsed(slot)) {
-        this.weights[slot] = 0;
-        continue;
-      }
-      const isYoung = now - posts.createdAt[slot]! < YOUNG_MS;
-      const isTurn = slot % WEIGH_TURNS === this.turn;
-      if (this.weights[slot] !== 0 && !this.weighsAll && !isYoung && !isTurn && posts.activity[slot] === 0) continue;
-      this.weights[slot] = Math.sqrt(this.missedRate(slot, now));
+      this.weights[slot] = posts.isUsed(slot) ? Math.sqrt(this.rateOf(slot, now)) : 0;
     }
-    this.weighsAll = false;
   }
 
   /** The checks a second with which every post has the shortest interval. */
@@ -241,7 +193,7 @@ export class CheckPlan {
       const since = coveredSince(gap);
       const isChecked = posts.checkedAt[slot]! > since;
       if (!isChecked || gap.isNew) {
-        if (this.isLikely(gap, this.weights[slot]! ** 2 / this.missedShare(slot))) gap.waited[slot] = 1;
+        if (this.isLikely(gap, this.weights[slot]! ** 2)) gap.waited[slot] = 1;
         else if (!isChecked) continue;
       }
       if (isChecked && (posts.deficit[slot] === 0 || gap.waited[slot] === 0)) continue;
@@ -252,11 +204,11 @@ export class CheckPlan {
     return { isUnchecked, unreadSince };
   }
 
-  /** Whether the gap waits for a check of the post, which is expected to have `rate` missed comments a second. */
+  /** Whether the gap waits for a check of the post, which is expected to have `rate` comments a second. */
   private isOwed(slot: number, gap: WorkedOnTime, rate: number): boolean {
     const { posts } = this;
     if (posts.checkedAt[slot]! > coveredSince(gap) || !mayConcern(posts, slot, gap)) return false;
-    return this.isLikely(gap, rate / this.missedShare(slot));
+    return this.isLikely(gap, rate);
   }
 
   /** While the budget is short, a post is checked for a gap only if it can be expected to have had comments in it. */
@@ -270,7 +222,7 @@ export class CheckPlan {
     const rates: number[] = [];
     const step = Math.max(1, Math.floor(posts.end / 2_000));
     for (let slot = 0; slot < posts.end; slot += step) {
-      if (posts.isUsed(slot)) rates.push(this.missedRate(slot, now));
+      if (posts.isUsed(slot)) rates.push(this.rateOf(slot, now));
     }
     rates.sort((a, b) => a - b);
     return rates[Math.floor((rates.length * count) / posts.size)] ?? 0;
@@ -294,38 +246,21 @@ export class CheckPlan {
   }
 }
 
-/**
- * How many comments a thread will get. All threads together get comments at a rate that falls with their age; one
- * thread gets a multiple of it, which its comments so far tell (a gamma prior with the observations of a Poisson
- * process). So a new post is looked at soon, a quiet one ever less often, and one that others write in often.
- */
-
 /** Comments that a mean thread gets while its age, counted from ten minutes before its birth, grows by a factor e. */
 const COMMENTS_PER_FACTOR = 1.5;
 const HEAD_START_S = 600;
 /** What nothing is known of differs widely: most threads stay empty, a few get thousands of comments. */
 const SHAPE = 0.3;
 
-/** The comments that a mean thread gets between two ages, in milliseconds. */
-export function meanComments(fromAgeMs: number, toAgeMs: number): number {
-  const from = Math.max(0, fromAgeMs) / 1000 + HEAD_START_S;
-  const to = Math.max(0, toAgeMs) / 1000 + HEAD_START_S;
-  return to <= from ? 0 : COMMENTS_PER_FACTOR * Math.log(to / from);
-}
-
 /**
- * Comments a second that a thread can be expected to get now.
- *
- * @param comments that it got while a mean thread would have got `mean`
+ * Comments a second that a thread can be expected to get now. All threads together get comments at a rate that falls
+ * with their age; one thread gets a multiple of it, which its comments so far tell (a gamma prior with the observations
+ * of a Poisson process).
  */
-function expectedRate(ageMs: number, comments: number, mean: number): number {
-  const meanRate = COMMENTS_PER_FACTOR / (Math.max(0, ageMs) / 1000 + HEAD_START_S);
-  return ((SHAPE + comments) / (SHAPE + mean)) * meanRate;
-}
-
-/** How much of older observations is left after a time in which a mean thread gets `mean` comments. */
-export function remembered(mean: number): number {
-  return Math.exp(-mean / 2);
+function expectedRate(ageMs: number, comments: number): number {
+  const seconds = Math.max(0, ageMs) / 1000 + HEAD_START_S;
+  const mean = COMMENTS_PER_FACTOR * Math.log(seconds / HEAD_START_S);
+  return (((SHAPE + comments) / (SHAPE + mean)) * COMMENTS_PER_FACTOR) / seconds;
 }
 
 /** A post that is older by more than this than a missed time is not expected to have had comments in it. */

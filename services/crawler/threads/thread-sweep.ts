@@ -39,7 +39,6 @@ export class ThreadSweep {
   private owed: number[] = [];
   private plannedAt = Number.NEGATIVE_INFINITY;
   private planMs = SHORTEST_PLAN_MS;
-  private waitingPosts = 0;
   private gaps: readonly (WorkedOnTime & { id: number })[] = [];
   private waitingFor = new Map<number, number>();
   private turn = 0;
@@ -59,7 +58,7 @@ export class ThreadSweep {
 
   /** Posts whose thread waits to be read. */
   get backlog(): number {
-    return this.waitingPosts;
+    return this.posts.waiting.size;
   }
 
   /** Milliseconds after a check at which the archive should be asked. */
@@ -81,7 +80,7 @@ export class ThreadSweep {
       if (!isPast) this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
       return;
     }
-    this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
+    this.posts.comments[slot]! += comments;
     this.archive.noteGrowth(slot);
   }
 
@@ -115,7 +114,7 @@ export class ThreadSweep {
    */
   nextCheck(now: number, callsPerSecond: number): string[] | undefined {
     this.planIfNeeded(now, callsPerSecond);
-    if (this.waitingPosts > this.readings.restingCount && !this.turns.mayCheck) return undefined;
+    if (!this.turns.mayCheck && this.readings.hasOpen(now)) return undefined;
     const { posts } = this;
     const batch: string[] = [];
     while (batch.length < POSTS_PER_CHECK) {
@@ -201,9 +200,6 @@ export class ThreadSweep {
     if (slot === undefined) return;
     posts.reading[slot] = 0;
     this.archive.forget(slot);
-    this.readings.done(slot);
-    posts.missed[slot]! += found;
-    this.plan.noteMissed(found);
     if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread; one that
@@ -213,8 +209,8 @@ export class ThreadSweep {
     const isRepeated = found > 0 || (isFruitless && posts.fruitless[slot] < MAX_FRUITLESS);
     const left = isRepeated ? unread : 0;
     posts.residual[slot] = comments - known - left;
-    this.setDeficit(slot, left);
-    if (left > 0) this.readings.rest(slot, readAt + (isFruitless ? restMs(posts.fruitless[slot]) : ARCHIVED_AFTER_MS));
+    posts.setDeficit(slot, left);
+    if (left > 0) posts.restsUntil[slot] = readAt + (isFruitless ? restMs(posts.fruitless[slot]) : ARCHIVED_AFTER_MS);
   }
 
   /** The thread waits again, unless it is gone: an outage of the forum, however long, gives nothing up. */
@@ -224,32 +220,28 @@ export class ThreadSweep {
     const { posts, readings } = this;
     posts.reading[slot] = 0;
     if (why === 'own_budget') {
-      const deficit = posts.deficit[slot]!;
-      this.setDeficit(slot, 0);
-      this.setDeficit(slot, deficit);
-      readings.failed(slot);
+      readings.repeatTurn();
       this.turns.noteReading(-1);
       return;
     }
-    readings.done(slot);
     if (why === 'gone') {
       posts.residual[slot] = posts.difference[slot]!;
-      this.setDeficit(slot, 0);
+      posts.setDeficit(slot, 0);
       return;
     }
     posts.fruitless[slot] = Math.min(FRUITLESS_AT_LONGEST, posts.fruitless[slot]! + 1);
-    if (posts.deficit[slot]! > 0) readings.rest(slot, now + restMs(posts.fruitless[slot]));
+    posts.restsUntil[slot] = now + restMs(posts.fruitless[slot]);
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
     if (now < this.nextPlanAt) return;
-    this.waitingPosts -= this.plan.drop(now, this.gaps);
+    this.plan.drop(now, this.gaps);
     this.planMs = Math.min(
       LONGEST_PLAN_MS,
       Math.max(SHORTEST_PLAN_MS, (this.posts.size / POSTS_PER_PLAN_SECOND) * 1_000),
     );
     this.plannedAt = now;
-    const backlogS = callsPerSecond > 0 ? this.waitingPosts / callsPerSecond : BACKLOG_S;
+    const backlogS = callsPerSecond > 0 ? this.backlog / callsPerSecond : BACKLOG_S;
     this.turns.share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
     const checksPerSecond = callsPerSecond * this.turns.share * POSTS_PER_CHECK;
     const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
@@ -263,7 +255,7 @@ export class ThreadSweep {
   private learnCheck(slot: number, checkedAt: number, { comments, archived: answer }: CheckedPost): void {
     const { posts } = this;
     const archived = answer ?? this.archive.archivedOf(slot, comments ?? 0, checkedAt);
-    this.plan.noteGrowth(posts.noteCheck(slot, checkedAt, comments));
+    posts.noteCheck(slot, checkedAt, comments);
     // A reading since then knows better.
     const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
     if (comments === undefined || archived === undefined || isOutdated) {
@@ -282,17 +274,7 @@ export class ThreadSweep {
     posts.difference[slot] = difference;
     const deficit = Math.max(0, difference - posts.residual[slot]);
     if (deficit === 0) posts.completeAt[slot] = checkedAt;
-    this.setDeficit(slot, deficit);
-  }
-
-  /** An equal deficit changes nothing; a post that was taken from the queue gets a deficit of 0 first, or rests. */
-  private setDeficit(slot: number, deficit: number): void {
-    const { posts } = this;
-    const before = posts.deficit[slot]!;
-    if (deficit === before) return;
-    posts.deficit[slot] = deficit;
-    this.waitingPosts += (deficit > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
-    this.readings.add(slot, before === 0);
+    posts.setDeficit(slot, deficit);
   }
 }
 

@@ -1,5 +1,4 @@
 import { samplingHash } from '../audit/thread-audit.ts';
-import { meanComments, remembered } from './check-plan.ts';
 
 const FIRST_ROOM = 1_024;
 /** Instead of the creation time of a post. */
@@ -30,19 +29,14 @@ export class TrackedPosts {
   checkedAt = new Float64Array(FIRST_ROOM);
   /** When nothing was missing that its thread shows: at a complete reading, or a check that found no deficit. */
   completeAt = new Float64Array(FIRST_ROOM);
-  /** Comments that the post got lately, and those that a mean post would have got; both fade (check-plan.ts). */
-  grown = new Float32Array(FIRST_ROOM);
-  exposed = new Float32Array(FIRST_ROOM);
-  /** Comments lately found only in its thread, fading in the same way. */
-  missed = new Float32Array(FIRST_ROOM);
-  /** Comments that other sources saw since the last check. */
-  activity = new Uint16Array(FIRST_ROOM);
+  /** Comments that are known: num_comments, and those that other sources saw since; of an old post only the latter. */
+  comments = new Uint32Array(FIRST_ROOM);
   /** num_comments at the last check. */
   counted = new Uint32Array(FIRST_ROOM);
   /** num_comments less the archived comments: what a complete reading could not find, and the last value. */
   residual = new Int32Array(FIRST_ROOM);
   difference = new Int32Array(FIRST_ROOM);
-  /** Comments to be found by reading the thread. */
+  /** Comments to be found by reading the thread; set by `setDeficit`. */
   deficit = new Uint32Array(FIRST_ROOM);
   /** 0, or for a post that is older than what the archive holds of it: 2 until its first check, then 1. */
   isOld = new Uint8Array(FIRST_ROOM);
@@ -56,6 +50,8 @@ export class TrackedPosts {
   /** ArchiveKnowledge: the last check for which the archive was asked, and whether it has got comments since one. */
   askedAt = new Float64Array(FIRST_ROOM);
   hasGrown = new Uint8Array(FIRST_ROOM);
+  /** Slots with a deficit, the latest ones last. */
+  readonly waiting = new Set<number>();
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
 
@@ -90,10 +86,7 @@ export class TrackedPosts {
     this.community[slot] = communityKey(subreddit);
     this.checkedAt[slot] = createdAt;
     this.completeAt[slot] = 0;
-    this.grown[slot] = 0;
-    this.exposed[slot] = 0;
-    this.missed[slot] = 0;
-    this.activity[slot] = Math.min(0xffff, comments);
+    this.comments[slot] = comments;
     this.counted[slot] = 0;
     this.residual[slot] = 0;
     this.difference[slot] = 0;
@@ -122,41 +115,32 @@ export class TrackedPosts {
     this.hasGrown[slot] = 1;
   }
 
-  /**
-   * Notes a check; older observations fade.
-   *
-   * @param comments num_comments; undefined when the forum did not return the post
-   * @returns the comments that it got since the check before
-   */
-  noteCheck(slot: number, checkedAt: number, comments: number | undefined): number {
-    const createdAt = this.createdAt[slot]!;
-    const mean = meanComments(this.checkedAt[slot]! - createdAt, checkedAt - createdAt);
-    const counted = comments ?? this.counted[slot]!;
-    const grown = Math.max(0, counted - this.counted[slot]!, comments === undefined ? 0 : this.activity[slot]!);
-    const left = remembered(mean);
-    this.grown[slot] = this.grown[slot]! * left + grown;
-    this.exposed[slot] = this.exposed[slot]! * left + mean;
-    this.missed[slot]! *= left;
-    this.activity[slot] = 0;
-    this.counted[slot] = counted;
+  /** Notes a check. `comments`: num_comments; undefined when the forum did not return the post. */
+  noteCheck(slot: number, checkedAt: number, comments = this.counted[slot]!): void {
+    this.counted[slot] = comments;
+    if (this.isOld[slot] === 0) this.comments[slot] = comments;
     this.checkedAt[slot] = Math.max(checkedAt, this.checkedAt[slot]!);
     this.checking[slot] = 0;
-    return grown;
+  }
+
+  setDeficit(slot: number, deficit: number): void {
+    if (deficit === this.deficit[slot]) return;
+    this.deficit[slot] = deficit;
+    this.waiting.delete(slot);
+    if (deficit > 0) this.waiting.add(slot);
   }
 
   remove(slot: number): void {
     this.slots.delete(this.ids[slot]!);
     this.ids[slot] = '';
     this.createdAt[slot] = UNUSED;
-    this.deficit[slot] = 0;
+    this.setDeficit(slot, 0);
     this.free.push(slot);
   }
 
   private grow(): void {
     const room = Math.min(Math.max(this.capacity, FIRST_ROOM), this.createdAt.length * 2);
-    const copy = <T extends Float64Array | Float32Array | Int32Array | Uint32Array | Uint16Array | Uint8Array>(
-      column: T,
-    ): T => {
+    const copy = <T extends Float64Array | Int32Array | Uint32Array | Uint8Array>(column: T): T => {
       const larger = new (column.constructor as new (length: number) => T)(room);
       larger.set(column);
       return larger;
@@ -165,10 +149,7 @@ export class TrackedPosts {
     this.community = copy(this.community);
     this.checkedAt = copy(this.checkedAt);
     this.completeAt = copy(this.completeAt);
-    this.grown = copy(this.grown);
-    this.exposed = copy(this.exposed);
-    this.missed = copy(this.missed);
-    this.activity = copy(this.activity);
+    this.comments = copy(this.comments);
     this.counted = copy(this.counted);
     this.residual = copy(this.residual);
     this.difference = copy(this.difference);

@@ -32,19 +32,16 @@ describe('a gap', () => {
     const posts = new TrackedPosts(100);
     const queue = new ReadingQueue(posts);
     const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
-    for (const slot of slots) posts.deficit[slot] = slot < 90 ? 9 : 1;
-    for (const slot of slots) queue.add(slot, true);
+    for (const slot of slots) posts.setDeficit(slot, slot < 90 ? 9 : 1);
     queue.setOwed(slots.slice(90));
     let read = 0;
     for (let attempt = 0; attempt < 60; attempt++) {
       const slot = queue.take(0)!;
       if (attempt % 2 === 0) {
-        queue.failed(slot);
-        queue.add(slot, false);
+        queue.repeatTurn();
         continue;
       }
-      queue.done(slot);
-      posts.deficit[slot] = 0;
+      posts.setDeficit(slot, 0);
       if (slot >= 90) read += 1;
     }
     expect(read).toBe(10);
