@@ -91,7 +91,7 @@ export class CommunityGroup {
 
   /** Neither this group nor any source before has shown a comment of its communities. */
   get mayBeEmpty(): boolean {
-    return this.newest === undefined && this.members.every(({ isUnseen }) => isUnseen === true);
+    return this.newest === undefined && this.members.every(({ isUnseen }) => isUnseen);
   }
 
   /**

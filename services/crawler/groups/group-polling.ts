@@ -16,7 +16,6 @@ const FORM_INTERVAL_MS = 600_000;
 const BUDGET_INTERVAL_MS = 60_000;
 const BUDGET_CHANGE = 1.5;
 const FORM_RETRY_MS = 5_000;
-const LONGEST_FORM_RETRY_MS = 60_000;
 /** Until then the rates are those of minutes, so groups are formed at every BUDGET_INTERVAL_MS. */
 const FIRST_FORMATIONS = 5;
 const BURST_SECONDS = 10;
@@ -51,7 +50,6 @@ export class GroupPolling {
   private gaps: GroupGap[] = [];
   private formedAt: number | undefined;
   private formations = 0;
-  private formFailures = 0;
   private formNotBefore = -Infinity;
   private plannedPerSecond = 0;
   private readonly leftOutCommunities = new LeftOutCommunities(SLOW_INTERVAL_MS);
@@ -93,7 +91,6 @@ export class GroupPolling {
     const isRecent = (this.saved.rest ?? -Infinity) > now - SLOW_INTERVAL_MS;
     this.saved = isRecent ? { ...this.saved, groups: [] } : { groups: [] };
     this.formedAt = now;
-    this.formFailures = 0;
     this.formations += 1;
     this.plannedPerSecond = perSecond;
   }
@@ -111,11 +108,9 @@ export class GroupPolling {
     return [...kept, ...formSlowGroups([...left.values()]).map(create)];
   }
 
-  /** The rates could not be read: the groups stay as they are for a while, which grows if there are none yet. */
+  /** The rates could not be read: the groups stay as they are for a while. */
   delayForm(now: number): void {
-    const retryMs = Math.min(LONGEST_FORM_RETRY_MS, FORM_RETRY_MS * 2 ** this.formFailures);
-    this.formNotBefore = now + (this.formedAt === undefined ? retryMs : BUDGET_INTERVAL_MS);
-    this.formFailures += 1;
+    this.formNotBefore = now + (this.formedAt === undefined ? FORM_RETRY_MS : BUDGET_INTERVAL_MS);
   }
 
   /** The next call, or how long to wait for one. */
