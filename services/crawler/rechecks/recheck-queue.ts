@@ -7,25 +7,6 @@ const ADAPT_EVERY_MS = 60_000;
 /** What is behind by more is skipped: a look that comes so late is worth less than those that are due. */
 const LOST_MS = 6 * 3_600_000;
 
-/** Which share of all things gets a look at an age, so that the budget suffices. */
-class RecheckShare {
-  private adaptedAt = Number.NEGATIVE_INFINITY;
-  share = 1;
-
-  /** @param behindMs how long the next thing has been due */
-  adapt(now: number, behindMs: number): void {
-    if (now - this.adaptedAt < ADAPT_EVERY_MS) return;
-    this.adaptedAt = now;
-    if (behindMs > BEHIND_MS) this.share = Math.max(LEAST, this.share * 0.7);
-    else if (behindMs < CAUGHT_UP_MS) this.share = Math.min(1, this.share * 1.1);
-  }
-
-  /** Where to go on with what is due until `due`. */
-  static resume(position: number, due: number): number {
-    return Math.max(position, due - LOST_MS);
-  }
-}
-
 const NAMES_PER_CALL = 100;
 /** A batch that is not full leaves when its first thing has been due for this long. */
 const PATIENCE_MS = 30_000;
@@ -53,7 +34,9 @@ export interface Batch {
  * cursor moves over a batch once it was looked at, so that a restart repeats at most one.
  */
 export class RecheckQueue {
-  readonly share = new RecheckShare();
+  /** Which share of all things gets a look, so that the budget suffices. */
+  share = 1;
+  private adaptedAt = Number.NEGATIVE_INFINITY;
   private readonly skips: boolean;
   private readonly waiting: DueThing[] = [];
   private cursor: DueThing;
@@ -74,19 +57,21 @@ export class RecheckQueue {
     return [this.cursor.at, this.cursor.name];
   }
 
-  /** How long the next thing has been due. */
-  behindMs(due: number): number {
-    return Math.max(0, due - (this.waiting[0]?.at ?? this.readTo.at));
+  /** Adapts the share to how long the next thing has been due. */
+  adapt(now: number, due: number): void {
+    if (now - this.adaptedAt < ADAPT_EVERY_MS) return;
+    this.adaptedAt = now;
+    const behindMs = due - (this.waiting[0]?.at ?? this.readTo.at);
+    if (behindMs > BEHIND_MS) this.share = Math.max(LEAST, this.share * 0.7);
+    else if (behindMs < CAUGHT_UP_MS) this.share = Math.min(1, this.share * 1.1);
   }
 
   /** Where the next page begins; undefined while there is enough to do, or when one was read not long ago. */
   nextPage(now: number, due: number): DueThing | undefined {
     const pauseMs = this.hasReadFew ? READ_FEW_MS : READ_MS;
     if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < pauseMs) return undefined;
-    if (this.skips && this.waiting.length === 0) {
-      const resumed = RecheckShare.resume(this.readTo.at, due);
-      if (resumed > this.readTo.at) this.readTo = { at: resumed, name: '' };
-    }
+    const isLost = this.skips && this.waiting.length === 0 && this.readTo.at < due - LOST_MS;
+    if (isLost) this.readTo = { at: due - LOST_MS, name: '' };
     return due > this.readTo.at ? this.readTo : undefined;
   }
 

@@ -113,8 +113,8 @@ export class RecheckSource implements CrawlSource {
 
   private adapt({ isMatched, ageMs, queue }: Rung, now: number, due: number): void {
     if (isMatched) return;
-    queue.share.adapt(now, queue.behindMs(due));
-    this.deps.metrics.crawlerRecheckShare.set({ age: String(ageMs / HOUR_MS) }, queue.share.share);
+    queue.adapt(now, due);
+    this.deps.metrics.crawlerRecheckShare.set({ age: String(ageMs / HOUR_MS) }, queue.share);
   }
 
   private async readPage(rung: Rung, after: DueThing, due: number, signal: AbortSignal): Promise<DueThing[]> {
@@ -124,7 +124,7 @@ export class RecheckSource implements CrawlSource {
       const rows = await readMatchedThings(db, page);
       return rows.map(({ thingId, keptUntil }) => ({ name: thingId, at: keptUntil }));
     }
-    const { share } = rung.queue.share;
+    const { share } = rung.queue;
     const page = { after: { seenAt: after.at, thingId: after.name }, to: due, share, limit: PAGE };
     const rows = await readThingsSeen(clickhouse, page, signal);
     return rows.map(({ thingId, seenAt }) => ({ name: thingId, at: seenAt }));
