@@ -21,14 +21,8 @@ export class CallCounts {
 
   /** `now` in milliseconds since 1970. */
   note(lane: Lane, outcome: 'taken' | 'refused', now: number): void {
-    const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
-    const key = `${hour} ${lane}`;
-    let counted = this.counts.get(key);
-    if (counted === undefined) {
-      counted = { hour: new Date(hour), lane, taken: 0, refused: 0 };
-      this.counts.set(key, counted);
-    }
-    counted[outcome] += 1;
+    const hour = new Date(Math.floor(now / HOUR_MS) * HOUR_MS);
+    this.add({ hour, lane, taken: 0, refused: 0, [outcome]: 1 });
   }
 
   /** Returns all counts and starts again at zero. */
@@ -38,16 +32,14 @@ export class CallCounts {
     return counted;
   }
 
-  /** Adds drained counts again, because they could not be stored. */
-  restore(calls: readonly CountedCalls[]): void {
-    for (const call of calls) {
-      const key = `${call.hour.getTime()} ${call.lane}`;
-      const counted = this.counts.get(key);
-      if (counted === undefined) this.counts.set(key, call);
-      else {
-        counted.taken += call.taken;
-        counted.refused += call.refused;
-      }
+  /** Drained counts are added again when they could not be stored. */
+  add(call: CountedCalls): void {
+    const key = `${call.hour.getTime()} ${call.lane}`;
+    const counted = this.counts.get(key);
+    if (counted === undefined) this.counts.set(key, call);
+    else {
+      counted.taken += call.taken;
+      counted.refused += call.refused;
     }
   }
 }
@@ -79,7 +71,7 @@ export function startCallRecorder(options: CallRecorderDeps): Running {
       await add(calls);
       isFailing = false;
     } catch (error) {
-      counts.restore(calls);
+      for (const call of calls) counts.add(call);
       if (!isFailing) logger.warn({ err: error }, 'the calls to the forum cannot be recorded; they wait in memory');
       isFailing = true;
     }
