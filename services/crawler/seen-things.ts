@@ -39,28 +39,33 @@ export class SeenThings {
   }
 }
 
-/** Title and NSFW flag of the latest posts, bounded in the same way as SeenThings. */
-export class RecentPosts {
+/** A map of the latest keys, bounded in the same way as SeenThings. */
+export class RecentMap<V> {
   private readonly half: number;
-  private recent = new Map<string, PostOfComment>();
-  private older = new Map<string, PostOfComment>();
+  private recent = new Map<string, V>();
+  private older = new Map<string, V>();
 
   constructor(capacity: number) {
     this.half = Math.max(1, Math.floor(capacity / 2));
   }
 
-  /** By bare id. */
-  get(postId: string): PostOfComment | undefined {
-    return this.recent.get(postId) ?? this.older.get(postId);
+  get(key: string): V | undefined {
+    return this.recent.get(key) ?? this.older.get(key);
   }
 
-  remember(thing: Thing): void {
-    if (thing.kind !== 't3') return;
+  set(key: string, value: V): void {
     if (this.recent.size >= this.half) {
       this.older = this.recent;
       this.recent = new Map();
     }
-    this.recent.set(thing.data.id, { title: thing.data.title, nsfw: thing.data.over_18 });
+    this.recent.set(key, value);
+  }
+}
+
+/** Title and NSFW flag of the latest posts, by bare id. */
+export class RecentPosts extends RecentMap<PostOfComment> {
+  remember(thing: Thing): void {
+    if (thing.kind === 't3') this.set(thing.data.id, { title: thing.data.title, nsfw: thing.data.over_18 });
   }
 }
 

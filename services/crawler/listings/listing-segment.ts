@@ -1,4 +1,5 @@
 import type { Listed } from '../read-things.ts';
+import { RecentMap } from '../seen-things.ts';
 
 /** Dates are whole seconds and not quite in order. Closer ones do not tell which page is newer. */
 export const DATE_SLACK_MS = 1_000;
@@ -117,33 +118,6 @@ export class Segment {
   }
 }
 
-/**
- * The segments of the latest names, bounded: when it is full the older half is dropped. A dropped name is unknown, so
- * it can cause a gap, but never a false join.
- */
-class SegmentsByName {
-  private readonly half: number;
-  private recent = new Map<string, Segment>();
-  private older = new Map<string, Segment>();
-
-  constructor(capacity: number) {
-    this.half = Math.max(1, Math.floor(capacity / 2));
-  }
-
-  find(name: string): Segment | undefined {
-    const segment = this.recent.get(name) ?? this.older.get(name);
-    return segment?.joinedInto ? rootOf(segment) : segment;
-  }
-
-  add(name: string, segment: Segment): void {
-    if (this.recent.size >= this.half) {
-      this.older = this.recent;
-      this.recent = new Map();
-    }
-    this.recent.set(name, segment);
-  }
-}
-
 /** The segment that this one is a part of now. Shortens the path, as in a disjoint-set forest. */
 function rootOf(segment: Segment): Segment {
   let root = segment;
@@ -177,7 +151,8 @@ export interface MissedStretch {
 
 /** The segments of a listing, newest first, and the segment of each name. */
 export class SegmentList {
-  private readonly names = new SegmentsByName(ANCHORS);
+  /** A dropped name is unknown, so it can cause a gap, but never a false join. */
+  private readonly names = new RecentMap<Segment>(ANCHORS);
   private readonly segments: Segment[] = [];
 
   get size(): number {
@@ -203,7 +178,7 @@ export class SegmentList {
   }
 
   isKnown(name: string): boolean {
-    return this.names.find(name) !== undefined;
+    return this.names.get(name) !== undefined;
   }
 
   /** The segments that items of a page are in, and the number of unknown items. */
@@ -212,7 +187,8 @@ export class SegmentList {
     let fresh = 0;
     let last: Segment | undefined;
     for (const { name } of items) {
-      const segment = this.names.find(name);
+      const known = this.names.get(name);
+      const segment = known && rootOf(known);
       if (!segment) fresh += 1;
       else if (segment !== last && !touched.includes(segment)) touched.push(segment);
       last = segment ?? last;
@@ -271,7 +247,7 @@ export class SegmentList {
   /** Makes the saved names the lowest segment. */
   restore({ anchors, newestAt }: { anchors: readonly string[]; newestAt: number | undefined }): void {
     const segment = new Segment({ at: newestAt ?? -Infinity, sequence: -1 });
-    for (const name of anchors) this.names.add(name, segment);
+    for (const name of anchors) this.names.set(name, segment);
     segment.addNames(anchors, false);
     const name = anchors.at(-1);
     if (name !== undefined) segment.newest = { name, createdAt: newestAt };
@@ -284,7 +260,7 @@ export class SegmentList {
     for (let index = items.length - 1; index >= 0; index--) {
       const name = items[index]?.name;
       if (name === undefined || this.isKnown(name)) continue;
-      this.names.add(name, segment);
+      this.names.set(name, segment);
       added.push(name);
     }
     segment.addNames(added, isDeep);
