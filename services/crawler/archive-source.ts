@@ -27,6 +27,43 @@ export interface EngineWork {
   failed: () => void;
 }
 
+/** Work that is due every so often, one run at a time, and again at once after a failure. Times are milliseconds. */
+export class RegularWork {
+  private readonly everyMs: number;
+  private readonly work: (now: number, signal: AbortSignal) => Promise<void>;
+  private isRunning = false;
+  private dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(everyMs: number, work: RegularWork['work']) {
+    this.everyMs = everyMs;
+    this.work = work;
+  }
+
+  get hasRun(): boolean {
+    return this.dueAt !== Number.NEGATIVE_INFINITY;
+  }
+
+  /** When `next` is due. */
+  get nextAt(): number {
+    return this.isRunning ? Number.POSITIVE_INFINITY : this.dueAt;
+  }
+
+  next(now: number): EngineWork | undefined {
+    if (this.isRunning || now < this.dueAt) return undefined;
+    this.isRunning = true;
+    return {
+      run: async (signal) => {
+        await this.work(now, signal);
+        this.dueAt = now + this.everyMs;
+        this.isRunning = false;
+      },
+      failed: () => {
+        this.isRunning = false;
+      },
+    };
+  }
+}
+
 /** What a call brings that was made for its answer alone. */
 export function withoutThings(seenAt: number, acknowledged: () => void): Fetched {
   return { things: [], seenAt, acknowledged };

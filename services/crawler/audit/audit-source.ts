@@ -3,8 +3,8 @@ import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts'
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import type { ArchiveSourceDeps, EngineWork } from '../archive-source.ts';
-import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
+import { engineCall, readCommentCounts, RegularWork, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
@@ -44,7 +44,7 @@ export class AuditSource implements CrawlSource {
   private readonly deps: AuditSourceDeps;
   private audit: ThreadAudit;
   private posts: ArchivedActivity;
-  private gaps: PostGaps;
+  private gaps: RegularWork;
   private auditedTo: number | undefined;
   /** A finished window that is not stored yet. */
   private unstored: AuditedWindow | undefined;
@@ -114,9 +114,9 @@ export class AuditSource implements CrawlSource {
     return new ArchivedActivity({ add }, { ...this.deps, ageMs: AUDITED_AGE_MS });
   }
 
-  private newGaps(): PostGaps {
+  private newGaps(): RegularWork {
     const { audit } = this;
-    return new PostGaps(this.deps.db, (gaps) => {
+    return postGaps(this.deps.db, (gaps) => {
       audit.setUnknownPosts(gaps);
     });
   }
@@ -267,33 +267,9 @@ export interface UnknownPosts {
   beforeAt: number;
 }
 
-/** Reads the times whose posts the walk over post ids has still to catch up with. */
-export class PostGaps {
-  private readonly db: Queryable;
-  private readonly learn: (gaps: readonly UnknownPosts[]) => void;
-  private isRunning = false;
-  private dueAt = Number.NEGATIVE_INFINITY;
-
-  /** @param learn is told the gaps that are open */
-  constructor(db: Queryable, learn: (gaps: readonly UnknownPosts[]) => void) {
-    this.db = db;
-    this.learn = learn;
-  }
-
-  /** The look at the gaps that is due. */
-  next(now: number): EngineWork | undefined {
-    if (this.isRunning || now < this.dueAt) return undefined;
-    this.isRunning = true;
-    return {
-      run: async () => {
-        const gaps = await readOpenGaps(this.db, { limit: LIMIT, sourcePrefix: 'post-ids' });
-        this.learn(gaps.map(boundsOfGap));
-        this.dueAt = now + EVERY_MS;
-        this.isRunning = false;
-      },
-      failed: () => {
-        this.isRunning = false;
-      },
-    };
-  }
+/** Tells the times whose posts the walk over post ids has still to catch up with. */
+export function postGaps(db: Queryable, learn: (gaps: readonly UnknownPosts[]) => void): RegularWork {
+  return new RegularWork(EVERY_MS, async () => {
+    learn((await readOpenGaps(db, { limit: LIMIT, sourcePrefix: 'post-ids' })).map(boundsOfGap));
+  });
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
+import { RegularWork } from '../archive-source.ts';
 import { communityKey } from './tracked-posts.ts';
 import type { ThreadSweep } from './thread-sweep.ts';
 
@@ -46,37 +47,13 @@ export interface GapRecoveryDeps {
 export class GapRecovery {
   private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>;
   private readonly deps: GapRecoveryDeps;
-  /** Whether the sweep knows the open gaps: since the first look at them. */
-  isKnown = false;
-  private isRunning = false;
+  /** The sweep knows the open gaps once it has run. */
+  readonly looks = new RegularWork(EVERY_MS, (now, signal) => this.look(now, signal));
   private loggedAt = Number.NEGATIVE_INFINITY;
-  private dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>, deps: GapRecoveryDeps) {
     this.sweep = sweep;
     this.deps = deps;
-  }
-
-  /** When `next` is due; milliseconds since 1970. */
-  get nextAt(): number {
-    return this.isRunning ? Number.POSITIVE_INFINITY : this.dueAt;
-  }
-
-  /** The look at the gaps that is due. */
-  next(now: number): { run: (signal: AbortSignal) => Promise<void>; failed: () => void } | undefined {
-    if (this.isRunning || now < this.dueAt) return undefined;
-    this.isRunning = true;
-    return {
-      run: async (signal) => {
-        await this.look(now, signal);
-        this.isKnown = true;
-        this.dueAt = now + EVERY_MS;
-        this.isRunning = false;
-      },
-      failed: () => {
-        this.isRunning = false;
-      },
-    };
   }
 
   private async look(now: number, signal: AbortSignal): Promise<void> {

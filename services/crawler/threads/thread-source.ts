@@ -81,9 +81,9 @@ export class ThreadSource implements CrawlSource {
     // Without their comments, posts look quiet and are dropped; and a post that is checked before the gaps are known
     // keeps none open. The next part is loaded as soon as the last one is.
     if (!this.activity.isLoaded) return { waitMs: IDLE_MS };
-    const recovering = this.recovery.next(now);
+    const recovering = this.recovery.looks.next(now);
     if (recovering !== undefined) return engineCall(recovering, this.deps.clock);
-    if (!this.recovery.isKnown) return { waitMs: IDLE_MS };
+    if (!this.recovery.looks.hasRun) return { waitMs: IDLE_MS };
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading(now) ?? { waitMs: this.waitMs(now) };
   }
 
@@ -266,7 +266,7 @@ export class ThreadSource implements CrawlSource {
       Math.max(settlesAt, this.countsAt),
       this.sweep.nextPlanAt,
       this.activity.nextAt,
-      this.recovery.nextAt,
+      this.recovery.looks.nextAt,
     );
     return Math.min(IDLE_MS, Math.max(1, next - now));
   }

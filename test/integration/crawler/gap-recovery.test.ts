@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
 import type { UnknownPosts } from '../../../services/crawler/audit/audit-source.ts';
-import { PostGaps } from '../../../services/crawler/audit/audit-source.ts';
+import { postGaps } from '../../../services/crawler/audit/audit-source.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
 import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** Runs a look at the gaps, and lists them afterwards. */
 async function look(now: number): Promise<ListedGap[]> {
-  await recovery.next(now)?.run(new AbortController().signal);
+  await recovery.looks.next(now)?.run(new AbortController().signal);
   return listGaps(database.pool, { from: NOW - 30 * DAY, to: NOW + DAY, limit: 100 });
 }
 
@@ -90,7 +90,7 @@ test('tells the audit the times whose posts are not all known', async () => {
   await openGap('listings:comments', 20_000);
   await openGap('post-ids', 5 * MINUTE);
   const told: UnknownPosts[] = [];
-  const gaps = new PostGaps(database.pool, (times) => told.push(...times));
+  const gaps = postGaps(database.pool, (times) => told.push(...times));
   const look = gaps.next(NOW);
   expect(gaps.next(NOW)).toBeUndefined();
   await look!.run(new AbortController().signal);
