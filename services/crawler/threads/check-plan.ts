@@ -1,3 +1,4 @@
+import { CAPACITY } from './tracked-posts.ts';
 import type { TrackedPosts } from './tracked-posts.ts';
 
 /** The default for the interval between two checks of a post while the budget allows it for every post. */
@@ -41,8 +42,8 @@ export class CheckPlan {
   private factor = 0;
   private isShort = false;
   /** The root of the expected comments a second, by slot; 0 for no post. */
-  private weights = new Float32Array(0);
-  private urgencies = new Float32Array(0);
+  private readonly weights = new Float32Array(CAPACITY);
+  private readonly urgencies = new Float32Array(CAPACITY);
 
   constructor(posts: TrackedPosts, shortestMs = SHORTEST_MS) {
     this.posts = posts;
@@ -60,7 +61,7 @@ export class CheckPlan {
    */
   drop(now: number, gaps: readonly WorkedOnTime[]): void {
     const { posts } = this;
-    const crowded = posts.size > 0.95 * posts.capacity ? this.leastRates(now, posts.size - 0.85 * posts.capacity) : 0;
+    const crowded = posts.size > 0.95 * CAPACITY ? this.leastRates(now, posts.size - 0.85 * CAPACITY) : 0;
     for (let slot = 0; slot < posts.end; slot++) {
       if (!posts.isUsed(slot) || posts.checking[slot] === 1 || posts.reading[slot] === 1) continue;
       const age = now - posts.createdAt[slot]!;
@@ -94,10 +95,6 @@ export class CheckPlan {
 
   private weigh(now: number): void {
     const { posts } = this;
-    if (this.weights.length < posts.end) {
-      this.weights = new Float32Array(posts.end * 2);
-      this.urgencies = new Float32Array(posts.end * 2);
-    }
     for (let slot = 0; slot < posts.end; slot++) {
       this.weights[slot] = posts.isUsed(slot) ? Math.sqrt(this.rateOf(slot, now)) : 0;
     }

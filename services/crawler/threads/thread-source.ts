@@ -10,7 +10,8 @@ import { ArchivedActivity } from './archived-activity.ts';
 import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread, RefusalDoubt } from './read-thread.ts';
-import { CAPACITY, ThreadSweep } from './thread-sweep.ts';
+import { ThreadSweep } from './thread-sweep.ts';
+import { CAPACITY } from './tracked-posts.ts';
 import type { NewPost } from './tracked-posts.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
@@ -130,7 +131,7 @@ export class ThreadSource implements CrawlSource {
   }
 
   private newSweep(): ThreadSweep {
-    return new ThreadSweep({ shortestMs: this.deps.checkEveryMs });
+    return new ThreadSweep(this.deps.checkEveryMs);
   }
 
   /** Compares the checks that have settled with the archive, which is asked only about posts that may differ. */

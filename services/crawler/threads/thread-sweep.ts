@@ -2,9 +2,8 @@ import { CheckPlan } from './check-plan.ts';
 import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs } from './reading-queue.ts';
 import type { NewPost } from './tracked-posts.ts';
-import { TrackedPosts } from './tracked-posts.ts';
+import { CAPACITY, TrackedPosts } from './tracked-posts.ts';
 
-export const CAPACITY = 500_000;
 /** Posts in one call of /api/info. */
 export const POSTS_PER_CHECK = 100;
 /** A plan is made for as many seconds as it takes to look at this many posts a second. */
@@ -31,10 +30,10 @@ const ARCHIVED_AFTER_MS = 45_000;
  * deletion lowers num_comments; the residual then follows, and may be negative.
  */
 export class ThreadSweep {
-  private readonly posts: TrackedPosts;
+  private readonly posts = new TrackedPosts();
   private readonly plan: CheckPlan;
-  private readonly readings: ReadingQueue;
-  private readonly archive: ArchiveKnowledge;
+  private readonly readings = new ReadingQueue(this.posts);
+  private readonly archive = new ArchiveKnowledge(this.posts);
   private due: number[] = [];
   private owed: number[] = [];
   private plannedAt = Number.NEGATIVE_INFINITY;
@@ -45,11 +44,8 @@ export class ThreadSweep {
   private readonly turns = new CheckTurns();
 
   /** `shortestMs`: the least time between two checks of a post; default: a minute. */
-  constructor({ capacity = CAPACITY, shortestMs }: { capacity?: number; shortestMs?: number | undefined } = {}) {
-    this.posts = new TrackedPosts(capacity);
+  constructor(shortestMs?: number) {
     this.plan = new CheckPlan(this.posts, shortestMs);
-    this.readings = new ReadingQueue(this.posts);
-    this.archive = new ArchiveKnowledge(this.posts);
   }
 
   get size(): number {
@@ -70,7 +66,7 @@ export class ThreadSweep {
   add(post: NewPost): void {
     const slot = this.posts.slotOf(post.postId);
     if (slot !== undefined) this.posts.markNew(slot, post);
-    else if (this.posts.size < this.posts.capacity) this.posts.add(post);
+    else if (this.posts.size < CAPACITY) this.posts.add(post);
   }
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
@@ -96,7 +92,7 @@ export class ThreadSweep {
     if (planned.size < gaps.length) this.plannedAt = Number.NEGATIVE_INFINITY;
     this.gaps = gaps.map((gap) => {
       const before = planned.has(gap.id) ? known.get(gap.id) : undefined;
-      return { ...gap, waited: before?.waited ?? new Uint8Array(this.posts.capacity), isNew: before?.isNew ?? true };
+      return { ...gap, waited: before?.waited ?? new Uint8Array(CAPACITY), isNew: before?.isNew ?? true };
     });
     this.waitingFor = new Map([...this.waitingFor].filter(([id]) => planned.has(id)));
   }

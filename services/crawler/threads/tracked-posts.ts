@@ -1,6 +1,6 @@
 import { samplingHash } from '../audit/thread-audit.ts';
 
-const FIRST_ROOM = 1_024;
+export const CAPACITY = 500_000;
 /** Instead of the creation time of a post. */
 const UNUSED = Number.NEGATIVE_INFINITY;
 
@@ -16,48 +16,43 @@ export interface NewPost {
 }
 
 /**
- * The posts of the sweep in columns, about 100 bytes each with the name: half a million fit into 50 MB. A post has a
- * slot until it is removed; the slot is then used again.
+ * The posts of the sweep in columns, about 100 bytes each with the name: half a million fit into 50 MB, of which the
+ * system provides only what is used. A post has a slot until it is removed; the slot is then used again.
  */
 export class TrackedPosts {
-  readonly capacity: number;
   readonly ids: string[] = [];
-  createdAt = new Float64Array(FIRST_ROOM);
+  readonly createdAt = new Float64Array(CAPACITY);
   /** Its community as `communityKey`. */
-  community = new Uint32Array(FIRST_ROOM);
+  readonly community = new Uint32Array(CAPACITY);
   /** When num_comments was asked last, as far as the answer was evaluated; before that, the creation. */
-  checkedAt = new Float64Array(FIRST_ROOM);
+  readonly checkedAt = new Float64Array(CAPACITY);
   /** When nothing was missing that its thread shows: at a complete reading, or a check that found no deficit. */
-  completeAt = new Float64Array(FIRST_ROOM);
+  readonly completeAt = new Float64Array(CAPACITY);
   /** Comments that are known: num_comments, and those that other sources saw since; of an old post only the latter. */
-  comments = new Uint32Array(FIRST_ROOM);
+  readonly comments = new Uint32Array(CAPACITY);
   /** num_comments at the last check. */
-  counted = new Uint32Array(FIRST_ROOM);
+  readonly counted = new Uint32Array(CAPACITY);
   /** num_comments less the archived comments: what a complete reading could not find, and the last value. */
-  residual = new Int32Array(FIRST_ROOM);
-  difference = new Int32Array(FIRST_ROOM);
+  readonly residual = new Int32Array(CAPACITY);
+  readonly difference = new Int32Array(CAPACITY);
   /** Comments to be found by reading the thread; set by `setDeficit`. */
-  deficit = new Uint32Array(FIRST_ROOM);
+  readonly deficit = new Uint32Array(CAPACITY);
   /** 0, or for a post that is older than what the archive holds of it: 2 until its first check, then 1. */
-  isOld = new Uint8Array(FIRST_ROOM);
+  readonly isOld = new Uint8Array(CAPACITY);
   /** 1 while a check or a reading is under way. */
-  checking = new Uint8Array(FIRST_ROOM);
-  reading = new Uint8Array(FIRST_ROOM);
+  readonly checking = new Uint8Array(CAPACITY);
+  readonly reading = new Uint8Array(CAPACITY);
   /** Readings in a row that failed, or were broken off without having found anything. */
-  fruitless = new Uint8Array(FIRST_ROOM);
+  readonly fruitless = new Uint8Array(CAPACITY);
   /** Its thread is not read before this time. */
-  restsUntil = new Float64Array(FIRST_ROOM);
+  readonly restsUntil = new Float64Array(CAPACITY);
   /** ArchiveKnowledge: the last check for which the archive was asked, and whether it has got comments since one. */
-  askedAt = new Float64Array(FIRST_ROOM);
-  hasGrown = new Uint8Array(FIRST_ROOM);
+  readonly askedAt = new Float64Array(CAPACITY);
+  readonly hasGrown = new Uint8Array(CAPACITY);
   /** Slots with a deficit, the latest ones last. */
   readonly waiting = new Set<number>();
   private readonly slots = new Map<string, number>();
   private readonly free: number[] = [];
-
-  constructor(capacity: number) {
-    this.capacity = capacity;
-  }
 
   get size(): number {
     return this.slots.size;
@@ -79,7 +74,6 @@ export class TrackedPosts {
   /** The post must be unknown. */
   add({ postId, createdAt, comments = 0, subreddit, isOld = false }: NewPost): number {
     const slot = this.free.pop() ?? this.ids.length;
-    if (slot >= this.createdAt.length) this.grow();
     this.ids[slot] = postId;
     this.slots.set(postId, slot);
     this.createdAt[slot] = createdAt;
@@ -136,31 +130,6 @@ export class TrackedPosts {
     this.createdAt[slot] = UNUSED;
     this.setDeficit(slot, 0);
     this.free.push(slot);
-  }
-
-  private grow(): void {
-    const room = Math.min(Math.max(this.capacity, FIRST_ROOM), this.createdAt.length * 2);
-    const copy = <T extends Float64Array | Int32Array | Uint32Array | Uint8Array>(column: T): T => {
-      const larger = new (column.constructor as new (length: number) => T)(room);
-      larger.set(column);
-      return larger;
-    };
-    this.createdAt = copy(this.createdAt);
-    this.community = copy(this.community);
-    this.checkedAt = copy(this.checkedAt);
-    this.completeAt = copy(this.completeAt);
-    this.comments = copy(this.comments);
-    this.counted = copy(this.counted);
-    this.residual = copy(this.residual);
-    this.difference = copy(this.difference);
-    this.deficit = copy(this.deficit);
-    this.isOld = copy(this.isOld);
-    this.checking = copy(this.checking);
-    this.reading = copy(this.reading);
-    this.fruitless = copy(this.fruitless);
-    this.restsUntil = copy(this.restsUntil);
-    this.askedAt = copy(this.askedAt);
-    this.hasGrown = copy(this.hasGrown);
   }
 }
 

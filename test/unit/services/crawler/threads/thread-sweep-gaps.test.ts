@@ -29,7 +29,7 @@ describe('a gap', () => {
   });
 
   test('has its turn of the readings although larger deficits wait, and every second one finds no budget', () => {
-    const posts = new TrackedPosts(100);
+    const posts = new TrackedPosts();
     const queue = new ReadingQueue(posts);
     const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
     for (const slot of slots) posts.setDeficit(slot, slot < 90 ? 9 : 1);
