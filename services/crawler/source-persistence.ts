@@ -4,8 +4,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
-import type { CrawlGap, GapClosing, NoticedGap } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { boundsOfGap, closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { releaseLease } from '../../shared/stores/upkeep/leases.ts';
 import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
 import type { FailureLog } from './failure-log.ts';
@@ -19,6 +19,7 @@ const LEASE_SECONDS = 4;
 const RENEW_MS = 1_000;
 /** A crash repeats what was published since the last checkpoint. The items' keys make that harmless. */
 const CHECKPOINT_MS = 2_000;
+const GAPS_A_STATEMENT = 1_000;
 /**
  * How long stopping waits for Postgres, at most twice. What is not written by then is found again from the saved
  * cursor.
@@ -50,7 +51,8 @@ interface SourcePersistenceDeps {
  */
 export class SourcePersistence {
   private readonly deps: SourcePersistenceDeps;
-  private readonly gaps = new PendingGaps();
+  /** Gaps that are not written yet, and when each was noticed. None is ever dropped. */
+  private gaps: { gap: CrawlGap; noticedAt: number }[] = [];
   private closings: GapClosing[] = [];
   private leaseUntil = 0;
   private revision = 0;
@@ -83,7 +85,7 @@ export class SourcePersistence {
 
   /** Queues a gap; it stays in memory until it is written. */
   recordGap(gap: CrawlGap): void {
-    this.gaps.add(gap, this.deps.clock());
+    this.gaps.push({ gap, noticedAt: this.deps.clock() });
   }
 
   /** Queues the end of a gap, which is written after all gaps. */
@@ -118,19 +120,23 @@ export class SourcePersistence {
   /** Resolves once everything is written, or the signal aborts. `run` must be running. */
   async flush(signal: AbortSignal): Promise<void> {
     this.checkpointNow.abort();
-    while (!signal.aborted && (this.savedRevision !== this.revision || this.gaps.size + this.closings.length > 0))
+    while (!signal.aborted && (this.savedRevision !== this.revision || this.gaps.length + this.closings.length > 0))
       await delay(50, signal);
   }
 
   /** Writes the queued gaps and their ends. Throws while Postgres is away. */
   async writeGaps(): Promise<void> {
     const { db, source, clock } = this.deps;
-    const gaps = this.gaps.list(clock());
     // Copied before anything is written: what is queued during the writes may close a gap that is not among these.
     const closings = [...this.closings];
-    if (gaps.length > 0) {
-      await openGaps(db, gaps);
-      this.gaps.remove(gaps);
+    for (let left = this.gaps.length; left > 0; left -= GAPS_A_STATEMENT) {
+      const gaps = this.gaps.slice(0, Math.min(left, GAPS_A_STATEMENT));
+      const now = clock();
+      await openGaps(
+        db,
+        gaps.map(({ gap, noticedAt }) => ({ ...gap, ageMs: Math.max(0, now - noticedAt) })),
+      );
+      this.gaps = this.gaps.slice(gaps.length);
     }
     if (closings.length === 0) return;
     await closeGapsBefore(db, source, closings);
@@ -203,7 +209,7 @@ export class SourcePersistence {
       return result;
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
-      outages.failed(source, error, { gaps: this.gaps.size });
+      outages.failed(source, error, { gaps: this.gaps.length });
       return 'away';
     }
   }
@@ -222,94 +228,4 @@ export async function withinStopDeadline(work: Promise<void>): Promise<boolean> 
   } finally {
     ended.abort();
   }
-}
-
-/**
- * At the fastest possible pace a minute of gaps, at the usual pace more than an hour. Beyond this, neighbours are
- * merged.
- */
-const MAX_GAPS = 1_000;
-
-/** A gap, and when it was noticed, in milliseconds since 1970. */
-type PendingGap = CrawlGap & { noticedAt: number };
-
-/**
- * The gaps of one source that are not yet written to Postgres. None is ever dropped: when there are too many, the two
- * newest are merged into one that covers both.
- */
-export class PendingGaps {
-  private gaps: PendingGap[] = [];
-
-  get size(): number {
-    return this.gaps.length;
-  }
-
-  /** `now` in milliseconds since 1970. */
-  add(gap: CrawlGap, now: number): void {
-    const added = { ...gap, noticedAt: now };
-    const last = this.gaps.at(-1);
-    if (this.gaps.length < MAX_GAPS || !last) this.gaps.push(added);
-    else this.gaps[this.gaps.length - 1] = joined(last, added);
-  }
-
-  /** All gaps, oldest first. Pass them to `remove` once they are written. */
-  list(now: number): NoticedGap[] {
-    return this.gaps.map(({ noticedAt, ...gap }) => ({ ...gap, ageMs: Math.max(0, now - noticedAt) }));
-  }
-
-  /**
-   * Removes the gaps that were written. A gap that grew during the write, at either end, stays and becomes a second row
-   * for its longer stretch.
-   */
-  remove(written: readonly NoticedGap[]): void {
-    const grown = this.gaps.filter((gap, index) => {
-      const before = written[index];
-      return before !== undefined && !isSameStretch(before, gap);
-    });
-    this.gaps = [...grown, ...this.gaps.slice(written.length)];
-  }
-}
-
-/**
- * A gap that covers both, whichever is earlier or longer: ids that are given up lie before those that were skipped
- * last. A thing that one of them does not know is unknown; a time is where the readers of gaps take it to be.
- */
-function joined(last: PendingGap, next: PendingGap): PendingGap {
-  const one = boundsOfGap({ ...last, openedAt: last.noticedAt });
-  const other = boundsOfGap({ ...next, openedAt: next.noticedAt });
-  const [afterThing] = inOrder([last.afterThing, last.afterAt], [next.afterThing, next.afterAt]);
-  const [, beforeThing] = inOrder([last.beforeThing, last.beforeAt], [next.beforeThing, next.beforeAt]);
-  return {
-    ...last,
-    reason: 'joined',
-    afterThing,
-    afterAt: Math.min(one.afterAt, other.afterAt),
-    beforeThing,
-    beforeAt: Math.max(one.beforeAt, other.beforeAt),
-    communities: undefined,
-  };
-}
-
-/** A thing and when it was created. */
-type Bound = [thing: string | undefined, at: number | undefined];
-
-/**
- * The things of two bounds, the earlier one first; twice undefined if one is unknown. Times come first, because only
- * ids of posts are in sequence.
- */
-function inOrder([one, oneAt]: Bound, [other, otherAt]: Bound): [string, string] | [undefined, undefined] {
-  if (one === undefined || other === undefined) return [undefined, undefined];
-  const byTime = oneAt === undefined || otherAt === undefined ? 0 : oneAt - otherAt;
-  const order = byTime || one.length - other.length || (one < other ? -1 : 1);
-  return order < 0 ? [one, other] : [other, one];
-}
-
-function isSameStretch(one: CrawlGap, other: CrawlGap): boolean {
-  return (
-    one.afterThing === other.afterThing &&
-    one.afterAt === other.afterAt &&
-    one.beforeThing === other.beforeThing &&
-    one.beforeAt === other.beforeAt &&
-    one.communities === other.communities
-  );
 }

@@ -182,15 +182,11 @@ export interface GapClosing {
   outcome: GapOutcome;
 }
 
-/**
- * Closes the open gaps of a source that end before the given things; those that are closed stay as they are. A gap that
- * was joined from several ends with its last part, which says nothing of the others: it is given up.
- */
+/** Closes the open gaps of a source that end before the given things; those that are closed stay as they are. */
 export async function closeGapsBefore(db: Queryable, source: string, closings: readonly GapClosing[]): Promise<void> {
   await execute(db)`
     UPDATE crawl_gaps AS c
-       SET found = greatest(c.found, closing.found), filled_at = service_now(),
-           outcome = CASE WHEN c.reason = 'joined' THEN 'given_up' ELSE closing.outcome END
+       SET found = greatest(c.found, closing.found), filled_at = service_now(), outcome = closing.outcome
       FROM unnest(${closings.map(({ beforeThing }) => beforeThing)}::text[],
         ${closings.map(({ found }) => found)}::bigint[], ${closings.map(({ outcome }) => outcome)}::text[])
            AS closing (before_thing, found, outcome)

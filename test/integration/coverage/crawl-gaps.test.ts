@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import {
   closeGap,
-  closeGapsBefore,
   giveUpGaps,
   listGaps,
   noteGapFound,
@@ -108,14 +107,6 @@ test.each([
   await openGaps(db.pool, [gap(4, 9, { source, communities: next })]);
   const gaps = await readOpenGaps(db.pool, { limit: 10 });
   expect(gaps.map(({ communities }) => communities && [...communities].sort())).toEqual([both]);
-});
-
-test('a gap that was joined from several is given up when its last part is caught up', async () => {
-  const joined = gap(1, 5, { source: 'post-ids', reason: 'joined' });
-  await openGaps(db.pool, [joined]);
-  await closeGapsBefore(db.pool, 'post-ids', [{ beforeThing: joined.beforeThing!, found: 3, outcome: 'filled' }]);
-  const [closed] = await listGaps(db.pool, { from: 0, to: (await now()) + 10, limit: 10 });
-  expect(closed).toMatchObject({ found: 3, outcome: 'given_up' });
 });
 
 test('gaps are read and given up by the beginning of their source, and those of others stay', async () => {
