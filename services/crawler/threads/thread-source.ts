@@ -11,8 +11,6 @@ import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { isGone, readThread, RefusalDoubt } from './read-thread.ts';
 import { ThreadSweep } from './thread-sweep.ts';
-import { CAPACITY } from './tracked-posts.ts';
-import type { NewPost } from './tracked-posts.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
 const MAX_CALLS = 30;
@@ -64,8 +62,8 @@ export class ThreadSource implements CrawlSource {
 
   constructor(deps: ThreadSourceDeps) {
     this.deps = deps;
-    this.sweep = this.newSweep();
-    this.activity = this.newActivity();
+    this.sweep = new ThreadSweep(deps.checkEveryMs);
+    this.activity = new ArchivedActivity(this.sweep, { ...deps, ageMs: LONGEST_AGE_MS });
     this.recovery = new GapRecovery(this.sweep, deps);
   }
 
@@ -99,9 +97,10 @@ export class ThreadSource implements CrawlSource {
   }
 
   private reset(): void {
-    this.sweep = this.newSweep();
-    this.activity = this.newActivity();
-    this.recovery = new GapRecovery(this.sweep, this.deps);
+    const { deps } = this;
+    this.sweep = new ThreadSweep(deps.checkEveryMs);
+    this.activity = new ArchivedActivity(this.sweep, { ...deps, ageMs: LONGEST_AGE_MS });
+    this.recovery = new GapRecovery(this.sweep, deps);
     this.settling = [];
     this.isCounting = false;
     this.countsAt = Number.NEGATIVE_INFINITY;
@@ -111,27 +110,6 @@ export class ThreadSource implements CrawlSource {
   private report(): void {
     this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
     this.deps.metrics.crawlerFollowedPosts.set(this.sweep.size);
-  }
-
-  private newActivity(): ArchivedActivity {
-    const { sweep } = this;
-    const listener = {
-      add: (post: NewPost) => {
-        sweep.add(post);
-      },
-      noteActivity: (activity: Parameters<ThreadSweep['noteActivity']>[0]) => {
-        sweep.noteActivity(activity);
-      },
-      noteOutage: (now: number) => {
-        sweep.noteOutage(now);
-      },
-      isFull: () => sweep.size >= CAPACITY,
-    };
-    return new ArchivedActivity(listener, { ...this.deps, ageMs: LONGEST_AGE_MS });
-  }
-
-  private newSweep(): ThreadSweep {
-    return new ThreadSweep(this.deps.checkEveryMs);
   }
 
   /** Compares the checks that have settled with the archive, which is asked only about posts that may differ. */

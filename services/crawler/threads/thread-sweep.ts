@@ -20,6 +20,12 @@ const BACKLOG_S = 60;
  */
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
+/**
+ * An answer of the archive counts for so long. Of a comment that reaches the archive minutes after it was seen, nobody
+ * tells.
+ */
+const KNOWN_MS = 15 * 60_000;
+const NEVER = Number.NEGATIVE_INFINITY;
 /** After a reading that found comments and left some unread: by then the archive has the former. */
 const ARCHIVED_AFTER_MS = 45_000;
 
@@ -33,7 +39,8 @@ export class ThreadSweep {
   private readonly posts = new TrackedPosts();
   private readonly plan: CheckPlan;
   private readonly readings = new ReadingQueue(this.posts);
-  private readonly archive = new ArchiveKnowledge(this.posts);
+  /** What was archived at an earlier check is not believed before: the archive did not answer. */
+  private distrustedUntil = Number.NEGATIVE_INFINITY;
   private due: number[] = [];
   private owed: number[] = [];
   private plannedAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +73,11 @@ export class ThreadSweep {
   add(post: NewPost): void {
     const slot = this.posts.slotOf(post.postId);
     if (slot !== undefined) this.posts.markNew(slot, post);
-    else if (this.posts.size < CAPACITY) this.posts.add(post);
+    else if (!this.isFull()) this.posts.add(post);
+  }
+
+  isFull(): boolean {
+    return this.posts.size >= CAPACITY;
   }
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
@@ -77,7 +88,7 @@ export class ThreadSweep {
       return;
     }
     this.posts.comments[slot]! += comments;
-    this.archive.noteGrowth(slot);
+    this.posts.hasGrown[slot] = 1;
   }
 
   /** Sets the gaps to work on: posts that may have had comments in them are checked with half of the checks. */
@@ -119,7 +130,9 @@ export class ThreadSweep {
       if (slot === undefined) break;
       if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
       posts.checking[slot] = 1;
-      this.archive.beginCheck(slot);
+      // What the archive gets from now on counts for the next check.
+      if (posts.hasGrown[slot] === 1) posts.askedAt[slot] = NEVER;
+      posts.hasGrown[slot] = 0;
       batch.push(posts.ids[slot]!);
     }
     if (batch.length === 0) return undefined;
@@ -138,18 +151,23 @@ export class ThreadSweep {
   }
 
   /**
-   * How many comments of a checked post are archived; undefined: the archive must be asked.
+   * How many comments of a checked post are archived; undefined: the archive must be asked. Most checks find neither a
+   * new comment of the forum nor one of the archive.
    *
    * @param comments that the forum counted at `checkedAt`
    */
   archivedOf(postId: string, comments: number, checkedAt: number): number | undefined {
     const slot = this.posts.slotOf(postId);
-    return slot === undefined ? 0 : this.archive.archivedOf(slot, comments, checkedAt);
+    if (slot === undefined || comments === 0) return 0;
+    const { askedAt, counted, difference, deficit } = this.posts;
+    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[slot]! < KNOWN_MS;
+    const isKnown = isTrusted && comments === counted[slot] && deficit[slot] === 0;
+    return isKnown ? counted[slot]! - difference[slot]! : undefined;
   }
 
-  /** The archive did not answer. */
+  /** The archive did not answer: it is behind, and what it gets late is not noticed. */
   noteOutage(now: number): void {
-    this.archive.noteOutage(now);
+    this.distrustedUntil = now + KNOWN_MS;
   }
 
   /** @param checkedAt when num_comments was received */
@@ -195,7 +213,7 @@ export class ThreadSweep {
     const slot = posts.slotOf(postId);
     if (slot === undefined) return;
     posts.reading[slot] = 0;
-    this.archive.forget(slot);
+    posts.askedAt[slot] = NEVER;
     if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread; one that
@@ -248,17 +266,17 @@ export class ThreadSweep {
     this.waitingFor = new Map(this.gaps.map(({ id }, index) => [id, waiting[index]!]));
   }
 
-  private learnCheck(slot: number, checkedAt: number, { comments, archived: answer }: CheckedPost): void {
+  private learnCheck(slot: number, checkedAt: number, { postId, comments, archived: answer }: CheckedPost): void {
     const { posts } = this;
-    const archived = answer ?? this.archive.archivedOf(slot, comments ?? 0, checkedAt);
+    const archived = answer ?? this.archivedOf(postId, comments ?? 0, checkedAt);
     posts.noteCheck(slot, checkedAt, comments);
     // A reading since then knows better.
     const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
     if (comments === undefined || archived === undefined || isOutdated) {
-      this.archive.forget(slot);
+      posts.askedAt[slot] = NEVER;
       return;
     }
-    if (answer !== undefined) this.archive.noteAnswer(slot, checkedAt);
+    if (answer !== undefined) posts.askedAt[slot] = checkedAt;
     const difference = comments - archived;
     if (posts.isOld[slot] === 2) {
       posts.isOld[slot] = 1;
@@ -309,64 +327,6 @@ interface ReadThread {
   unread: number;
   /** The reading failed after its first call, so it says nothing about what is unread. */
   isBrokenOff?: boolean;
-}
-
-/**
- * An answer of the archive counts for so long. Of a comment that reaches the archive minutes after it was seen, nobody
- * tells.
- */
-const KNOWN_MS = 15 * 60_000;
-const UNKNOWN = Number.NEGATIVE_INFINITY;
-
-/**
- * Knows of which posts the archive holds what it held at their last check, so that it is asked only about the others:
- * most checks find neither a new comment of the forum nor one of the archive.
- */
-class ArchiveKnowledge {
-  private readonly posts: TrackedPosts;
-  private distrustedUntil = Number.NEGATIVE_INFINITY;
-
-  constructor(posts: TrackedPosts) {
-    this.posts = posts;
-  }
-
-  /** The archive did not answer: it is behind, and what it gets late is not noticed. */
-  noteOutage(now: number): void {
-    this.distrustedUntil = now + KNOWN_MS;
-  }
-
-  /** The archive has more comments of the post: a check that begins after this must ask. */
-  noteGrowth(slot: number): void {
-    this.posts.hasGrown[slot] = 1;
-  }
-
-  /** A check begins. What the archive gets from now on counts for the next one. */
-  beginCheck(slot: number): void {
-    if (this.posts.hasGrown[slot] === 1) this.forget(slot);
-    this.posts.hasGrown[slot] = 0;
-  }
-
-  /**
-   * The archived comments of a post that has `comments` at a check; undefined: the archive must be asked. Of a post
-   * that has none, none counts as archived.
-   */
-  archivedOf(slot: number, comments: number, checkedAt: number): number | undefined {
-    if (comments === 0) return 0;
-    const { askedAt, counted, difference, deficit } = this.posts;
-    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[slot]! < KNOWN_MS;
-    const isKnown = isTrusted && comments === counted[slot] && deficit[slot] === 0;
-    return isKnown ? counted[slot]! - difference[slot]! : undefined;
-  }
-
-  /** `counted` and `difference` of the post are those of this check, for which the archive was asked. */
-  noteAnswer(slot: number, checkedAt: number): void {
-    this.posts.askedAt[slot] = checkedAt;
-  }
-
-  /** `counted` and `difference` of the post are not those of one check. */
-  forget(slot: number): void {
-    this.posts.askedAt[slot] = UNKNOWN;
-  }
 }
 
 /** So many calls of one kind may be made up for, after a time in which there was nothing of it to do. */

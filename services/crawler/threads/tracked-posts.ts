@@ -46,7 +46,7 @@ export class TrackedPosts {
   readonly fruitless = new Uint8Array(CAPACITY);
   /** Its thread is not read before this time. */
   readonly restsUntil = new Float64Array(CAPACITY);
-  /** ArchiveKnowledge: the last check for which the archive was asked, and whether it has got comments since one. */
+  /** The last check for which the archive was asked, and whether it has got comments since one began. */
   readonly askedAt = new Float64Array(CAPACITY);
   readonly hasGrown = new Uint8Array(CAPACITY);
   /** Slots with a deficit, the latest ones last. */
