@@ -35,6 +35,7 @@ export interface VirtualGroupsOptions {
 }
 
 interface Comment extends Listed {
+  subreddit: string;
   community: number;
   appearedAt: number;
   goneAt: number;
@@ -171,7 +172,7 @@ function emit(options: VirtualGroupsOptions, untilMs: number, random: () => numb
     const community = options.rates.findIndex((rate) => (pick -= rate) < 0);
     const createdAt = Math.floor((START + at) / 1000) * 1000;
     const goneAt = random() < options.vanishing ? START + at + random() * 20_000 : Infinity;
-    const thing = { name: `t1_${comments.length}`, createdAt, subreddit: `c${community}`, postId: 'p' };
+    const thing = { name: `t1_${comments.length}`, createdAt, subreddit: `c${community}` };
     comments.push({ ...thing, community, appearedAt: START + at, goneAt });
   }
   return comments;

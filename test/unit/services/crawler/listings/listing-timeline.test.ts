@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 
 /** Item n, created n seconds after the epoch. */
 function item(n: number): Listed {
-  return { name: `t1_${n}`, createdAt: 1000 * n, subreddit: 'tea', postId: 'p' };
+  return { name: `t1_${n}`, createdAt: 1000 * n };
 }
 
 /** `count` items, newest first: newest, newest - 1, … */
