@@ -101,6 +101,9 @@ export class SourceRunner {
 
   /** Notes a stretch that the source may have missed. */
   recordGap(gap: CrawlGap): void {
+    const { source, ...stretch } = gap;
+    this.deps.metrics.crawlerGaps.inc({ source });
+    this.logger.warn(stretch, 'a gap is recorded');
     this.persistence.recordGap(gap);
   }
 

@@ -171,7 +171,7 @@ export class GroupPolling {
       return undefined;
     }
     if (group.names.length > 1) {
-      this.split(group);
+      this.groups = this.groups.flatMap((other) => (other === group ? group.split() : [other]));
       return undefined;
     }
     this.refusedNames.add(name, now);
@@ -221,9 +221,5 @@ export class GroupPolling {
 
   get groupCount(): number {
     return this.groups.length;
-  }
-
-  private split(group: CommunityGroup): void {
-    this.groups = this.groups.flatMap((other) => (other === group ? group.split() : [other]));
   }
 }

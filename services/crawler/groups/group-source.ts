@@ -144,11 +144,8 @@ export class GroupSource implements CrawlSource {
   }
 
   private recordGaps(polling: GroupPolling): void {
-    const { metrics, logger, recordGap } = this.deps;
     for (const missed of polling.takeGaps()) {
-      recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
-      metrics.crawlerGaps.inc({ source: this.name });
-      logger.warn({ source: this.name, ...missed }, 'the listing of a group does not reach back; a gap is recorded');
+      this.deps.recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
     }
   }
 

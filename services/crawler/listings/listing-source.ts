@@ -128,11 +128,6 @@ export class ListingSource implements CrawlSource {
   private recordGaps(polling: ListingPolling): void {
     for (const missed of polling.takeGaps()) {
       this.deps.recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
-      this.deps.metrics.crawlerGaps.inc({ source: this.name });
-      this.deps.logger.warn(
-        { source: this.name, ...missed },
-        'a listing no longer reaches the last item seen; a gap is recorded',
-      );
     }
   }
 }

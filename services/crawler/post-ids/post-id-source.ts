@@ -217,10 +217,7 @@ export class PostIdSource implements CrawlSource {
       metrics.crawlerHeadAlarms.inc({ what: 'went_back' });
       logger.error({ id: returnedTo }, 'the walk was far ahead of the newest posts and returned to them');
     }
-    for (const { from, to } of skipped) {
-      this.recordGap('skipped', from, to, dates);
-      logger.warn({ source: this.name, from, to }, 'the walk skipped ids, which are now caught up');
-    }
+    for (const { from, to } of skipped) this.recordGap('skipped', from, to, dates);
     for (const { to, found } of caughtUp) {
       this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'filled' });
       logger.info({ source: this.name, to, found }, 'skipped ids are caught up');
@@ -237,13 +234,12 @@ export class PostIdSource implements CrawlSource {
     const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
     this.recordGap(reason, from, to, dates);
     this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'given_up' });
-    this.deps.logger.error({ source: this.name, from, to, found }, 'a stretch of ids was given up; a gap is recorded');
+    this.deps.logger.error({ source: this.name, from, to, found }, 'a stretch of ids was given up');
   }
 
   private recordGap(reason: string, from: string | undefined, to: string, dates: GapDates): void {
     const afterThing = from === undefined ? undefined : this.nameOf(from);
     this.deps.recordGap({ source: this.name, reason, afterThing, beforeThing: this.nameOf(to), ...dates });
-    this.deps.metrics.crawlerGaps.inc({ source: this.name });
   }
 
   private nameOf(id: string): string {
