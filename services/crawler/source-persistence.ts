@@ -27,15 +27,12 @@ const GAPS_A_STATEMENT = 1_000;
 const STOP_MS = 3_000;
 
 interface SourcePersistenceDeps {
-  /** Its statements must end by a deadline of a few seconds. */
   db: Queryable;
   /** Names the source in leases, cursors and gaps. */
   source: string;
-  /** Names this process in leases. */
   holder: string;
   /** Takes or renews a lease; false while another holder has it. Throws while Postgres is away. */
   takeLease: (lease: WantedLease) => Promise<boolean>;
-  /** Outages of Postgres, for all sources of the process. */
   outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   /** The position from which the next holder resumes, after everything acknowledged so far. */
   position: () => unknown;

@@ -179,7 +179,6 @@ export class GroupPolling {
     return name;
   }
 
-  /** The gaps since the last call. */
   takeGaps(): GroupGap[] {
     const { gaps } = this;
     if (gaps.length > 0) this.gaps = [];

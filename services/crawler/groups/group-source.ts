@@ -36,9 +36,7 @@ const savedNames = z.array(z.string());
 
 export interface GroupSourceDeps {
   upstream: Upstream;
-  /** Names this process in leases. */
   holder: string;
-  /** Its statements must end by a deadline of a few seconds. */
   db: Queryable;
   budget: GroupBudget;
   /** Outages of Postgres, of all sources of the process. */
@@ -46,7 +44,6 @@ export interface GroupSourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Queues a gap; it must be written before the position that passes it. */
   recordGap: (gap: CrawlGap) => void;
 }
 

@@ -23,11 +23,9 @@ interface HeldSource {
 
 interface SourceSharesDeps {
   db: Queryable;
-  /** Names this process in leases. */
   holder: string;
   /** The names of the sources that this process can crawl. Only processes with the same sources share them. */
   sources: readonly string[];
-  /** Takes or renews a lease. Throws while Postgres is away. */
   takeLease: (lease: WantedLease) => Promise<boolean>;
   logger: Logger;
   clock: Clock;

@@ -71,7 +71,6 @@ export class ListingPolling {
     return { waitMs: Math.max(1, untilAllowedMs, Math.min(MAX_WAIT_MS, untilHeadMs, untilHoleMs)) };
   }
 
-  /** Learns an answer after the broker has acknowledged everything in it. */
   learn(request: PollRequest, page: ListingPage, now: number): PageLesson {
     this.end(request);
     const lesson = this.timeline.learn(request, page, now);
@@ -85,12 +84,10 @@ export class ListingPolling {
     this.timeline.failed(request, now);
   }
 
-  /** True from a failure of the newest page until its next answer. */
   get isFailing(): boolean {
     return this.timeline.isFailing;
   }
 
-  /** True once an item was seen: from then on an empty newest page is a failure of the forum. */
   get hasHistory(): boolean {
     return this.timeline.hasHistory;
   }
@@ -99,7 +96,6 @@ export class ListingPolling {
     return this.timeline.position();
   }
 
-  /** The gaps since the last call. */
   takeGaps(): MissedStretch[] {
     return this.timeline.takeGaps();
   }

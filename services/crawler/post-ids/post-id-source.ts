@@ -34,7 +34,6 @@ interface PostIdSourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Queues a gap; it must be written before the position that passes it. */
   recordGap: (gap: CrawlGap) => void;
   /** Queues the end of the gap that ends before `beforeThing`. */
   closeGap: (closing: GapClosing) => void;
