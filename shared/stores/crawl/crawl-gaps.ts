@@ -221,5 +221,5 @@ export async function listGaps(
       FROM listed
      ORDER BY opened_at DESC, id DESC
      LIMIT ${limit}`;
-  return rows.map(({ gap }) => gap);
+  return rows.map(({ gap }) => ({ ...gap, closedAt: gap.closedAt, outcome: gap.outcome }));
 }
