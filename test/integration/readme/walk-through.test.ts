@@ -58,13 +58,21 @@ function walk(blocks: string[], receiverPort = 9000): string {
   return run.stdout.toString();
 }
 
-/** Parses the consecutive JSON documents that curl printed. */
+/** Parses the consecutive JSON documents that curl printed, each of one line or several. */
 function documents(output: string): Record<string, unknown>[] {
-  return output
-    .replaceAll('}{', '}\n{')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const found: Record<string, unknown>[] = [];
+  let text = '';
+  for (const line of output.replaceAll('}{', '}\n{').split('\n')) {
+    text += line;
+    try {
+      found.push(JSON.parse(text) as Record<string, unknown>);
+      text = '';
+    } catch {
+      // It goes on in the next line.
+    }
+  }
+  expect(text).toBe('');
+  return found;
 }
 
 test('the walk-through works as written: a first match in the page, a stream, change, mute, pause, resume, delete', () => {

@@ -154,9 +154,9 @@ export class ThreadForum {
   }
 
   private stored(text: string, values: unknown[]): Promise<{ rows: unknown[]; rowCount: number }> {
-    if (text.includes('opened_at <')) this.givenUp.add(values[1]);
-    if (text.includes('WHERE id = $1') && text.includes('outcome')) this.outcome = values[2];
-    const isAsked = text.includes('FROM crawl_gaps') && values[1] === 'listings:' && this.outcome === undefined;
+    if (text.includes('opened_at <')) this.givenUp.add(values[0]);
+    if (text.includes('outcome = $2')) this.outcome = values[1];
+    const isAsked = text.includes('FROM crawl_gaps') && values[0] === 'listings:' && this.outcome === undefined;
     return Promise.resolve({ rows: isAsked ? [gapRow()] : [], rowCount: 1 });
   }
 }
@@ -171,15 +171,6 @@ function listing(children: unknown[]): unknown {
 }
 
 function gapRow(): unknown {
-  const [openedAt, after, before] = [0, 20, 1].map((minutes) => new Date(START - minutes * 60_000));
-  const bounds = { after_at: after, before_at: before, after_thing: null, before_thing: null };
-  return {
-    id: 1,
-    source: 'listings:comments',
-    reason: 'overflow',
-    opened_at: openedAt,
-    ...bounds,
-    communities: null,
-    found: 0,
-  };
+  const [openedAt, afterAt, beforeAt] = [0, 20, 1].map((minutes) => START - minutes * 60_000);
+  return { gap: { id: 1, source: 'listings:comments', reason: 'overflow', openedAt, afterAt, beforeAt, found: 0 } };
 }

@@ -21,7 +21,7 @@ function createDatabase() {
   const answers: ((rows: unknown[]) => void)[] = [];
   const query = (text: string, values: unknown[]) => {
     if (!text.includes('AS access')) return Promise.resolve({ rows: [{ wasFree: true, slot: 1 }] });
-    reads.push(String(values[2]));
+    reads.push(String(values[4]));
     return new Promise((resolve) => answers.push((rows) => resolve({ rows })));
   };
   return {
