@@ -13,9 +13,9 @@ import {
   StandbyMissing,
   whyCommitsCanBeLost,
 } from '../shared/postgres/synchronous-commits.ts';
-import { awayEngine } from '../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../shared/outages/outage-log.ts';
-import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../shared/postgres/postgres-unavailable.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { delay } from '../shared/runtime/clock.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
@@ -25,8 +25,8 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { opensSealed, secretBoxOf, secretKeys } from '../shared/stores/upkeep/secret-keys.ts';
-import type { SecretKeys } from '../shared/stores/upkeep/secret-keys.ts';
+import { opensSealed, secretBoxOf, secretKeys } from '../shared/stores/maintenance/secret-keys.ts';
+import type { SecretKeys } from '../shared/stores/maintenance/secret-keys.ts';
 import type { Tracing } from '../shared/tracing/tracing.ts';
 
 export interface ProcessDeps {
@@ -95,7 +95,7 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
   const { replication, partitions } = config.kafka;
   const retrying = () => ({ logger, signal, outage: new OutageLog({ work: 'start', logger, metrics }) });
   const preparePostgres = async (): Promise<SecretKeys> => {
-    const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresAway };
+    const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresUnavailable };
     // Before the first commit, which would wait for a standby without a word.
     await retry(() => checkCommits(clients), untilBack);
     await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilBack);
@@ -120,7 +120,7 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
 
 const FIRST_ATTEMPT_MS = 5_000;
 
-/** In the background, for as long as ClickHouse is away. Any other error ends the process. */
+/** In the background, for as long as ClickHouse is unavailable. Any other error ends the process. */
 function prepareArchiveSchema({ clickhouse, pool, logger, metrics, signal, fatal }: EngineClients): ArchiveSchema {
   const firstAttempt = Promise.withResolvers<undefined>();
   const migrate = async (): Promise<boolean> => {
@@ -136,7 +136,7 @@ function prepareArchiveSchema({ clickhouse, pool, logger, metrics, signal, fatal
     logger,
     signal,
     outage: new OutageLog({ work: 'start', logger, metrics }),
-    isRetryable: (error) => awayEngine(error) !== undefined,
+    isRetryable: (error) => unavailableEngine(error) !== undefined,
   }).catch((error: unknown) => {
     if (!signal.aborted) fatal(error);
     return false;

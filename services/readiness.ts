@@ -106,7 +106,7 @@ export class Readiness {
 
   /**
    * Until all parts have been ready for SETTLED_MS: a consumer may lose its first assignment at once. Waits for
-   * optional parts, unless ClickHouse is away, only OPTIONAL_WITHIN_MS longer. Resolves early on abort.
+   * optional parts, unless ClickHouse is unavailable, only OPTIONAL_WITHIN_MS longer. Resolves early on abort.
    */
   async untilReady(signal: AbortSignal): Promise<void> {
     // When the required parts, and all parts, were first found ready, without a break since.

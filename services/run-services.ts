@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { groupsOfTopic, matcherGroups } from '../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../schemas/messages/topics.ts';
 import { DiskCache } from '../shared/cache/disk-cache.ts';
-import { secretBoxOf } from '../shared/stores/upkeep/secret-keys.ts';
+import { secretBoxOf } from '../shared/stores/maintenance/secret-keys.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../shared/http/address-lookup.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';

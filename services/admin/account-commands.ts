@@ -13,7 +13,7 @@ import { isPackPrice, planOf } from '../../shared/domain/accounts/plans.ts';
 import type { Pack } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient, Queryable } from '../../shared/postgres/pool.ts';
-import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import { findAccount, listAccounts } from '../../shared/stores/accounts/accounts.ts';

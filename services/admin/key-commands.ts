@@ -7,7 +7,7 @@ import type { AddCommands } from './command.ts';
 import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
 import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
 import { SealedRecords } from '../../shared/stores/accounts/sealed-records.ts';
-import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
+import { secretBoxOf } from '../../shared/stores/maintenance/secret-keys.ts';
 
 export const addCommands: AddCommands = (program, { lines, table }) => {
   const key = program.command('key');

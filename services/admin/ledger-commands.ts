@@ -7,7 +7,7 @@ import type {
   LedgerCorrection,
   TrustedRecord,
 } from '../../shared/stores/ledger/ledger-check.ts';
-import { storeLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
+import { storeLedgerMismatches } from '../../shared/stores/maintenance/settings.ts';
 import { chosenAccount, requireAccount, withAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
 import { AdminError, examples, oneOf, printedRow, reference } from './command.ts';

@@ -1,7 +1,7 @@
 import { TOPICS } from '../../schemas/messages/topics.ts';
 import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
 import { ensureTopics, TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
-import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
 import { migratePostgres, MigrationUnderWay } from '../../shared/postgres/migrate-postgres.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
@@ -37,7 +37,7 @@ async function* migrate(installation: Installation, { wait: waitS }: { wait: num
   const waiting = async (
     what: string,
     work: () => Promise<void>,
-    isRetryable = (error: unknown) => awayEngine(error) !== undefined,
+    isRetryable = (error: unknown) => unavailableEngine(error) !== undefined,
   ) => {
     installation.report(`${what}: migrating`);
     await retry(work, {

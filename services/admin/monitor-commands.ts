@@ -35,7 +35,7 @@ import {
 import type { StoredMonitor } from '../../shared/stores/monitors/monitors.ts';
 import { startPaidPeriod } from '../../shared/stores/monitors/paid-period.ts';
 import { lockRecordingMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
-import { secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
+import { secretBoxOf } from '../../shared/stores/maintenance/secret-keys.ts';
 import { chosenAccount, withAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
 import { AdminError, examples, integer, oneOf, printedRow, requireSecretKeys, time } from './command.ts';

@@ -3,9 +3,13 @@ import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts'
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { copyCreditedMailboxes, readMailboxes, SEALED_COLUMNS } from '../../shared/stores/upkeep/sealed-columns.ts';
-import type { SealedColumn } from '../../shared/stores/upkeep/sealed-columns.ts';
-import type { SecretKeys } from '../../shared/stores/upkeep/secret-keys.ts';
+import {
+  copyCreditedMailboxes,
+  readMailboxes,
+  SEALED_COLUMNS,
+} from '../../shared/stores/maintenance/sealed-columns.ts';
+import type { SealedColumn } from '../../shared/stores/maintenance/sealed-columns.ts';
+import type { SecretKeys } from '../../shared/stores/maintenance/secret-keys.ts';
 import { AdminError, examples, requireSecretKeys } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -18,8 +18,8 @@ import { readAttemptsAfter } from '../../shared/stores/deliveries/delivery-publi
 import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.ts';
 import { readItems } from '../../shared/stores/matches/recording-items.ts';
 import { readMatchesAfter } from '../../shared/stores/matches/recording-matches.ts';
-import { prepareRestored } from '../../shared/stores/upkeep/restored-numbers.ts';
-import { opensSealed, secretBoxOf } from '../../shared/stores/upkeep/secret-keys.ts';
+import { prepareRestored } from '../../shared/stores/maintenance/restored-numbers.ts';
+import { opensSealed, secretBoxOf } from '../../shared/stores/maintenance/secret-keys.ts';
 import { AdminError, examples, requireSecretKeys, time } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
-import { awayEngine } from '../../shared/outages/away-engine.ts';
-import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
+import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { AdminError, Installation } from './command.ts';
@@ -114,7 +114,7 @@ function describeError(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError || error instanceof TopicsDiffer)
     return error.message;
   const reason = errorMessage(error);
-  const engine = awayEngine(error);
+  const engine = unavailableEngine(error);
   if (engine !== undefined) return `${ENGINES[engine]} does not answer (${reason || 'connection refused'}).`;
   if (sqlState(error) === UNDEFINED_TABLE) {
     return 'The database has no tables yet: start the service once, or run "migrate".';

@@ -13,8 +13,8 @@ import { newestArchivedAt } from '../../shared/stores/crawl/archived-hours.ts';
 import { countOpenGaps } from '../../shared/stores/crawl/coverage-sources.ts';
 import { countDueDeliveries } from '../../shared/stores/deliveries/due-deliveries.ts';
 import type { DueDeliveries } from '../../shared/stores/deliveries/due-deliveries.ts';
-import { countInstallation, countWaitingWork } from '../../shared/stores/upkeep/installation-counts.ts';
-import type { InstallationCounts, WaitingWork } from '../../shared/stores/upkeep/installation-counts.ts';
+import { countInstallation, countWaitingWork } from '../../shared/stores/maintenance/installation-counts.ts';
+import type { InstallationCounts, WaitingWork } from '../../shared/stores/maintenance/installation-counts.ts';
 import { examples } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 
@@ -55,7 +55,7 @@ export interface StatusRow {
   part: string;
   /**
    * `look`: somebody should; `away`: the server does not answer as it should, and the note says why; `unknown`: its
-   * server is away.
+   * server is unavailable.
    */
   status: 'ok' | 'look' | 'away' | 'unknown';
   /** How many of what the note names. */
@@ -65,7 +65,7 @@ export interface StatusRow {
   note: string;
 }
 
-/** Longer than the retries of a client whose server is away. */
+/** Longer than the retries of a client whose server is unavailable. */
 const MEASURE_MS = 15_000;
 const CLICKHOUSE_MS = 5_000;
 

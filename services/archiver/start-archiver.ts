@@ -169,7 +169,7 @@ type RemovalDeps = Omit<ArchiverDeps, 'clickhouse'>;
 
 /**
  * Consumes forum.removals and deletes the content of removed things from Postgres. It does not wait for ClickHouse, so
- * that pages, feeds and webhooks show nothing removed while that is away.
+ * that pages, feeds and webhooks show nothing removed while that is unavailable.
  *
  * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
  * 1. Insert rows into removed_things, so that every later writer of the content writes it blank.

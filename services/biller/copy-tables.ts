@@ -5,7 +5,7 @@ import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.t
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
 import { readMonitorsToCopy } from '../../shared/stores/monitors/administered-monitors.ts';
-import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
+import { readPostgresTime } from '../../shared/stores/maintenance/postgres-time.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -3,7 +3,7 @@ import { comparableHours, findSpikes, LEAST_MATCHES, spikeResource } from '../..
 import { insertMonitorEvent } from '../../shared/stores/events/event-deliveries.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../shared/stores/matches/match-series.ts';
 import { readMonitorHistory, listSpikeWatchers } from '../../shared/stores/monitors/monitor-history.ts';
-import { readServiceTime } from '../../shared/stores/upkeep/postgres-time.ts';
+import { readServiceTime } from '../../shared/stores/maintenance/postgres-time.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

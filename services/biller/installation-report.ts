@@ -7,8 +7,8 @@ import {
   readOldestSnapshot,
   sumMovedCredits,
   countWaitingWork,
-} from '../../shared/stores/upkeep/installation-counts.ts';
-import { readLedgerMismatches } from '../../shared/stores/upkeep/settings.ts';
+} from '../../shared/stores/maintenance/installation-counts.ts';
+import { readLedgerMismatches } from '../../shared/stores/maintenance/settings.ts';
 import { countLostRecords } from '../../shared/stores/crawl/lost-records.ts';
 
 /**

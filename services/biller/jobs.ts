@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../shared/outages/outage-log.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
+import { releaseLease, takeLease } from '../../shared/stores/maintenance/leases.ts';
 
 const LEASE_SECONDS = 25;
 const RENEW_AFTER_MS = 10_000;
 /** How often a process asks for the lease of a job that another one has: it takes over within 30 s of a kill. */
 const POLL_MS = 5_000;
-/** Wait after a round in which an engine was away. */
+/** Wait after a round in which an engine was unavailable. */
 const RETRY_MS = 1_000;
 
 export interface Continuing {
@@ -55,7 +55,7 @@ export async function runJob(deps: JobDeps, work: string, job: Job): Promise<voi
       endTimer?.();
       outage.recovered();
     } catch (error) {
-      if (awayEngine(error) === undefined) {
+      if (unavailableEngine(error) === undefined) {
         fatal(error as Error);
         return;
       }
@@ -65,7 +65,7 @@ export async function runJob(deps: JobDeps, work: string, job: Job): Promise<voi
   }
   // A lease that cannot be released ends by itself.
   await lease?.release().catch((error: unknown) => {
-    if (!isPostgresAway(error)) throw error;
+    if (!isPostgresUnavailable(error)) throw error;
   });
 }
 

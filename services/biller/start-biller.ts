@@ -11,7 +11,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/ledger/ledger-check.ts';
 import { reverseUnknownCharges } from '../../shared/stores/ledger/unknown-charges.ts';
-import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
+import { countOpenErasures } from '../../shared/stores/maintenance/erasure.ts';
 import { copyTables } from './copy-tables.ts';
 import { makeDueDigests } from './digests/make-digests.ts';
 import { mailDigests } from './digests/mail-digests.ts';

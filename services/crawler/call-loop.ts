@@ -1,5 +1,5 @@
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isClickhouseUnavailable } from '../../shared/clickhouse/clickhouse-unavailable.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
@@ -100,7 +100,7 @@ export class CallLoop {
     return 'done';
   }
 
-  /** Counts a failure outside the calls (Postgres is away on standby) and returns the milliseconds to wait. */
+  /** Counts a failure outside the calls (Postgres is unavailable on standby) and returns the milliseconds to wait. */
   noteFailure(error: unknown): number {
     const { clock, random, failures } = this.deps;
     const now = clock();
@@ -179,7 +179,7 @@ export class CallLoop {
       return;
     }
     if (!isExpectedFailure(error)) throw error;
-    if (isClickhouseAway(error)) this.deps.onIdle();
+    if (isClickhouseUnavailable(error)) this.deps.onIdle();
     this.resumeAt = Math.max(this.resumeAt, now + this.noteFailure(error));
   }
 
@@ -196,7 +196,7 @@ export class CallLoop {
 
 /** The forum or an engine does not answer; any other error ends the process. */
 export function isExpectedFailure(error: unknown): boolean {
-  return error instanceof UpstreamError || isPostgresAway(error) || isClickhouseAway(error);
+  return error instanceof UpstreamError || isPostgresUnavailable(error) || isClickhouseUnavailable(error);
 }
 
 const MIN_MS = 250;

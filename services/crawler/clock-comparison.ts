@@ -6,8 +6,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { readPostgresTime } from '../../shared/stores/upkeep/postgres-time.ts';
-import { storeClockSkew } from '../../shared/stores/upkeep/settings.ts';
+import { readPostgresTime } from '../../shared/stores/maintenance/postgres-time.ts';
+import { storeClockSkew } from '../../shared/stores/maintenance/settings.ts';
 
 const EVERY_MS = 60_000;
 /** How soon after a start, or after a minute in which nothing was published. */

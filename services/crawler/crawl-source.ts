@@ -18,7 +18,7 @@ export interface Fetched {
 
 /** A call that a source wants to make now. */
 export interface Call {
-  /** Throws UpstreamError when the forum does not answer, or the error of an engine that is away. */
+  /** Throws UpstreamError when the forum does not answer, or the error of an engine that is unavailable. */
   fetch: (signal: AbortSignal) => Promise<Fetched>;
   /** Called once if `fetch` or publishing failed, instead of `acknowledged`. The source may ask for the same again. */
   failed: (error: unknown) => void;

@@ -1,7 +1,7 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { DEAD_LETTER_SUFFIX, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import type { OutgoingRecord, Publisher, TopicRecords } from '../../shared/kafka/publisher.ts';
-import { PublishRefused } from '../../shared/kafka/kafka-away.ts';
+import { PublishRefused } from '../../shared/kafka/kafka-unavailable.ts';
 import { withLanguage } from '../../shared/language/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -248,7 +248,7 @@ export class UnreadableThings {
     for (const source of SOURCES) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
   }
 
-  /** Resolves when the broker has every letter. Waits while the broker is away. */
+  /** Resolves when the broker has every letter. Waits while the broker is unavailable. */
   async keep(things: readonly UnreadableThing[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
     const chosen = things.filter((thing) => this.choose(thing, source));
     if (chosen.length === 0) return;

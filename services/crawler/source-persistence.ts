@@ -1,13 +1,13 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { releaseLease } from '../../shared/stores/upkeep/leases.ts';
-import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
+import { releaseLease } from '../../shared/stores/maintenance/leases.ts';
+import type { WantedLease } from '../../shared/stores/maintenance/leases.ts';
 import type { FailureLog } from './failure-log.ts';
 import { untilNextRenewal } from './leases/source-shares.ts';
 
@@ -31,7 +31,7 @@ interface SourcePersistenceDeps {
   /** Names the source in leases, cursors and gaps. */
   source: string;
   holder: string;
-  /** Takes or renews a lease; false while another holder has it. Throws while Postgres is away. */
+  /** Takes or renews a lease; false while another holder has it. Throws while Postgres is unavailable. */
   takeLease: (lease: WantedLease) => Promise<boolean>;
   outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   /** The position from which the next holder resumes, after everything acknowledged so far. */
@@ -42,9 +42,9 @@ interface SourcePersistenceDeps {
 
 /**
  * The state of a source in Postgres: its lease, its cursor and its gaps. All of it is written concurrently with the
- * rounds, so that no round waits for Postgres. While Postgres is away or hangs, the lease cannot be checked and counts
- * as held, and cursor and gaps wait in memory. Gaps are written before the cursor that passes them: a crash in between
- * finds them again from the old cursor.
+ * rounds, so that no round waits for Postgres. While Postgres is unavailable or hangs, the lease cannot be checked and
+ * counts as held, and cursor and gaps wait in memory. Gaps are written before the cursor that passes them: a crash in
+ * between finds them again from the old cursor.
  */
 export class SourcePersistence {
   private readonly deps: SourcePersistenceDeps;
@@ -63,7 +63,7 @@ export class SourcePersistence {
     this.deps = deps;
   }
 
-  /** Acquires or renews the lease; false while another process holds it. Throws while Postgres is away. */
+  /** Acquires or renews the lease; false while another process holds it. Throws while Postgres is unavailable. */
   async takeLease(): Promise<boolean> {
     const { takeLease, holder, clock } = this.deps;
     const now = clock();
@@ -72,7 +72,7 @@ export class SourcePersistence {
     return isLeased;
   }
 
-  /** Returns the position that the last holder saved. Throws while Postgres is away. */
+  /** Returns the position that the last holder saved. Throws while Postgres is unavailable. */
   async readCursor(): Promise<unknown> {
     const position = await readCursor(this.deps.db, this.deps.source);
     this.savedRevision = this.revision;
@@ -121,7 +121,7 @@ export class SourcePersistence {
       await delay(50, signal);
   }
 
-  /** Writes the queued gaps and their ends. Throws while Postgres is away. */
+  /** Writes the queued gaps and their ends. Throws while Postgres is unavailable. */
   async writeGaps(): Promise<void> {
     const { db, source, clock } = this.deps;
     // Copied before anything is written: what is queued during the writes may close a gap that is not among these.
@@ -161,7 +161,7 @@ export class SourcePersistence {
       await delay(waitMs, signal);
       if (signal.aborted) return;
       const begun = this.deps.clock();
-      // While Postgres is away the lease counts as held: two crawlers at once are harmless, no crawler is not.
+      // While Postgres is unavailable the lease counts as held: two crawlers at once are harmless, no crawler is not.
       const isLeased = await this.tolerateOutage(() => this.takeLease());
       if (isLeased === false) onLost();
       // Answers may take almost as long as the lease lasts.
@@ -174,8 +174,8 @@ export class SourcePersistence {
     while (!signal.aborted) {
       // What is asked for during a write needs another one.
       const wasAsked = this.checkpointNow.signal.aborted;
-      const isAway = (await this.tolerateOutage(() => this.write())) === 'away';
-      if (isAway) await delay(CHECKPOINT_MS, signal);
+      const isUnavailable = (await this.tolerateOutage(() => this.write())) === 'away';
+      if (isUnavailable) await delay(CHECKPOINT_MS, signal);
       else if (wasAsked) this.checkpointNow = new AbortController();
       await this.waitForCheckpoint(signal);
     }
@@ -197,7 +197,7 @@ export class SourcePersistence {
     this.savedRevision = revision;
   }
 
-  /** Returns 'away' while Postgres is away. */
+  /** Returns 'away' while Postgres is unavailable. */
   private async tolerateOutage<T>(work: () => Promise<T>): Promise<T | 'away'> {
     const { outages, source } = this.deps;
     try {
@@ -205,7 +205,7 @@ export class SourcePersistence {
       outages.succeeded(source);
       return result;
     } catch (error) {
-      if (!isPostgresAway(error)) throw error;
+      if (!isPostgresUnavailable(error)) throw error;
       outages.failed(source, error, { gaps: this.gaps.length });
       return 'away';
     }

@@ -1,11 +1,11 @@
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
+import { isClickhouseUnavailable } from '../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
-import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
+import type { WantedLease } from '../../shared/stores/maintenance/leases.ts';
 import { CallLoop, isExpectedFailure } from './call-loop.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
@@ -28,7 +28,7 @@ export interface RunnerDeps {
   /** Names this process in leases. */
   holder: string;
   items: ItemPublisher;
-  /** Takes or renews a lease. Throws while Postgres is away. */
+  /** Takes or renews a lease. Throws while Postgres is unavailable. */
   takeLease: (lease: WantedLease) => Promise<boolean>;
   /** Failed calls, and outages of Postgres, of all sources of the process. */
   failures: Pick<FailureLog, 'failed' | 'succeeded'>;
@@ -57,7 +57,8 @@ export class SourceRunner {
   private readonly calls: CallLoop;
   private hasSettled = false;
   /**
-   * Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling.
+   * Another process held the lease when it was last checked. If Postgres is unavailable, that process may still be
+   * crawling.
    */
   private anotherMayCrawl = false;
   /** This process holds its part of the sources, so the others try first. */
@@ -196,7 +197,7 @@ export class SourceRunner {
     } catch (error) {
       if (signal.aborted) return 'failed';
       if (!isExpectedFailure(error)) throw error;
-      if (isClickhouseAway(error)) this.hasSettled = true;
+      if (isClickhouseUnavailable(error)) this.hasSettled = true;
       await delay(this.calls.noteFailure(error), signal);
       return 'failed';
     }

@@ -5,7 +5,7 @@ import { loadLanguageDetector } from '../../shared/language/load-language-detect
 import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { withQueryDeadline } from '../../shared/postgres/pool.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
@@ -15,8 +15,8 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { takeLeases } from '../../shared/stores/upkeep/leases.ts';
-import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
+import { takeLeases } from '../../shared/stores/maintenance/leases.ts';
+import type { WantedLease } from '../../shared/stores/maintenance/leases.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
@@ -168,7 +168,7 @@ function createState({
   const db = withQueryDeadline(pool, QUERY_DEADLINE_MS);
   // All leases in one statement: with one each, slow answers would take all connections.
   const run = (wanted: readonly WantedLease[]): Promise<boolean[]> => takeLeases(db, wanted);
-  const leases = new CallBatcher<WantedLease, boolean>({ run, maxRunning: 4, isShared: isPostgresAway });
+  const leases = new CallBatcher<WantedLease, boolean>({ run, maxRunning: 4, isShared: isPostgresUnavailable });
   return {
     db,
     holder: `${hostname()}:${process.pid}:${randomUUID()}`,
@@ -250,7 +250,7 @@ type SweepDeps = Omit<ThreadSourceDeps, 'clickhouse' | 'isArchiveReady' | 'check
   sweepTimes?: SweepTimes | undefined;
 };
 
-/** Creates a source that compares the forum with the archive. It waits while ClickHouse is away. */
+/** Creates a source that compares the forum with the archive. It waits while ClickHouse is unavailable. */
 function createSweep(name: SweepName, deps: SweepDeps): CrawlSource {
   const { archive, sweepTimes = {} } = deps;
   const withArchive = { ...deps, clickhouse: archive.clickhouse, isArchiveReady: () => archive.isReady };

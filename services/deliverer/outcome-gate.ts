@@ -1,4 +1,4 @@
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { toError } from '../../shared/runtime/errors.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
@@ -29,7 +29,7 @@ export class OutcomeGate {
   }
 
   /**
-   * Stores an outcome, however long Postgres is away.
+   * Stores an outcome, however long Postgres is unavailable.
    *
    * @throws an error that is no outage, and after `giveUp` the last one
    */
@@ -48,7 +48,7 @@ export class OutcomeGate {
       }
     };
     try {
-      return await retry(attempt, { ...this.options, maxMs: MOST_WAIT_MS, isRetryable: isPostgresAway, signal });
+      return await retry(attempt, { ...this.options, maxMs: MOST_WAIT_MS, isRetryable: isPostgresUnavailable, signal });
     } catch (error) {
       throw toError(this.givingUp.signal.aborted && last !== undefined ? last : error);
     } finally {

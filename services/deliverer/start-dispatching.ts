@@ -1,4 +1,4 @@
-import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../shared/outages/outage-log.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -29,7 +29,7 @@ interface Dispatching<Delivery extends QueuedDelivery> {
   work: string;
   queue: DeliveryQueue<Delivery>;
   readDue: DuePollerDeps['read'];
-  /** @param store stores an outcome, however long Postgres is away */
+  /** @param store stores an outcome, however long Postgres is unavailable */
   attempt: (delivery: Delivery, claimedAt: number, store: OutcomeGate['store']) => Promise<AttemptResult>;
   /** All sending was paused because of a local fault, or resumed. */
   onPause?: (isPaused: boolean) => void;
@@ -82,10 +82,10 @@ export function startDispatching<Delivery extends QueuedDelivery>(
   };
 }
 
-/** When an engine is away, the poller or the sweep repeats the work later; any other error ends the process. */
+/** When an engine is unavailable, the poller or the sweep repeats the work later; any other error ends the process. */
 export function waitForEngines(outage: OutageLog, fatal: (error: Error) => void): (error: unknown) => void {
   return (error) => {
-    if (awayEngine(error) !== undefined) outage.failed(error);
+    if (unavailableEngine(error) !== undefined) outage.failed(error);
     else fatal(toError(error));
   };
 }
@@ -138,7 +138,7 @@ async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> 
       if (page.next !== null) continue;
     } catch (error) {
       options.onError(error);
-      // A server that was away is asked again soon, however long it let this wait.
+      // A server that was unavailable is asked again soon, however long it let this wait.
       begun = monotonic();
     }
     await pause(Math.min(LONGEST_MS, Math.max(EVERY_MS, RESTS * (monotonic() - begun))), signal);

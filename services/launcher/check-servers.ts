@@ -1,9 +1,9 @@
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickhouseServers } from '../../shared/clickhouse/clickhouse-client.ts';
-import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
+import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
-import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
 import { certificateFault } from '../../shared/outages/engine.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
@@ -26,7 +26,7 @@ const CLICKHOUSE_REFUSALS = new Set(['192', '193', '194', '516']);
 interface Check {
   variable: string;
   connect: () => Promise<unknown>;
-  /** What the setting has wrong, when the server says so; undefined: it is away and may come. */
+  /** What the setting has wrong, when the server says so; undefined: it is unavailable and may come. */
   refusal: (error: unknown) => string | undefined;
 }
 
@@ -119,7 +119,7 @@ function clickhouseRefusal(error: unknown): string | undefined {
 function kafkaRefusal(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (/SASL/i.test(`${e.name} ${e.message}`)) {
-      return isKafkaAway(error) ? undefined : 'Kafka refuses the user or the password';
+      return isKafkaUnavailable(error) ? undefined : 'Kafka refuses the user or the password';
     }
   }
   return undefined;

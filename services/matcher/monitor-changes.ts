@@ -1,7 +1,7 @@
 import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
-import { PublishFailed } from '../../shared/kafka/kafka-away.ts';
+import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { untilAborted } from '../../shared/runtime/abort.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
@@ -110,7 +110,7 @@ export class MonitorChanges implements Running {
    *
    * Must be awaited before each offset commit: after a commit, the next owner of the partition does not scan again for
    * changes more than 30 s older than it. The wait also stops the intake of items, so the items that must be scanned
-   * stay in the ring however long Postgres is away.
+   * stay in the ring however long Postgres is unavailable.
    *
    * @param signal when it aborts, the promise resolves early and the offset must not be committed
    * @throws when stopped before; the offset must not be committed either
@@ -130,7 +130,7 @@ export class MonitorChanges implements Running {
 
   private get retryDeps(): RetryDeps {
     const { signal } = this.stopping;
-    return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
+    return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresUnavailable };
   }
 
   private orFail(comparison: Promise<void>): Promise<void> {

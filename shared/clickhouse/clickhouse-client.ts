@@ -80,7 +80,7 @@ function markedClient(client: PlainClient, cluster: string | undefined): ClickHo
     command(params: CommandParams) {
       const statement = cluster === undefined ? params.query : onCluster(params.query, cluster);
       if (statement === params.query) return marked(client.command(params));
-      // A replica that is away executes it later; without the setting the statement would wait for it.
+      // A replica that is unavailable executes it later; without the setting the statement would wait for it.
       const settings = { ...params.clickhouse_settings, distributed_ddl_output_mode: 'none_only_active' };
       return marked(
         client.command({ ...params, query: statement, clickhouse_settings: settings as ClickHouseSettings }),

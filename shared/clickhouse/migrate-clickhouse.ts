@@ -65,7 +65,7 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
 
 /**
  * Defines nothing where nothing is missing: on a cluster a definition waits for each replica, and a start must not wait
- * for one that is away.
+ * for one that is unavailable.
  */
 async function appliedFiles(clickhouse: ClickHouseClient): Promise<Set<string>> {
   const read = async () => {

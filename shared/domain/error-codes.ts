@@ -6,7 +6,7 @@ interface ErrorCodeFacts {
 
 /**
  * Every code of the error envelope. A code never changes its status or its meaning, because clients branch on it. Only
- * internal_error has two: while an engine is away it is answered with OUTAGE_STATUS and the time to wait.
+ * internal_error has two: while an engine is unavailable it is answered with OUTAGE_STATUS and the time to wait.
  */
 export const ERROR_CODES = {
   invalid_request: { status: 400, retryable: false },
@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   upstream_error: { status: 503, retryable: true },
 } as const satisfies Record<string, ErrorCodeFacts>;
 
-/** Of internal_error while an engine is away. */
+/** Of internal_error while an engine is unavailable. */
 export const OUTAGE_STATUS = 503;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -47,7 +47,7 @@ export interface BatchConsumerDeps {
   fromBeginning?: boolean;
   /** False: offsets are never committed, so that each join begins with what comes next. */
   commits?: boolean;
-  /** True for errors of the handler after which the batch is repeated, in addition to an engine that is away. */
+  /** True for errors of the handler after which the batch is repeated, in addition to an engine that is unavailable. */
   isRetryable?: (error: unknown) => boolean;
   /** Called after each answer to a fetch: the first one after a join shows that reading has begun. */
   onFetched?: () => void;

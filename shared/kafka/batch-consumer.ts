@@ -12,7 +12,7 @@ import { TooManyDeadLetters } from './dead-letters.ts';
 import type { UnreadablePlace } from './dead-letters.ts';
 import { GroupAssignment, readCommitted } from './group-assignment.ts';
 import type { CommittedBefore } from './group-assignment.ts';
-import { isKafkaAway } from './kafka-away.ts';
+import { isKafkaUnavailable } from './kafka-unavailable.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
@@ -124,7 +124,7 @@ class GroupConsumer implements BatchConsumer {
       what: `connecting the consumer of ${options.group}`,
       logger: this.logger,
       signal: this.stopping.signal,
-      isRetryable: isKafkaAway,
+      isRetryable: isKafkaUnavailable,
     });
     await this.consumer.subscribe({
       topics: options.topics.map((topic) => options.prefix + topic),
@@ -205,7 +205,7 @@ class GroupConsumer implements BatchConsumer {
       // A broker that has just started loads its coordinators; operators need not see that.
       const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : this.levelOfLoss();
       if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and reconnects');
-      else if (isKafkaAway(error)) {
+      else if (isKafkaUnavailable(error)) {
         // kafkajs gives up on some temporary conditions, such as a missing coordinator.
         this.logger[this.levelOfLoss()]({ err: error }, 'the consumer lost the broker and restarts');
         this.startAfter(RESTART_MS);
@@ -221,7 +221,7 @@ class GroupConsumer implements BatchConsumer {
         logger: this.logger,
         minMs: RESTART_MS,
         signal,
-        isRetryable: isKafkaAway,
+        isRetryable: isKafkaUnavailable,
       });
     // A start may succeed, and its consumer crash at once, again and again.
     const starting = delay(waitMs, signal).then(() => {

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { toError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { awayEngine } from '../outages/away-engine.ts';
+import { unavailableEngine } from '../outages/unavailable-engine.ts';
 import { OutageLog } from '../outages/outage-log.ts';
 import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
 import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
@@ -200,7 +200,7 @@ export class BatchRunner {
   }
 
   /**
-   * Decides what an error of the handler means: the batch was lost, an engine is away, or the process must end.
+   * Decides what an error of the handler means: the batch was lost, an engine is unavailable, or the process must end.
    */
   private async handleFailure({ topic, partition, assignment, ownership }: Fetched, error: unknown): Promise<void> {
     const fields = { err: error, topic, partition };
@@ -208,7 +208,7 @@ export class BatchRunner {
       this.logger.debug(fields, 'a handler stopped a batch that is no longer current');
       return;
     }
-    if (awayEngine(error) !== undefined || this.options.isRetryable?.(error) === true) {
+    if (unavailableEngine(error) !== undefined || this.options.isRetryable?.(error) === true) {
       await delay(this.countFailure(error), assignment.signal);
       return;
     }

@@ -67,7 +67,7 @@ export class DeadLetters {
    * Call it once per unit, also without poison. A crash before the offset commit publishes the letters again.
    *
    * @throws TooManyDeadLetters before anything of this unit is published
-   * @throws PublishFailed when the broker is away
+   * @throws PublishFailed when the broker is unavailable
    */
   async setAside(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[]): Promise<void> {
     const first = records[0];

@@ -13,7 +13,7 @@ export interface Subscription {
   topics: readonly string[];
 }
 
-/** The records that wait for each group. Takes as long as the broker; retries for about 7 s while it is away. */
+/** The records that wait for each group. Takes as long as the broker; retries for about 7 s while it is unavailable. */
 export async function readGroupLags(options: {
   kafka: KafkaConnection;
   prefix: string;
@@ -29,7 +29,9 @@ export async function readGroupLags(options: {
   });
 }
 
-/** Exports the lag of each group per topic every 15 s. While the broker is away the metric keeps its last value. */
+/**
+ * Exports the lag of each group per topic every 15 s. While the broker is unavailable the metric keeps its last value.
+ */
 export function startLagMonitor(options: {
   kafka: KafkaConnection;
   prefix: string;

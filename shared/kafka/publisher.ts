@@ -8,7 +8,7 @@ import type { Running } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { retry } from '../runtime/retry.ts';
-import { isKafkaAway, PublishFailed, PublishRefused } from './kafka-away.ts';
+import { isKafkaUnavailable, PublishFailed, PublishRefused } from './kafka-unavailable.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { partitionOfKey } from './partition-of-key.ts';
@@ -83,7 +83,7 @@ export async function createPublisher(options: PublisherDeps): Promise<Publisher
   await retry(() => publisher.connect(), {
     what: 'connecting a producer',
     logger: options.logger,
-    isRetryable: isKafkaAway,
+    isRetryable: isKafkaUnavailable,
   });
   return publisher;
 }

@@ -1,15 +1,15 @@
-import { hasNoFreeConnection } from '../postgres/postgres-away.ts';
+import { hasNoFreeConnection } from '../postgres/postgres-unavailable.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { awayEngine } from './away-engine.ts';
+import { unavailableEngine } from './unavailable-engine.ts';
 
 export interface OutageLogDeps {
   /** The work that waits for the engine, as a metric's label: a group, a loop, a stage. */
   work: string;
   logger: Pick<Logger, 'warn' | 'info'>;
-  metrics?: Pick<Metrics, 'engineAway' | 'engineRetries'>;
+  metrics?: Pick<Metrics, 'engineUnavailable' | 'engineRetries'>;
   clock?: Clock;
 }
 
@@ -38,12 +38,12 @@ export class OutageLog {
 
   failed(error: unknown): void {
     const { work, logger, metrics } = this.options;
-    const engine = awayEngine(error) ?? 'unknown';
+    const engine = unavailableEngine(error) ?? 'unknown';
     const now = this.clock();
     this.failures++;
     this.engines.add(engine);
     metrics?.engineRetries.inc({ engine, work });
-    metrics?.engineAway.set({ engine, work }, 1);
+    metrics?.engineUnavailable.set({ engine, work }, 1);
     const begins = this.since === undefined;
     this.since ??= now;
     if (!begins && now - this.loggedAt < LOG_AGAIN_MS) return;
@@ -57,7 +57,7 @@ export class OutageLog {
     if (this.since === undefined) return;
     const { work, logger, metrics } = this.options;
     const engines = [...this.engines];
-    for (const engine of engines) metrics?.engineAway.set({ engine, work }, 0);
+    for (const engine of engines) metrics?.engineUnavailable.set({ engine, work }, 0);
     logger.info(
       { engines, work, failures: this.failures, seconds: this.secondsUntil(this.clock()) },
       'the work resumes',

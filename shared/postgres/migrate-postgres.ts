@@ -6,7 +6,7 @@ import { ConfigError } from '../runtime/config.ts';
 import { errorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { SERVER_OPTIONS } from './pool.ts';
-import { isPostgresAway, sqlState } from './postgres-away.ts';
+import { isPostgresUnavailable, sqlState } from './postgres-unavailable.ts';
 import { findPrimary } from './postgres-servers.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.url));
@@ -47,8 +47,8 @@ export interface MigrationOptions {
  * processes wait for. Each file is one transaction, so applied files stay applied. A `.js` file may call
  * `pgm.noTransaction()` for CREATE INDEX CONCURRENTLY, which SQL files cannot contain; it must be repeatable.
  *
- * @throws an error for which isPostgresAway is true when a table is not free in time, after the pause, during which no
- *   other process tries either; call it again then
+ * @throws an error for which isPostgresUnavailable is true when a table is not free in time, after the pause, during
+ *   which no other process tries either; call it again then
  * @throws ConfigError when the database is of a version before 1.0.0
  * @throws MigrationUnderWay when `signal` is aborted while another process migrates
  */
@@ -135,6 +135,6 @@ async function lossBehind(client: pg.Client, error: unknown): Promise<unknown> {
   if (sqlState(error) !== undefined) return error;
   return client.query('ROLLBACK').then(
     () => error,
-    (loss: unknown) => (isPostgresAway(loss) ? loss : error),
+    (loss: unknown) => (isPostgresUnavailable(loss) ? loss : error),
   );
 }

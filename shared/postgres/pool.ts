@@ -3,7 +3,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { clientClassOf, PostgresServers } from './postgres-servers.ts';
-import { isPostgresAway, sqlState } from './postgres-away.ts';
+import { isPostgresUnavailable, sqlState } from './postgres-unavailable.ts';
 
 export type { Pool, PoolClient };
 
@@ -196,7 +196,8 @@ async function commit(client: PoolClient): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    if (error instanceof Error && isPostgresAway(error) && sqlState(error) === undefined) unknownOutcomes.add(error);
+    if (error instanceof Error && isPostgresUnavailable(error) && sqlState(error) === undefined)
+      unknownOutcomes.add(error);
     throw error;
   }
 }
@@ -204,7 +205,7 @@ async function commit(client: PoolClient): Promise<void> {
 /** @returns why the connection must be discarded; undefined when it can be reused */
 async function rollBack(client: PoolClient, error: unknown): Promise<Error | undefined> {
   // The server did not answer and would not answer ROLLBACK either. Closing the connection ends the transaction.
-  if (isPostgresAway(error) && sqlState(error) === undefined) return error as Error;
+  if (isPostgresUnavailable(error) && sqlState(error) === undefined) return error as Error;
   try {
     await client.query('ROLLBACK');
     return undefined;
@@ -218,7 +219,7 @@ export type Queryable = Pick<PoolClient, 'query'>;
 
 /**
  * For work that must notice early that Postgres hangs: a statement without an answer after `ms` milliseconds fails with
- * an error for which isPostgresAway is true. It may still take effect later.
+ * an error for which isPostgresUnavailable is true. It may still take effect later.
  */
 export function withQueryDeadline(pool: Pool, ms: number): Queryable {
   const query = (text: string, values?: unknown[]) => {

@@ -38,7 +38,7 @@ export async function countSynchronousStandbys(db: Queryable): Promise<number | 
 
 /**
  * The commit of this transaction waits for the server's own disk, not for a standby. No limit of the server ends the
- * wait for a standby that is away: its request gets no answer, and its connection stays taken.
+ * wait for a standby that is unavailable: its request gets no answer, and its connection stays taken.
  */
 export async function commitLocally(db: Queryable): Promise<void> {
   await db.query(`SELECT set_config('synchronous_commit', 'local', true)`);

@@ -109,7 +109,7 @@ function declare(registers: Registry[]) {
     crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Things of an unknown kind, skipped.', ['source']),
     crawlerLag: histogram('crawler_lag_seconds', 'From creation on the forum to publication.', ['source']),
 
-    engineAway: gauge(
+    engineUnavailable: gauge(
       'engine_away',
       '1 while this work waits for an engine that is away, slow or full. For minutes: check that engine.',
       ['engine', 'work'],

@@ -37,7 +37,8 @@ export interface OperationsServer extends Running {
 /**
  * Serves GET /metrics for Prometheus, GET /healthz (the process is alive) and GET /readyz (200 while its services work,
  * else 503; names the parts). `/readyz?exclude=postgres&exclude=kafka` does not count these, for a load balancer: the
- * API's own answer while an engine is away is better than none. They hold no secret, but tell how busy the service is.
+ * API's own answer while an engine is unavailable is better than none. They hold no secret, but tell how busy the
+ * service is.
  *
  * @param address port 0: a free port
  * @throws ConfigError when the address cannot be listened on

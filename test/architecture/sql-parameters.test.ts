@@ -24,9 +24,9 @@ const BUILDS_STATEMENTS = new Set([
   'services/api/sql/sql-box-main.ts',
   // Tables, columns and times that are declared there.
   'shared/stores/notices/outboxes.ts',
-  'shared/stores/upkeep/retention.ts',
-  'shared/stores/upkeep/erasure.ts',
-  'shared/stores/upkeep/sealed-columns.ts',
+  'shared/stores/maintenance/retention.ts',
+  'shared/stores/maintenance/erasure.ts',
+  'shared/stores/maintenance/sealed-columns.ts',
   // The names of the two tables of matches.
   'shared/clickhouse/erase-monitors.ts',
 ]);

@@ -14,7 +14,7 @@ import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { accountDeletedMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
@@ -74,7 +74,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
   ];
 }
 
-async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
+async function show({ pool }: AccountDeps, { caller }: RouteRequest): Promise<RouteResponse> {
   const account = await findAccount(pool, caller.accountId);
   if (!account) throw new Error(`the account ${caller.accountId} no longer exists`);
   return { status: 200, body: accountResource(account) };
@@ -86,8 +86,8 @@ async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
  */
 async function remove(
   deps: AccountDeps,
-  { caller, body: { email } }: Call<unknown, { email: string }>,
-): Promise<Answer> {
+  { caller, body: { email } }: RouteRequest<unknown, { email: string }>,
+): Promise<RouteResponse> {
   const account = await findAccount(deps.pool, caller.accountId);
   if (account?.status === 'active') {
     // As stored, or in another spelling of its domain. The demo account's address is none that could be parsed.

@@ -22,7 +22,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { newKeyMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
@@ -93,14 +93,14 @@ export function keyRoutes(deps: AccountDeps): Route[] {
   ];
 }
 
-async function list({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
+async function list({ pool }: AccountDeps, { caller }: RouteRequest): Promise<RouteResponse> {
   return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
 }
 
 type AskedKey = z.output<typeof createKeyBody>;
 
 /** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
-async function create(deps: AccountDeps, call: Call<unknown, AskedKey>): Promise<Answer> {
+async function create(deps: AccountDeps, call: RouteRequest<unknown, AskedKey>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
   // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
   const asked = checkedKey(call);
@@ -122,7 +122,7 @@ async function create(deps: AccountDeps, call: Call<unknown, AskedKey>): Promise
   return { status, body, headers: headers ?? {} };
 }
 
-function checkedKey({ caller, body: asked }: Call<unknown, AskedKey>): AskedKey {
+function checkedKey({ caller, body: asked }: RouteRequest<unknown, AskedKey>): AskedKey {
   const lacking = asked.scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
     throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
@@ -158,7 +158,7 @@ async function issue(
 
 async function notifyOfKey(
   deps: AccountDeps,
-  { caller }: Call,
+  { caller }: RouteRequest,
   email: string,
   { id, name, scopes, created_at }: ApiKey,
 ): Promise<void> {
@@ -166,7 +166,7 @@ async function notifyOfKey(
   await sendNotice(deps, newKeyMail(email, key, deps.dashboardUrl), 'a key was created');
 }
 
-async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {
+async function revoke({ pool }: AccountDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   if (!isApiKeyId(id) || !(await revokeApiKey(pool, caller.accountId, id)))
     throw new ApiError('not_found', 'No such key.');
   return { status: 200, body: { status: 'revoked' } };
@@ -215,12 +215,12 @@ export function grantRoutes(deps: AccountDeps): Route[] {
   ];
 }
 
-async function listGrants({ pool, secretBox }: AccountDeps, { caller }: Call): Promise<Answer> {
+async function listGrants({ pool, secretBox }: AccountDeps, { caller }: RouteRequest): Promise<RouteResponse> {
   const grants = await listAccountGrants(pool, new SealedRecords(pool, secretBox), caller.accountId);
   return { status: 200, body: { items: grants.map(grantResource) } };
 }
 
-async function revokeOne({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {
+async function revokeOne({ pool }: AccountDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   if (!(await revokeGrant(pool, caller.accountId, id))) throw new ApiError('not_found', 'No such grant.');
   return { status: 200, body: { status: 'revoked' } };
 }

@@ -15,7 +15,7 @@ import type { StoredLedgerEntry } from '../../../shared/stores/ledger/ledger-pag
 import { withoutFormulas } from '../http/csv-formulas.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-routes.ts';
 
@@ -54,8 +54,8 @@ export function ledgerRoute(deps: AccountDeps): Route {
 
 async function ledger(
   { pool, baseUrl }: AccountDeps,
-  { caller, query, type }: Call<z.output<typeof ledgerQuery>>,
-): Promise<Answer> {
+  { caller, query, type }: RouteRequest<z.output<typeof ledgerQuery>>,
+): Promise<RouteResponse> {
   const { limit, after } = query;
   const beforeId = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
   // One row more than requested shows whether there is a next page.
@@ -122,8 +122,8 @@ export function usageRoute(deps: AccountDeps): Route {
 
 async function usage(
   { pool, clock }: AccountDeps,
-  { caller, query }: Call<z.output<typeof usageQuery>>,
-): Promise<Answer> {
+  { caller, query }: RouteRequest<z.output<typeof usageQuery>>,
+): Promise<RouteResponse> {
   const { by, ...given } = query;
   const range = usageRange(given, clock());
   const asked = { accountId: caller.accountId, ...range };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { findApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { admitMessage, admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
@@ -58,7 +58,7 @@ export class AdmissionControl {
     this.limits = limits;
     this.batcher = new CallBatcher({
       run: (requests) => admitRequests(db, requests, limits),
-      isShared: isPostgresAway,
+      isShared: isPostgresUnavailable,
     });
   }
 

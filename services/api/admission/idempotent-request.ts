@@ -13,19 +13,19 @@ import {
 import type { IdempotencyKey, StoredAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import type { Answer, Call } from '../http/route.ts';
+import type { RouteResponse, RouteRequest } from '../http/route.ts';
 
 export interface IdempotentRequestDeps<P> {
   pool: Pool;
   /** Encrypts stored answers, which may contain secrets. */
   secretBox: SecretBox;
-  call: Call;
+  call: RouteRequest;
   /** Method and path, including ids. */
   route: string;
   /** Validates the request; may use the network. */
   prepare: () => Promise<P>;
   /** Does the work in the transaction that also stores the answer. */
-  work: (client: PoolClient, prepared: P) => Promise<Answer>;
+  work: (client: PoolClient, prepared: P) => Promise<RouteResponse>;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -40,7 +40,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  * @throws ClientGone when the client disconnected; nothing was done then
  * @throws what `prepare` and `work` throw
  */
-export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<Answer> {
+export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<RouteResponse> {
   const { pool, call, prepare } = options;
   // Rolls back when the client has disconnected: otherwise it would pay for an answer that it never received.
   const work: typeof options.work = async (client, prepared) => {
@@ -86,12 +86,12 @@ function replay<P>(
   key: IdempotencyKey,
   bodyHash: Buffer,
   kept: StoredAnswer,
-): Answer {
+): RouteResponse {
   if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
     throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');
   }
   const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOfAnswer(key))) as Pick<
-    Answer,
+    RouteResponse,
     'status' | 'body'
   >;
   return {

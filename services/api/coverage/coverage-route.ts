@@ -14,7 +14,7 @@ import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import type { HourCalls } from '../../../shared/stores/crawl/forum-calls.ts';
-import { PacedTurns } from '../http/account-slots.ts';
+import { PacedSemaphore } from '../http/account-slots.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
@@ -42,7 +42,7 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const measured = new MeasuredHours(pool);
   const answers = new LRUCache<string, Uint8Array>({ max: MAX_KEPT, ttl: FRESH_MS });
   const flights = new SingleFlight<Uint8Array>();
-  const turns = new PacedTurns('coverage');
+  const turns = new PacedSemaphore('coverage');
   return route({
     method: 'get',
     path: '/v1/coverage',

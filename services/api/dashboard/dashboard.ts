@@ -30,7 +30,7 @@ import { historyPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import { FormFields, get } from './page.ts';
-import type { ApiRequest, PageAnswer, PageRoute, Visit } from './page.ts';
+import type { ApiRequest, PageAnswer, PageRoute, PageRequest } from './page.ts';
 import { admitVisit, callerOf, createDashboardCookies, formTokenField, refuseForeignForm } from './sessions.ts';
 import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
@@ -197,7 +197,7 @@ function askToSignIn({ cookies, address }: PagesDeps, request: Request, response
 
 const wantsEvents = (request: Request): boolean => request.get('Accept')?.includes('text/event-stream') === true;
 
-function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Request, response: Response): Visit {
+function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Request, response: Response): PageRequest {
   const { account, session, token } = signedIn;
   const gone = new AbortController();
   response.once('close', () => {
@@ -206,7 +206,7 @@ function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Reques
   const params = request.params as Record<string, string>;
   const caller = callerOf(signedIn);
   const lastEventId = request.get('Last-Event-ID');
-  const call: Visit['call'] = (method, path, asked: ApiRequest = {}) => {
+  const call: PageRequest['call'] = (method, path, asked: ApiRequest = {}) => {
     const route = deps.routes.find((one) => one.method === method && one.path === path);
     if (route === undefined) throw new Error(`the API has no route ${method} ${path}`);
     return route.handle({

@@ -6,13 +6,13 @@ import type { StoredDashboardSession } from '../../../shared/stores/dashboard/da
 import type { Caller } from '../admission/authentication.ts';
 import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Answer, Route } from '../http/route.ts';
+import type { RouteResponse, Route } from '../http/route.ts';
 
 export interface PageRoute {
   method: 'get' | 'post';
   /** Below /dashboard: `/monitors/:id`. */
   path: string;
-  handle(visit: Visit): PageAnswer | Promise<PageAnswer>;
+  handle(visit: PageRequest): PageAnswer | Promise<PageAnswer>;
 }
 
 export const get = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'get', path, handle });
@@ -26,7 +26,7 @@ export const action = (path: string, method: Route['method'], route: string, red
   });
 
 /** A request of a signed-in person. Its values are not validated yet. */
-export interface Visit {
+export interface PageRequest {
   account: StoredAccount;
   session: StoredDashboardSession;
   /** The person as a caller of the API's routes, with every permission. */
@@ -45,7 +45,7 @@ export interface Visit {
   path: (below: string) => string;
   lastEventId: string | undefined;
   /** Calls a route as this person: checks, charges and errors are the API's. @throws ApiError as the route does */
-  call: (method: Route['method'], path: string, request?: ApiRequest) => Promise<Answer>;
+  call: (method: Route['method'], path: string, request?: ApiRequest) => Promise<RouteResponse>;
   read: (path: string, request?: ApiRequest) => Promise<object>;
 }
 

@@ -1,6 +1,6 @@
 import { html } from '../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../shared/html/html.ts';
-import type { FieldProblems, FormFields, Visit } from './page.ts';
+import type { FieldProblems, FormFields, PageRequest } from './page.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -35,7 +35,7 @@ export function notice(kind: 'good' | 'bad' | '', said: HtmlValue): Html {
 }
 
 /** What was done before a redirect to `?done=NAME`, as a page says it; nothing for an unknown name. */
-export function doneNotice({ query }: Visit, sentences: Readonly<Record<string, string>>): HtmlValue {
+export function doneNotice({ query }: PageRequest, sentences: Readonly<Record<string, string>>): HtmlValue {
   const done = query.text('done');
   return Object.hasOwn(sentences, done) && notice('good', sentences[done]);
 }
@@ -156,7 +156,7 @@ interface PostButton {
   fields?: Readonly<Record<string, string>>;
 }
 
-export function postButton(visit: Visit, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
+export function postButton(visit: PageRequest, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
   return html`<form method="post" action="${visit.path(action)}" class="inline">
     ${visit.csrfField}
     ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
@@ -166,7 +166,7 @@ export function postButton(visit: Visit, { action, label, fields = {} }: PostBut
 
 /** A button that cannot be pressed by accident: it is inside a disclosure that names the consequences. */
 export function dangerousButton(
-  visit: Visit,
+  visit: PageRequest,
   button: PostButton & { summary: HtmlValue; consequences: HtmlValue },
 ): Html {
   return html`<details class="danger">

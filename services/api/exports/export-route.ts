@@ -15,7 +15,7 @@ import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { FILE_EXAMPLES } from '../openapi/examples/export-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -101,8 +101,8 @@ interface Exporting {
 
 async function exportMatches(
   exporting: Exporting,
-  { caller, id, query }: Call<z.output<typeof matchExportQuery>>,
-): Promise<Answer> {
+  { caller, id, query }: RouteRequest<z.output<typeof matchExportQuery>>,
+): Promise<RouteResponse> {
   const { format, ...times } = query;
   const [from, to] = [times.from, times.to].map((time) => (time === undefined ? undefined : new Date(time)));
   if (from !== undefined && to !== undefined && from >= to) {

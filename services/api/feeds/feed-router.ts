@@ -12,7 +12,7 @@ import { ApiError } from '../http/api-error.ts';
 import { refuseParameters } from '../http/invalid-request.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { methodNotAllowed, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 import { feedExamples } from '../openapi/examples/feed-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -120,7 +120,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
   ];
 }
 
-async function replace({ pool, baseUrl }: FeedDeps, { caller, id }: Call): Promise<Answer> {
+async function replace({ pool, baseUrl }: FeedDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   const token = newFeedToken();
   await inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
@@ -134,7 +134,7 @@ async function replace({ pool, baseUrl }: FeedDeps, { caller, id }: Call): Promi
   return { status: 201, body, headers: { 'Cache-Control': 'no-store' } };
 }
 
-async function revoke({ pool }: FeedDeps, { caller, id }: Call): Promise<Answer> {
+async function revoke({ pool }: FeedDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   await inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
     await deleteFeedToken(client, id);

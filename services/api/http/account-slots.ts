@@ -1,7 +1,7 @@
 import { toError } from '../../../shared/runtime/errors.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
-import { ApiError, engineAway } from './api-error.ts';
+import { ApiError, engineUnavailable } from './api-error.ts';
 
 export interface AccountSlotsOptions {
   /** What an account may have under way in this process; default 1. */
@@ -76,7 +76,7 @@ const LONGEST_WAIT_MS = 5_000;
  * Gives turns to work that is free for its account but not for the service: one at a time, in the order of arrival,
  * with rests in between. However many accounts ask, the work takes a bounded part of the process and of the database.
  */
-export class PacedTurns {
+export class PacedSemaphore {
   private readonly what: string;
   private readonly ofAccounts: AccountSlots;
   private readonly one = new Semaphore(1);
@@ -99,7 +99,9 @@ export class PacedTurns {
   private whenFree<T>(work: () => Promise<T>, gone: AbortSignal | undefined): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => {
-      late.abort(engineAway(`The service is asked for more ${this.what} than it can compute at once. Retry later.`));
+      late.abort(
+        engineUnavailable(`The service is asked for more ${this.what} than it can compute at once. Retry later.`),
+      );
     }, LONGEST_WAIT_MS);
     return new Promise((resolve, reject) => {
       const turn = async (): Promise<void> => {

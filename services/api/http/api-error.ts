@@ -58,11 +58,11 @@ export class ApiError extends Error {
   }
 }
 
-/** How soon a client may try again while an engine is away, in seconds. */
+/** How soon a client may try again while an engine is unavailable, in seconds. */
 const OUTAGE_RETRY_AFTER_S = 5;
 
-/** The refusal of a request that needs an engine which is away, slow or full. */
-export function engineAway(message: string): ApiError {
+/** The refusal of a request that needs an engine which is unavailable, slow or full. */
+export function engineUnavailable(message: string): ApiError {
   return new ApiError('internal_error', message, { status: OUTAGE_STATUS, retryAfter: OUTAGE_RETRY_AFTER_S });
 }
 

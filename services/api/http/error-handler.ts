@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
-import { ApiError, ClientGone, engineAway } from './api-error.ts';
+import { ApiError, ClientGone, engineUnavailable } from './api-error.ts';
 
 /** Every request fails while an engine is unreachable, so one line a minute covers them all. */
 const OUTAGE_LOG_MS = 60_000;
@@ -15,7 +15,7 @@ const OUTAGE_LOG_MS = 60_000;
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   let outageLoggedAt = Number.NEGATIVE_INFINITY;
   const logOutage = (error: unknown) => {
-    const engine = awayEngine(error);
+    const engine = unavailableEngine(error);
     if (engine === undefined || performance.now() - outageLoggedAt < OUTAGE_LOG_MS) return;
     outageLoggedAt = performance.now();
     logger.warn({ err: error, engine }, 'an engine is away: requests that need it are answered 503');
@@ -50,14 +50,14 @@ export function toApiError(error: unknown): ApiError | undefined {
 
 /** The engine is expected back. Nothing was done, unless the commit itself got no answer. */
 function outageError(error: unknown): ApiError | undefined {
-  if (awayEngine(error) === undefined) return undefined;
+  if (unavailableEngine(error) === undefined) return undefined;
   if (isOutcomeUnknown(error)) {
-    return engineAway(
+    return engineUnavailable(
       'The service cannot answer for the moment, nor tell whether the request took effect. ' +
         'GET /v1/account/ledger lists what was charged, by request; a read or a statement is given back.',
     );
   }
-  return engineAway('The service cannot answer for the moment. Nothing was charged.');
+  return engineUnavailable('The service cannot answer for the moment. Nothing was charged.');
 }
 
 /** Errors that Express and its body parser throw about the client's input; undefined for all others. */

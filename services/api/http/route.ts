@@ -17,7 +17,7 @@ import { parseRequest, refuseParameters } from './invalid-request.ts';
 export const API_VERSION = '1.0.0';
 
 /** An authenticated request, with everything its route needs. */
-export interface Call<Query = unknown, Body = unknown> {
+export interface RouteRequest<Query = unknown, Body = unknown> {
   caller: Caller;
   /** As in X-Request-Id and in the logs. */
   requestId: string;
@@ -41,7 +41,7 @@ export interface Call<Query = unknown, Body = unknown> {
   signal?: AbortSignal | undefined;
 }
 
-export interface Answer {
+export interface RouteResponse {
   status: number;
   /** Sent as JSON. Bytes and a StreamedBody are sent unchanged, with the type that `headers` must name. */
   body: object;
@@ -113,7 +113,7 @@ export interface Route extends RouteDocument {
   produces?: readonly [string, ...string[]];
   /** The tool of the MCP server that wraps it. */
   tool?: RouteTool;
-  handle(call: Call): Promise<Answer>;
+  handle(call: RouteRequest): Promise<RouteResponse>;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
@@ -124,7 +124,7 @@ interface Declaration<Query extends z.ZodObject | undefined, Body extends z.ZodT
 > {
   query?: Query;
   body?: { schema: Body; examples: Record<string, unknown> };
-  handle(call: Call<Parsed<Query>, Parsed<Body>>): Promise<Answer>;
+  handle(call: RouteRequest<Parsed<Query>, Parsed<Body>>): Promise<RouteResponse>;
 }
 
 /** Declares a route. Its handler gets the query and the body as their schemas parse them. */
@@ -214,11 +214,16 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
   };
 }
 
-function isStreamed(answer: Answer): answer is Answer & { body: StreamedBody } {
+function isStreamed(answer: RouteResponse): answer is RouteResponse & { body: StreamedBody } {
   return answer.body instanceof StreamedBody;
 }
 
-function callOf({ produces = JSON_ONLY, body }: Route, request: Request, response: Response, caller: Caller): Call {
+function callOf(
+  { produces = JSON_ONLY, body }: Route,
+  request: Request,
+  response: Response,
+  caller: Caller,
+): RouteRequest {
   const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
     caller,
@@ -277,7 +282,7 @@ export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
 
 /** Names the request in the ledger. A tool call has the route of its tool. */
 export function chargedRequest(
-  { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
+  { caller, requestId }: Pick<RouteRequest, 'caller' | 'requestId'>,
   { method, path }: Pick<Route, 'method' | 'path'>,
 ): ChargedRequest {
   const route = `${method.toUpperCase()} ${path.replace(/:(\w+)/g, '{$1}')}`;

@@ -1,6 +1,6 @@
 import { isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import type { ChargeKind, LedgerMove } from '../../../shared/stores/ledger/ledger.ts';
@@ -10,9 +10,9 @@ const MOST_AT_ONCE = 1_000;
 
 /**
  * Charges for answers that were not given, because the commit got no answer: each is noted for the biller, which
- * reverses it where it took effect. Postgres is away at that moment, so the notes wait here until it is back. They are
- * only as many as the charges under way when it went: later ones fail before their commit. A process that ends before
- * loses them; the log names each.
+ * reverses it where it took effect. Postgres is unavailable at that moment, so the notes wait here until it is back.
+ * They are only as many as the charges under way when it went: later ones fail before their commit. A process that ends
+ * before loses them; the log names each.
  */
 export class UnknownCharges {
   private readonly pool: Pool;
@@ -52,7 +52,7 @@ export class UnknownCharges {
       while (this.waiting.length > 0) {
         const some = this.waiting.slice(0, MOST_AT_ONCE);
         const what = 'noting charges without an answer';
-        await retry(() => noteUnknownCharges(pool, some), { what, logger, isRetryable: isPostgresAway });
+        await retry(() => noteUnknownCharges(pool, some), { what, logger, isRetryable: isPostgresUnavailable });
         this.waiting.splice(0, some.length);
       }
     } catch (error) {

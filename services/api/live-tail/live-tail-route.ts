@@ -6,7 +6,7 @@ import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import { route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { matchEvent } from './live-tail.ts';
@@ -76,9 +76,9 @@ interface LiveTailOptions extends Pick<TailRequest, 'holder' | 'eventOf'> {
  * @throws ApiError not_found, invalid_request
  */
 export async function openLiveTail(
-  call: Pick<Call, 'caller' | 'id' | 'query' | 'lastEventId'>,
+  call: Pick<RouteRequest, 'caller' | 'id' | 'query' | 'lastEventId'>,
   { pool, liveTails, holder, eventOf }: LiveTailOptions,
-): Promise<Answer & { headers: Record<string, string>; body: StreamedBody }> {
+): Promise<RouteResponse & { headers: Record<string, string>; body: StreamedBody }> {
   const { caller, id } = call;
   const cursor = cursorOf(call);
   await findMonitor(pool, caller.accountId, id);
@@ -93,7 +93,7 @@ export async function openLiveTail(
 }
 
 /** Last-Event-ID wins over the URL: a client that reconnects updates the header and leaves the URL unchanged. */
-function cursorOf({ id, query, lastEventId }: Pick<Call, 'id' | 'query' | 'lastEventId'>): Cursor | undefined {
+function cursorOf({ id, query, lastEventId }: Pick<RouteRequest, 'id' | 'query' | 'lastEventId'>): Cursor | undefined {
   const { after } = parseRequest(liveTailQuery, query, 'query');
   const field = lastEventId ? 'Last-Event-ID' : 'after';
   const given = lastEventId || after;

@@ -1,6 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { rejectOnAbort } from '../../../shared/runtime/abort.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
@@ -111,7 +111,7 @@ export class LiveTail implements AnswerStream {
       this.readAt = performance.now();
       return page;
     } catch (error) {
-      if (!isPostgresAway(error)) throw error;
+      if (!isPostgresUnavailable(error)) throw error;
       logger.debug({ err: error, monitorId }, 'a live tail could not read; it tries again');
       return { end: undefined, matches: [] };
     }

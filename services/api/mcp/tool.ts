@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import { inlineText } from '../reading/comments/untrusted-text.ts';
 
@@ -62,7 +62,7 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
       const { id, partId, named } = takeIds(route, readArguments(input, args));
-      const call: Call = {
+      const call: RouteRequest = {
         caller,
         requestId,
         id,
@@ -74,7 +74,7 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
         type: 'application/json',
         refuseAbandoned,
       };
-      const answer: Answer = await route.handle(call);
+      const answer: RouteResponse = await route.handle(call);
       return { structured: answer.body, text: toText(answer.body as never), charged: answer.charged };
     },
   };

@@ -1,4 +1,4 @@
-import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ComparedTexts } from '../../../shared/domain/suggestions/suggest.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
@@ -24,8 +24,8 @@ export function createArchiveSample(clickhouse: ClickHouseClient, logger: Pick<L
     try {
       return await sampleArchivedItems(clickhouse, ITEMS, AbortSignal.timeout(READ_MS));
     } catch (error) {
-      const isAway = isArchiveAway(error) || (error as Error).name === 'AbortError';
-      if (!isAway) logger.warn({ err: error }, 'the archive could not be sampled for the warnings about rules');
+      const isUnavailable = isArchiveUnavailable(error) || (error as Error).name === 'AbortError';
+      if (!isUnavailable) logger.warn({ err: error }, 'the archive could not be sampled for the warnings about rules');
       throw error;
     }
   }, FRESH_MS);

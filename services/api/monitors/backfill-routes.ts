@@ -18,7 +18,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { refuseFaults } from '../http/invalid-request.ts';
 import { BODY_ERRORS, chargedRequest, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { backfillLine } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { backfillExamples } from '../openapi/examples/backfill-examples.ts';
@@ -116,13 +116,13 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
   ];
 }
 
-async function list({ pool }: BackfillRouteDeps, { caller, id }: Call): Promise<Answer> {
+async function list({ pool }: BackfillRouteDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   await findMonitor(pool, caller.accountId, id);
   return { status: 200, body: { items: (await listBackfills(pool, id, SHOWN)).map(backfillResource) } };
 }
 
 /** Repeating it is harmless. Nothing is recorded or charged after the answer. */
-function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: Call): Promise<Answer> {
+function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: RouteRequest): Promise<RouteResponse> {
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
     const run = isBackfillId(runId) ? await cancelBackfill(client, id, runId) : undefined;
@@ -133,8 +133,8 @@ function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: Call
 
 async function start(
   { pool, secretBox }: BackfillRouteDeps,
-  call: Call<unknown, z.output<typeof startBackfillBody>>,
-): Promise<Answer> {
+  call: RouteRequest<unknown, z.output<typeof startBackfillBody>>,
+): Promise<RouteResponse> {
   const { id } = call;
   const wanted = wantedBackfill(call.body, Date.now());
   // Reject malformed ids before they enter the idempotency key.
@@ -202,7 +202,7 @@ export function wantedWithNewMonitor(hours: number | undefined, nowMs: number): 
  */
 async function startBackfill(
   client: Queryable,
-  call: Pick<Call, 'caller' | 'requestId' | 'id'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId' | 'id'>,
   wanted: WantedBackfill,
 ): Promise<StoredBackfill> {
   const monitor = await findAndLockMonitor(client, call.caller.accountId, call.id);
@@ -222,7 +222,7 @@ async function startBackfill(
 /** Starts a run for a monitor whose lock the transaction of `client` holds. */
 export function addBackfill(
   client: Queryable,
-  call: Pick<Call, 'caller' | 'requestId'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId'>,
   { path, ...wanted }: WantedBackfill & { monitorId: string; version: number; rule: Rule; path: string },
 ): Promise<StoredBackfill> {
   return insertBackfill(client, {

@@ -20,7 +20,7 @@ import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
 import { chargedRequest } from '../http/route.ts';
-import type { Call } from '../http/route.ts';
+import type { RouteRequest } from '../http/route.ts';
 import { checkNewRule, digestFaults, spikeFaults } from './check-rule.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
@@ -47,7 +47,7 @@ export interface CreatedMonitor {
  */
 export async function checkedSettings(
   deps: MonitorDeps,
-  caller: Call['caller'],
+  caller: RouteRequest['caller'],
   body: z.output<typeof createMonitorBody>,
 ): Promise<MonitorSettings> {
   const canPay = caller.balance >= MONITOR_PERIOD_CREDITS;
@@ -78,7 +78,7 @@ export async function checkedSettings(
 export async function createMonitor(
   client: Queryable,
   secretBox: SecretBox,
-  call: Pick<Call, 'caller' | 'requestId'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId'>,
   settings: MonitorSettings,
 ): Promise<CreatedMonitor> {
   const { accountId } = call.caller;
@@ -115,7 +115,7 @@ async function refuseBeyondLimit(db: Queryable, { id, pack }: Pick<StoredAccount
 
 async function payFirstPeriod(
   db: Queryable,
-  call: Pick<Call, 'caller' | 'requestId'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId'>,
   monitorId: string,
 ): Promise<number> {
   const balance = await charge(db, {

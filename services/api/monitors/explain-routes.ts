@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/rules.ts';
 import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
-import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { blankedContent } from '../../../shared/domain/blanked-content.ts';
 import { forumHosts, parseReference } from '../../../shared/domain/forum-reference.ts';
@@ -26,11 +26,11 @@ import type { ThingInMonitor } from '../../../shared/stores/monitors/monitor-his
 import { listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { freeWorkSlots, PacedTurns } from '../http/account-slots.ts';
-import { ApiError, engineAway } from '../http/api-error.ts';
+import { freeWorkSlots, PacedSemaphore } from '../http/account-slots.ts';
+import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { explanationText } from '../mcp/rule-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { explainExamples } from '../openapi/examples/explain-examples.ts';
@@ -50,7 +50,7 @@ const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
  * accounts are explained one after the other, with rests: a text of 40,000 characters takes a tenth of a second.
  */
 export function explainRoutes(deps: ExplainDeps): Route[] {
-  const turns = new PacedTurns('explanations');
+  const turns = new PacedSemaphore('explanations');
   const ofAccounts = freeWorkSlots('explanations');
   return [
     route({
@@ -106,9 +106,9 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
 
 /** A rule that is not stored, and a text that a person pasted. */
 async function explainText(
-  turns: PacedTurns,
-  { caller, body: { settings, item }, signal }: Call<unknown, z.output<typeof explainBody>>,
-): Promise<Answer> {
+  turns: PacedSemaphore,
+  { caller, body: { settings, item }, signal }: RouteRequest<unknown, z.output<typeof explainBody>>,
+): Promise<RouteResponse> {
   const { body: text, author, language, ...rest } = item;
   const rule = unsavedRule(settings);
   const pasted = {
@@ -143,9 +143,9 @@ async function takeThing({ pool }: ExplainDeps, accountId: string): Promise<void
 /** A thing that was seen, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
 async function explainThing(
   deps: ExplainDeps,
-  turns: PacedTurns,
-  { caller, id, query, signal }: Call<z.output<typeof explainQuery>>,
-): Promise<Answer> {
+  turns: PacedSemaphore,
+  { caller, id, query, signal }: RouteRequest<z.output<typeof explainQuery>>,
+): Promise<RouteResponse> {
   const thingId = namedThing(query.thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   await takeThing(deps, caller.accountId);
@@ -189,7 +189,7 @@ interface FoundThing extends Omit<ThingInMonitor, 'content'> {
 /**
  * Finds a thing in the archive, or else among what monitors matched: the archive gets it a few seconds later.
  *
- * @throws ApiError internal_error with 503 when the archive is away and nothing else is known of the thing
+ * @throws ApiError internal_error with 503 when the archive is unavailable and nothing else is known of the thing
  */
 async function findThing(
   { pool, clickhouse }: Pick<ExplainDeps, 'pool' | 'clickhouse'>,
@@ -202,12 +202,12 @@ async function findThing(
   const [stored, archived] = await Promise.all([
     readThingInMonitor(pool, monitorId, thingId),
     findArchivedThing(clickhouse, thingId, signal).catch((error: unknown) => {
-      if (isArchiveAway(error) || timeout.aborted) return 'away' as const;
+      if (isArchiveUnavailable(error) || timeout.aborted) return 'away' as const;
       throw error;
     }),
   ]);
   if (archived === 'away' && stored.content === undefined) {
-    throw engineAway('The archive does not answer. Retry later.');
+    throw engineUnavailable('The archive does not answer. Retry later.');
   }
   const known = archived === 'away' ? undefined : archived;
   const found = known?.content ?? stored.content;

@@ -25,7 +25,7 @@ import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.t
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
@@ -46,8 +46,8 @@ const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }, { name: 'Idempotency-R
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
   const on =
-    <Query, Body>(handle: (deps: MonitorDeps, call: Call<Query, Body>) => Promise<Answer>) =>
-    (call: Call<Query, Body>) =>
+    <Query, Body>(handle: (deps: MonitorDeps, call: RouteRequest<Query, Body>) => Promise<RouteResponse>) =>
+    (call: RouteRequest<Query, Body>) =>
       handle(deps, call);
   return [
     route({
@@ -270,7 +270,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
 
 type NewMonitor = z.output<typeof createMonitorBody>;
 
-function create(deps: MonitorDeps, call: Call<unknown, NewMonitor>): Promise<Answer> {
+function create(deps: MonitorDeps, call: RouteRequest<unknown, NewMonitor>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
   return runIdempotentRequest({
     pool,
@@ -300,7 +300,7 @@ function create(deps: MonitorDeps, call: Call<unknown, NewMonitor>): Promise<Ans
   });
 }
 
-async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
+async function list({ pool }: MonitorDeps, { caller }: RouteRequest): Promise<RouteResponse> {
   const stored = await listMonitors(pool, caller.accountId);
   const plan = planOf(caller.pack);
   const items = stored.map(monitorResource);
@@ -312,7 +312,7 @@ async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
   };
 }
 
-async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
+async function show({ pool }: MonitorDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   const stored = await findMonitor(pool, caller.accountId, id);
   const monitor = monitorResource(stored);
   const [counts, health] = await Promise.all([readMonitorStats(pool, id), readDeliveryHealth(pool, id)]);
@@ -324,8 +324,8 @@ async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer
 
 async function update(
   deps: MonitorDeps,
-  { caller, id, body }: Call<unknown, z.output<typeof patchMonitorBody>>,
-): Promise<Answer> {
+  { caller, id, body }: RouteRequest<unknown, z.output<typeof patchMonitorBody>>,
+): Promise<RouteResponse> {
   const updated = await updateMonitor(deps, caller.accountId, id, body);
   const warnings = await warningsOf(deps, ruleOf(updated));
   return { status: 200, body: { monitor: monitorResource(updated), ...warningsMember(warnings) } };
@@ -338,17 +338,17 @@ async function warningsOf({ archiveSample, suppressedPerDay }: MonitorDeps, rule
   return ruleWarnings(rule, { sample, suppressedPerDay });
 }
 
-async function remove({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
+async function remove({ pool }: MonitorDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   await deleteMonitor(pool, caller.accountId, id);
   return { status: 200, body: { status: 'deleted' } };
 }
 
-async function pause({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
+async function pause({ pool }: MonitorDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   await pauseMonitor(pool, caller.accountId, id);
   return { status: 200, body: { status: 'paused' } };
 }
 
-function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
+function resume({ pool, secretBox }: MonitorDeps, call: RouteRequest): Promise<RouteResponse> {
   const { caller, id } = call;
   // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
@@ -369,8 +369,8 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
 
 async function matches(
   { pool }: MonitorDeps,
-  { caller, id, query }: Call<z.output<typeof matchPageQuery>>,
-): Promise<Answer> {
+  { caller, id, query }: RouteRequest<z.output<typeof matchPageQuery>>,
+): Promise<RouteResponse> {
   const request = matchPageRequest(id, query);
   // Both run at once; the page is discarded when the monitor belongs to another account.
   const read = request.filter === undefined ? readMatchPage : readFilteredMatchPage;

@@ -16,7 +16,7 @@ import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts'
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { chargedRequest } from '../http/route.ts';
-import type { Call } from '../http/route.ts';
+import type { RouteRequest } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
 
@@ -68,7 +68,7 @@ export interface ResumedMonitor {
  */
 export async function resumeMonitor(
   client: Queryable,
-  call: Pick<Call, 'caller' | 'requestId'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId'>,
   id: string,
 ): Promise<ResumedMonitor> {
   const { accountId } = call.caller;
@@ -81,7 +81,7 @@ export async function resumeMonitor(
 
 async function payAndStart(
   db: Queryable,
-  call: Pick<Call, 'caller' | 'requestId'>,
+  call: Pick<RouteRequest, 'caller' | 'requestId'>,
   current: StoredMonitor,
 ): Promise<number> {
   const { accountId } = call.caller;

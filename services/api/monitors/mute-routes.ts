@@ -9,7 +9,7 @@ import type { StoredMute } from '../../../shared/stores/monitors/monitor-mutes.t
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { muteLine, mutesText } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -108,15 +108,15 @@ export function muteRoutes(deps: MuteDeps): Route[] {
   ];
 }
 
-async function list({ pool }: MuteDeps, { caller, id }: Call): Promise<Answer> {
+async function list({ pool }: MuteDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {
   await findMonitor(pool, caller.accountId, id);
   return { status: 200, body: { items: (await listMutes(pool, id)).map(muteResource), limit: MAX_MUTES } };
 }
 
 async function add(
   { pool, siteUrl }: MuteDeps,
-  { caller, id, body }: Call<unknown, z.output<typeof createMuteBody>>,
-): Promise<Answer> {
+  { caller, id, body }: RouteRequest<unknown, z.output<typeof createMuteBody>>,
+): Promise<RouteResponse> {
   const { kind } = body;
   const value = muteValue(kind, body.value, forumHosts(siteUrl));
   if (value === undefined) throw invalidRequest([{ field: 'value', message: WANTED[kind] }]);
@@ -134,7 +134,7 @@ async function add(
   });
 }
 
-async function remove({ pool }: MuteDeps, { caller, id, partId: muteId }: Call): Promise<Answer> {
+async function remove({ pool }: MuteDeps, { caller, id, partId: muteId }: RouteRequest): Promise<RouteResponse> {
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
     const isDeleted = isMuteId(muteId) && (await deleteMute(client, id, muteId));

@@ -4,7 +4,7 @@ import { describeRefusal, parseRuleQuery } from '../../../shared/domain/rule-que
 import type { QueryRefusal } from '../../../shared/domain/rule-query/parse-rule-query.ts';
 import type { RuleSettings } from '../../../shared/domain/rule-query/rule-settings.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Answer, Call } from '../http/route.ts';
+import type { RouteResponse, RouteRequest } from '../http/route.ts';
 import { checkNewRule } from './check-rule.ts';
 
 /**
@@ -31,7 +31,7 @@ function subjectOf(field: string): string {
 }
 
 /** Answers POST /v1/monitors/parse. */
-export async function parse({ body: { query } }: Call<unknown, { query: string }>): Promise<Answer> {
+export async function parse({ body: { query } }: RouteRequest<unknown, { query: string }>): Promise<RouteResponse> {
   const parsed = parseQuery(query);
   if ('refusal' in parsed) {
     const { refusal } = parsed;

@@ -37,7 +37,7 @@ export interface PreviewRequest {
 /**
  * Computes a preview; yields its progress after each page, and returns it.
  *
- * @throws the engine's error when it is away; ClientGone
+ * @throws the engine's error when it is unavailable; ClientGone
  */
 export async function* previewMonitor(
   deps: PreviewDeps,
@@ -194,7 +194,7 @@ interface DiffRequest {
 /**
  * What a changed rule would have gained and lost, in one pass over the archive.
  *
- * @throws the engine's error when it is away; ClientGone
+ * @throws the engine's error when it is unavailable; ClientGone
  */
 export async function diffMonitor(
   { clickhouse, clock, metrics }: PreviewDeps,

@@ -12,7 +12,7 @@ import { ApiError, ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { previewText } from '../mcp/rule-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -102,8 +102,8 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
 
 async function preview(
   deps: PreviewDeps,
-  { caller, body, type, signal }: Call<unknown, z.output<typeof previewBody>>,
-): Promise<Answer> {
+  { caller, body, type, signal }: RouteRequest<unknown, z.output<typeof previewBody>>,
+): Promise<RouteResponse> {
   const { settings, days } = body;
   const request: Omit<PreviewRequest, 'gone' | 'budgetMs'> = {
     rule: unsavedRule(settings),
@@ -136,8 +136,8 @@ async function preview(
 
 async function diff(
   deps: PreviewDeps,
-  { caller, id, body, signal }: Call<unknown, z.output<typeof diffBody>>,
-): Promise<Answer> {
+  { caller, id, body, signal }: RouteRequest<unknown, z.output<typeof diffBody>>,
+): Promise<RouteResponse> {
   const { changes, days } = body;
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   const after = ruleOf(belowChanges(() => settingsAfter(monitor, changes)));

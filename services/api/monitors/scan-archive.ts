@@ -8,7 +8,7 @@ import { MOST_CANDIDATES, readArchivedCandidates } from '../../../shared/stores/
 import type { ArchivePosition, CandidatePage } from '../../../shared/stores/archive/archived-candidates.ts';
 import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
-import { ApiError, engineAway } from '../http/api-error.ts';
+import { ApiError, engineUnavailable } from '../http/api-error.ts';
 
 export interface ArchiveScan {
   clickhouse: ClickHouseClient;
@@ -43,7 +43,7 @@ const turns = new CooperativeYield();
  * Matches the archive with rules, newest first, page by page; yields after each page. The last extent is `done`, or the
  * time is up. Items that were old when they were first seen are left out, as the recorder refuses them.
  *
- * @throws the engine's error when it is away; ClientGone
+ * @throws the engine's error when it is unavailable; ClientGone
  */
 export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncGenerator<ScanExtent> {
   const { deadline } = scan;
@@ -91,7 +91,7 @@ async function readPage(
 }
 
 function archiveBusy(): ApiError {
-  return engineAway('The archive does not answer in time. Nothing was charged.');
+  return engineUnavailable('The archive does not answer in time. Nothing was charged.');
 }
 
 /** The moment from which everything before a position, newest first, has been read. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { latency, latencyQuery, timeseries, timeseriesQuery } from '../../../schemas/api/trends.ts';
 import type { Latency, LatencyDay, Quantiles, Timeseries } from '../../../schemas/api/trends.ts';
-import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { comparableHours, findSpikes, spikeResource } from '../../../shared/domain/spikes/find-spikes.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
@@ -13,10 +13,10 @@ import { countMatchesByHour, countMatchSeries } from '../../../shared/stores/mat
 import type { SeriesRow } from '../../../shared/stores/matches/match-series.ts';
 import { readMonitorHistory } from '../../../shared/stores/monitors/monitor-history.ts';
 import { freeWorkSlots } from '../http/account-slots.ts';
-import { engineAway } from '../http/api-error.ts';
+import { engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { timeseriesText } from '../mcp/rule-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -27,8 +27,8 @@ import { findMonitor } from './find-monitor.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_AT_ONCE = 4;
 
-/** Asks the archive for a caller. @throws ApiError internal_error with 503 when the archive is away or busy */
-type ArchiveTurns = <T>(call: Call, ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+/** Asks the archive for a caller. @throws ApiError internal_error with 503 when the archive is unavailable or busy */
+type ArchiveTurns = <T>(call: RouteRequest, ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /**
  * Bounds what free questions to the archive cost: four at a time in a process, two an account. Nothing waits longer
@@ -44,8 +44,8 @@ function createArchiveTurns(): ArchiveTurns {
       try {
         return await turns.run('', () => ask(signal), signal);
       } catch (error) {
-        if (!timeout.aborted && !isArchiveAway(error)) throw error;
-        throw engineAway('The archive does not answer. Retry later.');
+        if (!timeout.aborted && !isArchiveUnavailable(error)) throw error;
+        throw engineUnavailable('The archive does not answer. Retry later.');
       }
     });
 }
@@ -104,7 +104,11 @@ const MAX_ROWS = 10_000;
 type SeriesRequest = z.output<typeof timeseriesQuery>;
 
 /** Answers GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
-async function showTimeseries(deps: TrendDeps, turns: ArchiveTurns, call: Call<SeriesRequest>): Promise<Answer> {
+async function showTimeseries(
+  deps: TrendDeps,
+  turns: ArchiveTurns,
+  call: RouteRequest<SeriesRequest>,
+): Promise<RouteResponse> {
   const request = call.query;
   const now = deps.clock();
   const range = seriesRange(request, now);
@@ -192,8 +196,8 @@ export function seriesRange(
 async function showLatency(
   deps: TrendDeps,
   turns: ArchiveTurns,
-  call: Call<z.output<typeof latencyQuery>>,
-): Promise<Answer> {
+  call: RouteRequest<z.output<typeof latencyQuery>>,
+): Promise<RouteResponse> {
   const { days } = call.query;
   const now = deps.clock();
   await findMonitor(deps.pool, call.caller.accountId, call.id);

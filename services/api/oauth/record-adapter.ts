@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import Provider, { errors } from 'oidc-provider';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
-import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
 import type { FoundRecord, SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
@@ -35,12 +35,14 @@ const NOTHING: Adapter = {
   revokeByGrantId: nobody,
 };
 
-/** The provider answers unknown errors with 500. That of an engine which is away becomes a 503 for the program. */
+/**
+ * The provider answers unknown errors with 500. That of an engine which is unavailable becomes a 503 for the program.
+ */
 async function ask<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw awayEngine(error) === undefined ? error : temporarilyUnavailable();
+    throw unavailableEngine(error) === undefined ? error : temporarilyUnavailable();
   }
 }
 

@@ -1,10 +1,10 @@
-import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
-import { ApiError, engineAway } from '../http/api-error.ts';
+import { ApiError, engineUnavailable } from '../http/api-error.ts';
 
 /** Of the archive's ten connections trends use up to four and previews two; one is left for inserts and checks. */
 const QUERIES_AT_ONCE = 3;
@@ -80,14 +80,14 @@ export class ArchiveQueries {
       endWait();
       gone?.throwIfAborted();
       if (deadline.aborted || (error as Error).message === TIMEOUT_MESSAGE) throw await this.lateness(search);
-      throw isArchiveAway(error) ? unavailable() : error;
+      throw isArchiveUnavailable(error) ? unavailable() : error;
     }
   }
 
   /** Why a search did not end before its deadline. */
   private async lateness({ waitedMs }: Search): Promise<ApiError> {
     if (waitedMs > this.deadlineMs / 2) {
-      return engineAway('The comment archive has too many searches to answer. Nothing was charged.');
+      return engineUnavailable('The comment archive has too many searches to answer. Nothing was charged.');
     }
     if (!(await this.isAnswering())) return unavailable();
     const options = { status: OUTAGE_STATUS, retryAfter: TOO_LONG_RETRY_AFTER_S, takesDailySlot: true };
@@ -106,5 +106,5 @@ function countWait(search: Search): () => void {
 }
 
 function unavailable(): ApiError {
-  return engineAway('The comment archive is unavailable. Nothing was charged.');
+  return engineUnavailable('The comment archive is unavailable. Nothing was charged.');
 }

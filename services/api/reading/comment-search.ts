@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-index.ts';
-import { isGoneText } from '../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../shared/matching/text/item-texts.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
@@ -181,7 +181,7 @@ async function refreshFromForum(
   const items: CommentItem[] = [];
   for (const [name, title] of titles) {
     const comment = comments.get(name);
-    if (comment && !isGoneText(comment.body)) items.push({ ...comment, post_title: comment.post_title || title });
+    if (comment && !isRemovedText(comment.body)) items.push({ ...comment, post_title: comment.post_title || title });
   }
   return { items, unreadable };
 }

@@ -184,7 +184,7 @@ function userRoutes(deps: ReadingDeps): Route[] {
 }
 
 /** Reads a page through the cache. All readers share the same page, and each filters it. */
-export function pageReader(deps: ReadingDeps, path: string, params: Params, request: PageRequest) {
+export function pageReader(deps: ReadingDeps, path: string, params: Params, request: PageQueryOptions) {
   return async <T>(fetch: (path: string) => Promise<Page<T>>): Promise<Reading & { body: PageEnvelope<T> }> => {
     const key = `${path.toLowerCase()}?${new URLSearchParams(params).toString()}`;
     const { value, tier, degraded, fetchedAtMs } = await deps.listings.read(key, () => fetch(path));
@@ -220,7 +220,7 @@ interface PageEnvelope<T> {
   degraded: boolean;
 }
 
-interface PageRequest {
+interface PageQueryOptions {
   query: string | null;
   sort: string;
   /** Whether to include NSFW items. */
@@ -231,7 +231,7 @@ interface PageRequest {
  * Removes and counts NSFW items. The cursor stays the forum's own, because filtering happens after the forum made its
  * page. A page from which something is missing is degraded.
  */
-function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
+function pageEnvelope<T>(page: Page<T>, request: PageQueryOptions, degraded: boolean): PageEnvelope<T> {
   const entries = request.nsfw ? page.entries : page.entries.filter(({ nsfw }) => !nsfw);
   return {
     query: request.query,

@@ -4,7 +4,7 @@ import { graphResponse, postResponse } from '../../../schemas/messages/forum-pos
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/credits.ts';
 import { chargedRequest, route } from '../http/route.ts';
-import type { Answer, Call, Content, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Content, Route } from '../http/route.ts';
 import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
@@ -42,7 +42,7 @@ export function postRoute(deps: ReadingDeps): Route {
     query: postQuery,
     example: { id: 't3_1b6xk0p', max_comments: 200 },
     produces: ['application/json', 'text/markdown'],
-    async handle(call): Promise<Answer> {
+    async handle(call): Promise<RouteResponse> {
       const outcome = await readChargedPost(deps, call);
       const { read, charged } = outcome;
       const rendered = renderCharged(deps, outcome, outcome.parsedQuery.format);
@@ -74,7 +74,7 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged in that case */
 export async function readChargedPost(
   deps: ReadingDeps,
-  call: Pick<Call<PostQuery>, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
+  call: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
   const { caller, query: parsedQuery, refuseAbandoned, signal } = call;
   parsePostReference(deps, parsedQuery);

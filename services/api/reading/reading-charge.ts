@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eachInTransaction, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
@@ -45,7 +45,7 @@ export class ReadingCharges {
     this.unknown = new UnknownCharges(pool, logger);
     this.batcher = new CallBatcher({
       run: (moves) => chargeTogether(eachInTransaction(pool), moves),
-      isShared: isPostgresAway,
+      isShared: isPostgresUnavailable,
     });
   }
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { chargedRequest, route } from '../http/route.ts';
-import type { Answer, Content, Route } from '../http/route.ts';
+import type { RouteResponse, Content, Route } from '../http/route.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchiveDeps } from './comment-search.ts';
@@ -102,7 +102,7 @@ export function readingRoute<S extends z.ZodObject>(deps: ReadingDeps, declared:
   return route<S>({
     ...given,
     ...readingDocument(content, isCached ? ['L1_LISTING', 'MISS'] : ['MISS'], { errors }),
-    async handle(call): Promise<Answer> {
+    async handle(call): Promise<RouteResponse> {
       const { caller, refuseAbandoned } = call;
       const query = call.query as z.output<S>;
       check?.(query, deps);

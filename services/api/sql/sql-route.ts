@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqlAnswer as sqlAnswerSchema, sqlBody } from '../../../schemas/api/sql.ts';
-import { isArchiveAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
@@ -12,10 +12,10 @@ import { chargeLocally } from '../../../shared/stores/ledger/ledger.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { SQL_TABLES, TooManyRows, writeAccountRows } from '../../../shared/stores/sql/account-rows.ts';
 import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/stores/sql/sql-turns.ts';
-import { ApiError, engineAway } from '../http/api-error.ts';
+import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, chargedRequest, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
 import { sqlExamples } from '../openapi/examples/sql-examples.ts';
 import { runInBox, SQL_LIMITS, sqlAnswer, SqlRefused } from './sql-box.ts';
@@ -99,7 +99,7 @@ const turnTaken = (): ApiError =>
   });
 
 /** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
-async function inTurn(deps: TurnDeps, call: Call, asked: Asked): Promise<Answer> {
+async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise<RouteResponse> {
   const { pool, logger } = deps;
   const { accountId } = call.caller;
   const token = randomUUID();
@@ -126,7 +126,7 @@ async function inTurn(deps: TurnDeps, call: Call, asked: Asked): Promise<Answer>
   }
 }
 
-async function runAndCharge(deps: TurnDeps, call: Call, asked: Asked): Promise<Answer> {
+async function runAndCharge(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise<RouteResponse> {
   const { accountId } = call.caller;
   const result = await run(deps, call, asked);
   const credits = Math.max(1, Math.ceil(result.rowsRead / ROWS_FOR_A_CREDIT));
@@ -146,7 +146,7 @@ async function runAndCharge(deps: TurnDeps, call: Call, asked: Asked): Promise<A
 }
 
 /** Reads the account's rows into a folder of their own, and runs the statement there. */
-async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: Call, asked: Asked): Promise<SqlResult> {
+async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: RouteRequest, asked: Asked): Promise<SqlResult> {
   const monitors = await listMonitors(pool, call.caller.accountId);
   const gone = call.signal ?? new AbortController().signal;
   const late = AbortSignal.timeout(READ_MS);
@@ -155,7 +155,7 @@ async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: Call, asked: 
     const ids = monitors.map(({ id }) => id);
     await writeAccountRows(clickhouse, folder, ids, AbortSignal.any([gone, late])).catch((error: unknown) => {
       if (error instanceof TooManyRows) throw new SqlRefused(TOO_LARGE);
-      throw late.aborted || isArchiveAway(error) ? engineAway(AWAY) : error;
+      throw late.aborted || isArchiveUnavailable(error) ? engineUnavailable(AWAY) : error;
     });
     return await runInBox(folder, asked, gone);
   } finally {
@@ -163,7 +163,7 @@ async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: Call, asked: 
   }
 }
 
-function answerOf(result: SqlResult, format: SqlFormat, credits: number): Answer {
+function answerOf(result: SqlResult, format: SqlFormat, credits: number): RouteResponse {
   if (format === 'json') {
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };
     return { status: 200, body: sqlAnswer(result, credits), headers };

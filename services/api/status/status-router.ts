@@ -10,7 +10,7 @@ import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import type { DueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
-import { readClockSkew } from '../../../shared/stores/upkeep/settings.ts';
+import { readClockSkew } from '../../../shared/stores/maintenance/settings.ts';
 import type { Readiness } from '../http/health-router.ts';
 import { refuseParameters } from '../http/invalid-request.ts';
 import { methodNotAllowed } from '../http/route.ts';
@@ -39,7 +39,7 @@ export function createStatusReporter(deps: StatusDeps): StatusReporter {
 
 /**
  * GET /status: whether the pipeline is up to date, for status pages. 200, or 503 when a part is down. It never waits
- * for an engine that is away: that part is unknown.
+ * for an engine that is unavailable: that part is unknown.
  */
 export function createStatusRouter(report: StatusReporter): Router {
   const router = Router();

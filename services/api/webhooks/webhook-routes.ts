@@ -30,7 +30,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from '../monitors/find-monitor.ts';
 import { deliveryExamples } from '../openapi/examples/delivery-examples.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
@@ -150,7 +150,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
  * A repeat with the same Idempotency-Key gets the same secret. Rotating twice ends the one that the receiver knows, so
  * who lost the first answer must not need to.
  */
-async function rotate({ pool, secretBox }: TestDeliveryDeps, call: Call): Promise<Answer> {
+async function rotate({ pool, secretBox }: TestDeliveryDeps, call: RouteRequest): Promise<RouteResponse> {
   const { caller, id } = call;
   // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) throw noSuchMonitor();

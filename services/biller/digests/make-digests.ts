@@ -1,5 +1,5 @@
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { sqlState } from '../../../shared/postgres/postgres-away.ts';
+import { sqlState } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import {
   insertDigestMail,

@@ -56,8 +56,8 @@ interface Known {
 /**
  * Computes the coverage of the last hours and stores what changed in Postgres, which serves it, and in ClickHouse for
  * analysts. The items of an hour are counted again only when the number of its archived rows has changed since: that
- * is so for the current hour, and for hours that were archived late because an engine was away. Repeating a pass, or
- * running it in two processes at once, changes nothing.
+ * is so for the current hour, and for hours that were archived late because an engine was unavailable. Repeating a
+ * pass, or running it in two processes at once, changes nothing.
  */
 export class CoverageRollup {
   private readonly deps: CoverageRollupDeps;

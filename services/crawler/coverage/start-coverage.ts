@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { postShare } from '../../../shared/domain/coverage/estimate-completeness.ts';
-import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { withQueryDeadline } from '../../../shared/postgres/pool.ts';
@@ -12,7 +12,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countOpenGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
-import { releaseLease, takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { releaseLease, takeLease } from '../../../shared/stores/maintenance/leases.ts';
 import { CoverageRollup } from './coverage-rollup.ts';
 import type { CoverageRollupDeps, CoveredHour } from './coverage-rollup.ts';
 
@@ -28,8 +28,8 @@ const MAX_INTERVAL_MS = 120_000;
 /** Every pass computes the current and the previous hour. */
 const RECENT_HOURS = 2;
 /**
- * Every five minutes a pass computes as many hours as topics keep items: what ClickHouse missed while it was away is
- * archived later, and audits and gaps concern hours before.
+ * Every five minutes a pass computes as many hours as topics keep items: what ClickHouse missed while it was
+ * unavailable is archived later, and audits and gaps concern hours before.
  */
 const ALL_HOURS = 72;
 const ALL_INTERVAL_MS = 300_000;
@@ -48,8 +48,8 @@ export interface CoverageDeps extends Omit<CoverageRollupDeps, 'db'> {
 }
 
 /**
- * Keeps the stored coverage up to date, in one process at a time. While an engine is away it waits; the hours of that
- * time are computed when everything is archived.
+ * Keeps the stored coverage up to date, in one process at a time. While an engine is unavailable it waits; the hours of
+ * that time are computed when everything is archived.
  */
 export function startCoverage(deps: CoverageDeps): Running {
   const logger = deps.logger.child({ part: 'coverage' });
@@ -92,14 +92,14 @@ async function computeUntilStopped(deps: CoverageDeps, signal: AbortSignal): Pro
       }
       outage.recovered();
     } catch (error) {
-      if (awayEngine(error) === undefined) throw error;
+      if (unavailableEngine(error) === undefined) throw error;
       outage.failed(error);
     }
     const pauseMs = isAllDue ? 0 : Math.min(PAUSE_FACTOR * (clock() - begun), MAX_INTERVAL_MS);
     await delay(Math.max(intervalMs, pauseMs), signal);
   }
   await releaseLease(db, { name: LEASE, holder }).catch((error: unknown) => {
-    if (awayEngine(error) === undefined) throw error;
+    if (unavailableEngine(error) === undefined) throw error;
   });
 }
 

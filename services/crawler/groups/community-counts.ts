@@ -1,5 +1,5 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { addCommunityCounts } from '../../../shared/stores/crawl/community-rates.ts';
@@ -48,7 +48,9 @@ export class CommunityCounts {
 
 const INTERVAL_MS = 60_000;
 
-/** Adds the counts of this process to those of all, once a minute. While Postgres is away they wait in memory. */
+/**
+ * Adds the counts of this process to those of all, once a minute. While Postgres is unavailable they wait in memory.
+ */
 export class CommunityCountsWriter {
   private readonly deps: { db: Queryable; counts: CommunityCounts; logger: Logger };
 
@@ -71,7 +73,7 @@ export class CommunityCountsWriter {
     try {
       await addCommunityCounts(db, taken);
     } catch (error) {
-      if (!isPostgresAway(error)) throw error;
+      if (!isPostgresUnavailable(error)) throw error;
       counts.putBack(taken);
       logger.debug({ err: error }, 'the counts of communities were not written; they are added later');
     }

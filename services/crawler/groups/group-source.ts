@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -172,7 +172,7 @@ export class GroupSource implements CrawlSource {
             },
           };
         } catch (error) {
-          if (!isPostgresAway(error)) throw error;
+          if (!isPostgresUnavailable(error)) throw error;
           return {
             ...formed,
             acknowledged: () => {
@@ -233,7 +233,7 @@ export class GroupSource implements CrawlSource {
     return {
       fetch: async () => {
         await saveCursor(db, { source: this.namesCursor, position, lease }).catch((error: unknown) => {
-          if (!isPostgresAway(error)) throw error;
+          if (!isPostgresUnavailable(error)) throw error;
         });
         return { things: [], seenAt: clock(), isLocal: true, acknowledged: () => undefined };
       },

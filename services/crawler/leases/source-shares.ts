@@ -1,11 +1,11 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { countHolders, releaseLease } from '../../../shared/stores/upkeep/leases.ts';
-import type { WantedLease } from '../../../shared/stores/upkeep/leases.ts';
+import { countHolders, releaseLease } from '../../../shared/stores/maintenance/leases.ts';
+import type { WantedLease } from '../../../shared/stores/maintenance/leases.ts';
 
 const RENEW_MS = 1_000;
 /** A process that did not renew for this long has ended. */
@@ -35,7 +35,8 @@ interface SourceSharesDeps {
 
 /**
  * Divides the sources evenly among the crawler processes: none keeps more than its part, rounded up. Processes know of
- * each other by a lease each, renewed every second. While Postgres is away the last count applies and nothing moves.
+ * each other by a lease each, renewed every second. While Postgres is unavailable the last count applies and nothing
+ * moves.
  */
 export class SourceShares {
   private readonly deps: SourceSharesDeps;
@@ -96,7 +97,7 @@ export class SourceShares {
       this.listenToOthers();
       this.releaseSurplus();
     } catch (error) {
-      if (!isPostgresAway(error)) throw error;
+      if (!isPostgresUnavailable(error)) throw error;
       this.tooManyForMs = 0;
     }
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { forumRemoval } from '../../../schemas/messages/forum-removal.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
-import { PublishRefused } from '../../../shared/kafka/kafka-away.ts';
+import { PublishRefused } from '../../../shared/kafka/kafka-unavailable.ts';
 import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { findReadableMatches, findSeenAsRemoved, readMatchedThings } from '../../../shared/stores/crawl/rechecks.ts';

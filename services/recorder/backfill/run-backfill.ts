@@ -124,7 +124,7 @@ export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over'
  * 2. Publish what was committed and perhaps not published.
  * 3. Read the archive part by part, match it, record what matches (`recordChunk`) and publish it.
  *
- * @throws BackfillLeaseLost, and what engines throw when they are away
+ * @throws BackfillLeaseLost, and what engines throw when they are unavailable
  */
 export async function runBackfill(deps: RunDeps, claimed: ClaimedBackfill): Promise<TurnEnd> {
   if (!(await mayBackfill(deps.pool, claimed))) return end(deps, await publishRest(deps, claimed), 'cancelled');
@@ -329,7 +329,7 @@ function publishMatches(publisher: Publisher, matches: readonly RecordedMatch[])
 
 /**
  * Publishes the matches of a run that were committed and perhaps not published, because a process died or the broker
- * was away in between. A repeat is harmless.
+ * was unavailable in between. A repeat is harmless.
  *
  * @returns the run with all its matches published
  * @throws PublishFailed

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GroupProgressUnreadable } from '../../../shared/kafka/group-progress.ts';
-import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
@@ -26,7 +26,7 @@ const LEASE_SECONDS = 30;
 const RENEWALS = 4;
 /** Seconds until the archive is looked at again while it is behind. */
 const NOT_SETTLED_SECONDS = 0.5;
-/** Waits while an engine is away. */
+/** Waits while an engine is unavailable. */
 const BACK_OFF_MS = { least: 1_000, most: 30_000 };
 const FAULT_SECONDS = 10;
 /** A run that an error of ours stops so often without any progress is given up. */
@@ -36,7 +36,7 @@ const MOST_FAULTS = 3;
  * Works on the runs of backfills, two at a time. Any number of processes do this side by side: a run is leased, and its
  * progress is committed with its matches, so that another process goes on where a killed one ended.
  *
- * An engine that is away is waited for. Any other error fails only the run that it stops: a run must not end the
+ * An engine that is unavailable is waited for. Any other error fails only the run that it stops: a run must not end the
  * process that records live matches.
  */
 export function startBackfills(deps: BackfillDeps): Running {
@@ -111,7 +111,7 @@ function hasStopped(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Works on a claimed run for a turn. @throws what engines throw when they are away */
+/** Works on a claimed run for a turn. @throws what engines throw when they are unavailable */
 async function workOn(deps: RunDeps, run: ClaimedBackfill): Promise<void> {
   try {
     const turnEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
@@ -136,7 +136,7 @@ async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Pr
     logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it is gone');
     return;
   }
-  if (signal.aborted || awayEngine(error) !== undefined || error instanceof GroupProgressUnreadable) {
+  if (signal.aborted || unavailableEngine(error) !== undefined || error instanceof GroupProgressUnreadable) {
     // The lease of a run that cannot be given back ends by itself.
     await releaseBackfill(pool, run, 0).catch(() => undefined);
     throw error;
@@ -170,7 +170,7 @@ async function renewUntil(
   for (;;) {
     await delay((1_000 * leaseSeconds) / RENEWALS, finished);
     if (finished.aborted) return;
-    // While Postgres is away the work fails by itself.
+    // While Postgres is unavailable the work fails by itself.
     const isKept = await renewBackfillLease(pool, run, leaseSeconds).catch(() => true);
     if (!isKept) lost.abort(new BackfillLeaseLost(`the lease of ${run.id} was lost`));
   }

@@ -3,7 +3,7 @@ import type { Admin } from 'kafkajs';
 import { withDeadline } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { retry } from '../../runtime/retry.ts';
-import { isKafkaAway } from '../kafka-away.ts';
+import { isKafkaUnavailable } from '../kafka-unavailable.ts';
 import type { KafkaConnection } from '../kafka-connection.ts';
 import { protocolErrorType } from '../kafka-connection.ts';
 import { judgeTopic } from './judge-topics.ts';
@@ -151,8 +151,8 @@ export interface GroupPosition {
 }
 
 /**
- * Where a group is in each partition. Tries for about 20 s while the brokers are away: one that has just started loads
- * its groups first.
+ * Where a group is in each partition. Tries for about 20 s while the brokers are unavailable: one that has just started
+ * loads its groups first.
  */
 export function groupPositions(kafka: KafkaConnection, options: GroupOfTopics): Promise<GroupPosition[]> {
   return retry(() => kafka.withAdmin((admin) => readGroupPositions(admin, options)), {
@@ -160,7 +160,7 @@ export function groupPositions(kafka: KafkaConnection, options: GroupOfTopics): 
     logger: kafka.logger,
     retries: 20,
     maxMs: 1_000,
-    isRetryable: isKafkaAway,
+    isRetryable: isKafkaUnavailable,
   });
 }
 

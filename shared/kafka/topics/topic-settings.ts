@@ -47,7 +47,7 @@ export function topicSettings({ topics, prefix, embedded, partitions }: TopicPla
 /** Copies of a partition where none are required and there are as many brokers. */
 export const USUAL_REPLICATION = 3;
 
-/** Two of three replicas in sync: no acknowledged record is lost while one broker is away. */
+/** Two of three replicas in sync: no acknowledged record is lost while one broker is unavailable. */
 export function insyncReplicas(replication: number): number {
   return replication >= 3 ? 2 : 1;
 }

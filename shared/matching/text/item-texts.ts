@@ -27,7 +27,7 @@ const SPACE = 0x20;
 const IS_GONE_TEXT = new RegExp(GONE_TEXT, 'i');
 
 /** Whether a text is what the forum shows in place of one that was deleted or removed. */
-export function isGoneText(text: string): boolean {
+export function isRemovedText(text: string): boolean {
   const first = text.charCodeAt(0);
   // Nearly every text begins with something else, and the comparison is faster than the expression.
   return (first === LEFT_BRACKET || first <= SPACE) && IS_GONE_TEXT.test(text);
@@ -39,7 +39,7 @@ export function forEachText(
   searchesPostTitle: boolean,
   visit: (written: string, text: number) => void,
 ): void {
-  if (item.kind === 'post' && !isGoneText(item.title)) visit(item.title, 0);
-  if (!isGoneText(item.text)) visit(item.text, 1);
-  if (searchesPostTitle && item.kind === 'comment' && !isGoneText(item.title)) visit(item.title, 2);
+  if (item.kind === 'post' && !isRemovedText(item.title)) visit(item.title, 0);
+  if (!isRemovedText(item.text)) visit(item.text, 1);
+  if (searchesPostTitle && item.kind === 'comment' && !isRemovedText(item.title)) visit(item.title, 2);
 }

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
 import { execute } from '../../postgres/sql.ts';
-import { sqlState } from '../../postgres/postgres-away.ts';
+import { sqlState } from '../../postgres/postgres-unavailable.ts';
 import { endOtherDashboardSessions } from '../dashboard/dashboard-sessions.ts';
 import { lockAccount } from './accounts.ts';
 

@@ -2,8 +2,8 @@ import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import type { ChargedRequest } from '../ledger/ledger.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
-import type { TopicOffsets } from '../upkeep/erasure.ts';
+import { BEYOND_LEASES } from '../maintenance/leases.ts';
+import type { TopicOffsets } from '../maintenance/erasure.ts';
 
 /** A position in the archive, which is read in the order of (first_seen_at, thing_id). */
 export interface ScanPosition {

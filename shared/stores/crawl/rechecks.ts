@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import { selectRows } from '../../clickhouse/clickhouse-client.ts';
-import { GONE_TEXT, isGoneText } from '../../matching/text/item-texts.ts';
+import { GONE_TEXT, isRemovedText } from '../../matching/text/item-texts.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
 
@@ -39,7 +39,7 @@ export async function findReadableMatches(db: Queryable, thingIds: readonly stri
   const rows = await readRows<{ thing_id: string; body: string }>(db)`
     SELECT thing_id, body FROM matched_items
      WHERE thing_id = ANY (${thingIds}::text[]) AND (body <> '' OR author <> '[deleted]')`;
-  return new Set(rows.filter(({ body }) => !isGoneText(body)).map(({ thing_id }) => thing_id));
+  return new Set(rows.filter(({ body }) => !isRemovedText(body)).map(({ thing_id }) => thing_id));
 }
 
 /** Those that the archive has without a text that a removal would hide: removed when first seen, or seen again. */

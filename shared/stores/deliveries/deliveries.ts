@@ -4,7 +4,7 @@ import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, readRows, sql } from '../../postgres/sql.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
+import { BEYOND_LEASES } from '../maintenance/leases.ts';
 
 /** A match that only this process may try to deliver until its lease ends. */
 export interface ClaimedDelivery {

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { readRows } from '../../postgres/sql.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
+import { BEYOND_LEASES } from '../maintenance/leases.ts';
 
 /** Where a monitor's matches are sent now. The URL is null when the monitor is deleted or has no webhook. */
 export interface DeliveryTarget {

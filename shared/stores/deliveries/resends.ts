@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, isChanged, readRows } from '../../postgres/sql.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
+import { BEYOND_LEASES } from '../maintenance/leases.ts';
 
 /** Which settled matches of a monitor to send again. Absent fields do not restrict the choice. */
 export interface ResendChoice {

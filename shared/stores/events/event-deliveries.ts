@@ -6,7 +6,7 @@ import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { execute, isChanged, readRows } from '../../postgres/sql.ts';
 import { FAILURES_UNTIL_FAILING } from '../deliveries/delivery-outcomes.ts';
 import type { DeliveryTarget, QueuePage } from '../deliveries/delivery-queue.ts';
-import { BEYOND_LEASES } from '../upkeep/leases.ts';
+import { BEYOND_LEASES } from '../maintenance/leases.ts';
 
 export interface StoredDigest {
   period: DigestPeriod;

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { execute, isChanged, readOne, readRow, readRows } from '../../postgres/sql.ts';
-import { sqlState } from '../../postgres/postgres-away.ts';
+import { sqlState } from '../../postgres/postgres-unavailable.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 
 export interface ComparedLedger {

@@ -56,8 +56,9 @@ interface CallRecorderDeps {
 }
 
 /**
- * Stores the counted calls of this process every 30 s and at stop. While the database is away they wait in memory: one
- * number an hour and lane. A statement that took effect although its answer was lost counts its calls twice.
+ * Stores the counted calls of this process every 30 s and at stop. While the database is unavailable they wait in
+ * memory: one number an hour and lane. A statement that took effect although its answer was lost counts its calls
+ * twice.
  */
 export function startCallRecorder(options: CallRecorderDeps): Running {
   const { counts, add, intervalMs = INTERVAL_MS } = options;

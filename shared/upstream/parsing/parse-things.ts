@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareId } from '../../../schemas/messages/forum-item.ts';
-import { isGoneText } from '../../matching/text/item-texts.ts';
+import { isRemovedText } from '../../matching/text/item-texts.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import type { Thing } from './thing-schema.ts';
 import { commentData, postData, text } from './thing-schema.ts';
@@ -162,7 +162,7 @@ export function findRemoved(body: unknown): ThingStates {
     const name = `${kind}_${data.id}`;
     states.present.add(name);
     const content = kind === 't1' ? data.body : data.selftext;
-    if (isGoneText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
+    if (isRemovedText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
   }
   return states;
 }

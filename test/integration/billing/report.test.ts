@@ -4,7 +4,7 @@ import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
 import { noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
-import { storeLedgerMismatches } from '../../../shared/stores/upkeep/settings.ts';
+import { storeLedgerMismatches } from '../../../shared/stores/maintenance/settings.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -4,7 +4,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
-import { readClockSkew, storeClockSkew } from '../../../shared/stores/upkeep/settings.ts';
+import { readClockSkew, storeClockSkew } from '../../../shared/stores/maintenance/settings.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

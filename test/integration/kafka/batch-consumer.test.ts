@@ -5,7 +5,7 @@ import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import type { CommittedOffset, UnreadRecords } from '../../../shared/kafka/group-assignment.ts';
-import { PublishFailed } from '../../../shared/kafka/kafka-away.ts';
+import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
@@ -100,13 +100,13 @@ test('an unexpected error of a handler is fatal, nothing is committed, and the n
 test('while an engine is away the batch is repeated until it succeeds, and nothing is skipped', async () => {
   const topic = await fixture.topic('away');
   await publishNumbers(topic, 0, 20);
-  class EngineAway extends Error {}
+  class EngineUnavailable extends Error {}
   let failures = 0;
   const done: number[] = [];
   await start(topic, {
-    isRetryable: (error) => error instanceof EngineAway,
+    isRetryable: (error) => error instanceof EngineUnavailable,
     async handle(batch) {
-      if (failures++ < 2) throw failures === 1 ? new EngineAway('postgres') : new PublishFailed('kafka');
+      if (failures++ < 2) throw failures === 1 ? new EngineUnavailable('postgres') : new PublishFailed('kafka');
       done.push(...numbersOf(batch));
     },
   });
@@ -221,15 +221,15 @@ test.each([
   await expire(topic, '25');
   const seen: number[] = [];
   const lost: UnreadRecords[] = [];
-  let isAway = true;
+  let isUnavailable = true;
   const second = await start(topic, {
     ...(onAssigned && { onAssigned }),
-    isRetryable: () => isAway,
+    isRetryable: () => isUnavailable,
     async noteLost(unread) {
       if (seen.length > 0) throw new Error('the group is past them');
       lost.push(unread);
       if (lost.length < 3) throw new Error('the store is away');
-      isAway = false;
+      isUnavailable = false;
     },
     handle: async (batch) => void seen.push(...numbersOf(batch)),
   });

@@ -9,7 +9,7 @@ import { createKafkaFixture, topicOf } from '../../support/fixtures/kafka-fixtur
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { ConsumedRecord, ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
-import { PublishRefused } from '../../../shared/kafka/kafka-away.ts';
+import { PublishRefused } from '../../../shared/kafka/kafka-unavailable.ts';
 import { handleUnread, readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import type { TopicsToRead } from '../../../shared/kafka/topics/read-to-end.ts';
 

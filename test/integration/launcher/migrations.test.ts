@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { MigrationUnderWay, migratePostgres } from '../../../shared/postgres/migrate-postgres.ts';
 import type { MigrationOptions } from '../../../shared/postgres/migrate-postgres.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -70,7 +70,7 @@ test('a change waits a limited time for a table that is in use, and can then be 
   await user.query('COMMIT');
   user.release();
   expect(error).toMatchObject({ code: '55P03' });
-  expect(isPostgresAway(error)).toBe(true);
+  expect(isPostgresUnavailable(error)).toBe(true);
   await migrate();
 });
 
@@ -93,7 +93,7 @@ test('statements on a table that a change waits for get it within their own limi
   expect(await waitingSessions()).toEqual([]);
   pauses.abort();
   const errors = await Promise.all(tries);
-  expect(errors.filter((error) => isPostgresAway(error))).toHaveLength(1);
+  expect(errors.filter((error) => isPostgresUnavailable(error))).toHaveLength(1);
   expect(errors.filter((error) => error instanceof MigrationUnderWay)).toHaveLength(2);
   await user.query('COMMIT');
   user.release();
@@ -107,7 +107,7 @@ test.each(['SELECT pg_terminate_backend(pg_backend_pid())', 'CREATE TABLE others
     await migrate();
     write('0002_others.sql', `${statement}; SELECT pg_terminate_backend(pg_backend_pid());`);
     const error: unknown = await migrate().catch((failure: unknown) => failure);
-    expect(isPostgresAway(error)).toBe(true);
+    expect(isPostgresUnavailable(error)).toBe(true);
     write('0002_others.sql', 'CREATE TABLE others (id int);');
     await migrate();
     expect(await applied()).toEqual(['0001_things', '0002_others']);
@@ -125,7 +125,7 @@ test('a connection that is lost before the first file is an outage as well', asy
     return waiting.length > 0 && waiting;
   });
   await db.pool.query('SELECT pg_terminate_backend($1)', [pid]);
-  expect(isPostgresAway(await failed)).toBe(true);
+  expect(isPostgresUnavailable(await failed)).toBe(true);
   await user.query('ROLLBACK');
   user.release();
   await migrate();

@@ -19,7 +19,7 @@ import {
   exchangeOf,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Site } from '../../support/fixtures/oauth-installation.ts';
-import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
+import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
 
 let at: OAuthInstallation;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { createLogger } from '../../../shared/runtime/logger.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
+import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
 import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
 import { findSecrets } from '../../support/runner/find-secrets.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';

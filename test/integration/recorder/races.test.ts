@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter } from '../../../shared/stores/matches/match-pages.ts';
 import { insertMonitorVersion, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
@@ -254,7 +254,7 @@ test('a lost connection in the transaction stores nothing, is retryable, and the
     });
     await client.query('SELECT pg_terminate_backend($1)', pids);
   });
-  expect(isPostgresAway(await failure)).toBe(true);
+  expect(isPostgresUnavailable(await failure)).toBe(true);
   await expectNumbered(monitorId, 0);
   expect((await record(batch)).outcomes).toEqual({ recorded: 5 });
   await expectNumbered(monitorId, 5);

@@ -8,7 +8,7 @@ import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
-import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { takeLease } from '../../../shared/stores/maintenance/leases.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { unusedMailer } from '../../support/fakes/unused-mailer.ts';
 import { counted } from '../../support/fixtures/crawler-fixture.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountCreated, codeSent } from '../../../schemas/api/signup.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { deleteExpired } from '../../../shared/stores/upkeep/retention.ts';
+import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
 import { APP_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';

@@ -7,8 +7,8 @@ import { startEngines } from '../../../services/launcher/engines/embedded-engine
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createPool, eachInTransaction, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
-import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
+import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { signalTree } from '../../support/children/process-tree.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -156,7 +156,7 @@ test('a transaction whose COMMIT reached a stopped server is not committed later
     signal('SIGSTOP');
   }).finally(() => signal('SIGCONT'));
   const error = await committing.catch((failure: unknown) => failure);
-  expect(awayEngine(error)).toBe('postgres');
+  expect(unavailableEngine(error)).toBe('postgres');
   await eventually('the session is over', async () => {
     const { rowCount } = await db.pool.query(
       `SELECT FROM pg_stat_activity WHERE application_name = 'still' AND state LIKE 'idle in transaction%'`,
@@ -177,7 +177,7 @@ test('a charge that was under way in a stopped server is not committed later', a
     return rowCount === 1;
   });
   const error = await whileStill(() => running.catch((failure: unknown) => failure));
-  expect(awayEngine(error)).toBe('postgres');
+  expect(unavailableEngine(error)).toBe('postgres');
   await eventually('the session is over', async () => {
     const { rowCount } = await db.pool.query(
       `SELECT FROM pg_stat_activity WHERE application_name = 'still' AND query LIKE '%under_way%' AND state <> 'idle'`,
@@ -204,7 +204,10 @@ test('where commits wait for a standby that is away, a start waits, reads are an
   const config = { postgresMustBeSynchronous: true };
   const start = checkCommits({ pool, config, logger: silentLogger(), postgresUrl: db.url });
   const missing = await start.catch((failure: unknown) => failure);
-  expect([String(missing), isPostgresAway(missing)]).toEqual([expect.stringContaining('no synchronous standby'), true]);
+  expect([String(missing), isPostgresUnavailable(missing)]).toEqual([
+    expect.stringContaining('no synchronous standby'),
+    true,
+  ]);
   const reads = [3, 4, 5].map((limit) => api.call(account.apiKey, 'GET', `/v1/forum/subreddits?limit=${limit}`));
   const statuses = (await Promise.all(reads)).map(({ status }) => status);
   const waiting = await db.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);

@@ -78,17 +78,17 @@ const recordedOf = (id: string) =>
 test('while ClickHouse is away a run waits with back-off, says so once, and goes on', async () => {
   await archive('hafnium');
   let reads = 0;
-  let isAway = true;
+  let isUnavailable = true;
   const away = markEngine(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'clickhouse');
   start((...range) => {
     reads += 1;
-    return isAway ? Promise.reject(away) : read(...range);
+    return isUnavailable ? Promise.reject(away) : read(...range);
   });
   const { apiKey, id } = await monitorWithRun('hafnium');
   await eventually('several tries', () => reads >= 3);
   expect(await newestRun(pipeline, apiKey, id)).toMatchObject({ state: 'running', matches: 0 });
   expect(warnings).toBe(1);
-  isAway = false;
+  isUnavailable = false;
   expect(await endedRun(pipeline, apiKey, id)).toMatchObject({ state: 'done', matches: 1 });
 });
 

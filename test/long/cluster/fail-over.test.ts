@@ -13,7 +13,7 @@ import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { migratePostgres } from '../../../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { findPrimary } from '../../../shared/postgres/postgres-servers.ts';
 import { whyCommitsCanBeLost } from '../../../shared/postgres/synchronous-commits.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
@@ -157,7 +157,7 @@ describe('a cluster', () => {
             await pool.query('INSERT INTO answered VALUES ($1)', [number]);
             answered.push(number);
           } catch (error) {
-            if (!isPostgresAway(error)) throw error;
+            if (!isPostgresUnavailable(error)) throw error;
           }
         }
       };

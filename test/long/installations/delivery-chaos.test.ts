@@ -13,7 +13,7 @@ import type { RunningEngines } from '../../../services/launcher/engines/embedded
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
-import { PublishFailed } from '../../../shared/kafka/kafka-away.ts';
+import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

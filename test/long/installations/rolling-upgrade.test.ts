@@ -7,7 +7,7 @@ import { createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migratePostgres } from '../../../shared/postgres/migrate-postgres.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { Installation } from '../../support/children/installation.ts';
@@ -178,7 +178,7 @@ async function migrateToNextRelease(): Promise<void> {
   for (const [file, text] of Object.entries(NEXT_RELEASE)) writeFileSync(join(next, file), text);
   // It gives up where a table stays taken for a second, and is called again.
   const migrate = () => migratePostgres(running.endpoints().postgres, silentLogger(), { folder: next, pauseMs: 500 });
-  const tries = { logger: silentLogger(), retries: 60, maxMs: 500, isRetryable: isPostgresAway };
+  const tries = { logger: silentLogger(), retries: 60, maxMs: 500, isRetryable: isPostgresUnavailable };
   await retry(migrate, { what: 'migrating', ...tries });
   const clickhouse = createClient({ url: running.endpoints().clickhouse });
   const tables = await clickhouse.query({

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { PublishFailed } from '../../../shared/kafka/kafka-away.ts';
+import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';

@@ -27,9 +27,9 @@ export class ThreadForum {
   /** How the forum refuses a thread. */
   refusal: (postId: string) => UpstreamError | undefined = () => undefined;
   /** Whether the forum does not answer. */
-  isAway = false;
+  isUnavailable = false;
   /** Whether the database that holds the gaps refuses to answer. */
-  isDatabaseAway = false;
+  isDatabaseUnavailable = false;
   /** Calls of /api/info. */
   checks = 0;
   /** Threads that were read. */
@@ -59,7 +59,7 @@ export class ThreadForum {
       } as unknown as ClickHouseClient,
       db: {
         query: (text: string, values: unknown[]) =>
-          this.isDatabaseAway ? Promise.reject(new Error('away')) : this.stored(text, values),
+          this.isDatabaseUnavailable ? Promise.reject(new Error('away')) : this.stored(text, values),
       } as unknown as Queryable,
       isArchiveReady: () => true,
       recordGap: (gap) => this.gaps.push(gap),
@@ -105,7 +105,7 @@ export class ThreadForum {
   }
 
   private answer(path: string, params: Record<string, string>): Promise<unknown> {
-    if (this.isAway) return Promise.reject(new UpstreamError('broken', 'away'));
+    if (this.isUnavailable) return Promise.reject(new UpstreamError('broken', 'away'));
     if (path === '/api/info') {
       this.checks += 1;
       const asked = params.id!.split(',').map((name) => name.slice(3));

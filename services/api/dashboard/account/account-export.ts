@@ -9,7 +9,7 @@ import { readSwitchedOff } from '../../../../shared/stores/notices/notices.ts';
 import { listExportedPayments } from '../../../../shared/stores/payments/payments.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import type { ApiRequest, Visit } from '../page.ts';
+import type { ApiRequest, PageRequest } from '../page.ts';
 
 /** Of the format: other members and types of lines may be added to it. */
 const VERSION = 1;
@@ -22,7 +22,7 @@ const PIECE_LENGTH = 64 * 1024;
 type Line = { type: string } & Record<string, unknown>;
 
 /** JSON lines, as the README says. When the session ends meanwhile, so does the export, without its last line. */
-export async function* exportAccount(deps: DashboardDeps, visit: Visit): AsyncGenerator<string> {
+export async function* exportAccount(deps: DashboardDeps, visit: PageRequest): AsyncGenerator<string> {
   let piece = '';
   let count = 0;
   for await (const line of lines(deps, visit)) {
@@ -37,7 +37,7 @@ export async function* exportAccount(deps: DashboardDeps, visit: Visit): AsyncGe
   yield `${piece}${JSON.stringify({ type: 'end', lines: count })}\n`;
 }
 
-async function* lines({ pool }: DashboardDeps, visit: Visit): AsyncGenerator<Line> {
+async function* lines({ pool }: DashboardDeps, visit: PageRequest): AsyncGenerator<Line> {
   const { account, now, read } = visit;
   const itemsOf = async (path: string) => ((await read(path)) as { items: object[] }).items;
   yield { type: 'export', version: VERSION, exported_at: new Date(now).toISOString() };
@@ -62,7 +62,7 @@ async function* lines({ pool }: DashboardDeps, visit: Visit): AsyncGenerator<Lin
 }
 
 /** What belongs to a monitor. A monitor that is deleted meanwhile ends its part. */
-async function* monitorLines(visit: Visit, id: string): AsyncGenerator<Line> {
+async function* monitorLines(visit: PageRequest, id: string): AsyncGenerator<Line> {
   try {
     const { items } = (await visit.read('/v1/monitors/:id/mutes', { id })) as { items: object[] };
     for (const mute of items) yield { ...lineOf('mute', mute), monitor_id: id };
@@ -77,7 +77,7 @@ async function* monitorLines(visit: Visit, id: string): AsyncGenerator<Line> {
   }
 }
 
-async function* paged({ read }: Visit, path: string, asked: ApiRequest = {}): AsyncGenerator<object> {
+async function* paged({ read }: PageRequest, path: string, asked: ApiRequest = {}): AsyncGenerator<object> {
   let cursor = {};
   for (;;) {
     const query = { ...asked.query, limit: String(PAGE), ...cursor };

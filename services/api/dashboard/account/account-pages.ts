@@ -15,7 +15,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { browserInWords } from '../../notices/account-mails.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { attempt, file, get, post, streamed } from '../page.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from '../parts.ts';
 import { signedOutPage } from '../sign-in/sign-in-router.ts';
 import { exportAccount } from './account-export.ts';
@@ -75,7 +75,7 @@ export function accountPages(deps: DashboardDeps): PageRoute[] {
 /** @param deletion what the person typed to delete the account, and what is wrong with it */
 async function accountPage(
   { pool }: DashboardDeps,
-  visit: Visit,
+  visit: PageRequest,
   deletion?: { email: string; problem: string | undefined },
 ): Promise<ShownPage> {
   const { account } = visit;
@@ -107,7 +107,7 @@ async function accountPage(
   };
 }
 
-function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
+function noticeForm(visit: PageRequest, switchedOff: readonly NoticeKind[]): Html {
   return html`<form method="post" action="${visit.path('/account/notices')}" class="narrow">
     ${visit.csrfField}
     ${fieldset(
@@ -123,7 +123,7 @@ function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
 }
 
 /** A download reads everything, so a few an hour must do. */
-async function download(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function download(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
   const { id } = visit.account;
   const limit = { name: `dashboard:export:${id}`, maxUses: EXPORTS_PER_HOUR, seconds: HOUR };
   const retryAfter = await takeUse(deps.pool, limit);
@@ -134,7 +134,7 @@ async function download(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> 
   return file('application/x-ndjson; charset=utf-8', `forum-monitor-${id}.jsonl`, body);
 }
 
-function deletionForm(visit: Visit, typed?: { email: string; problem: string | undefined }): Html {
+function deletionForm(visit: PageRequest, typed?: { email: string; problem: string | undefined }): Html {
   return html`<details class="danger" ${typed !== undefined && html`open`}>
     <summary>Delete this account for good</summary>
     <p>It takes effect at once and cannot be undone:</p>
@@ -159,7 +159,7 @@ function deletionForm(visit: Visit, typed?: { email: string; problem: string | u
   </details>`;
 }
 
-async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function remove(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
   const email = visit.form.text('email');
   const { value, problems } = await attempt(visit.call('delete', '/v1/account', { body: { email } }));
   if (value === undefined) {
@@ -180,7 +180,7 @@ async function remove(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
   };
 }
 
-function sessionList(visit: Visit, sessions: readonly StoredDashboardSession[]): Html {
+function sessionList(visit: PageRequest, sessions: readonly StoredDashboardSession[]): Html {
   return html`<ul class="items" aria-label="Browsers that are signed in">
       ${sessions.map((session) => sessionItem(visit, session))}
     </ul>
@@ -190,7 +190,7 @@ function sessionList(visit: Visit, sessions: readonly StoredDashboardSession[]):
     }`;
 }
 
-function sessionItem(visit: Visit, session: StoredDashboardSession): Html {
+function sessionItem(visit: PageRequest, session: StoredDashboardSession): Html {
   const isThis = session.id === visit.session.id;
   const browser = browserInWords(session.userAgent);
   return html`<li>
@@ -206,14 +206,14 @@ function sessionItem(visit: Visit, session: StoredDashboardSession): Html {
   </li>`;
 }
 
-async function takeAddress(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function takeAddress(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
   const email = visit.form.text('email').slice(0, 1_000);
   const { problems } = await attempt(requestAddressChange(deps, visit, email));
   if (problems.size === 0) return { redirect: '/account/address' };
   return addressPage(visit, { email, problem: problems.get('email') ?? problems.get('')?.replace(/^email: /, '') });
 }
 
-async function takeCodes(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function takeCodes(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
   const pending = await pendingAddress(deps, visit);
   const verdict = await confirmAddressChange(deps, visit, {
     oldCode: visit.form.code('old_code'),
@@ -225,7 +225,7 @@ async function takeCodes(deps: DashboardDeps, visit: Visit): Promise<PageAnswer>
   return addressPage(visit, { email: pending ?? '', problem });
 }
 
-function addressPage(visit: Visit, form: { email: string; problem: string | undefined } = NOTHING): ShownPage {
+function addressPage(visit: PageRequest, form: { email: string; problem: string | undefined } = NOTHING): ShownPage {
   return {
     title: 'Change the address',
     status: form.problem === undefined ? 200 : 400,
@@ -251,7 +251,7 @@ function addressPage(visit: Visit, form: { email: string; problem: string | unde
 const NOTHING = { email: '', problem: undefined };
 
 function codesPage(
-  visit: Visit,
+  visit: PageRequest,
   newEmail: string,
   { oldProblem, newProblem }: { oldProblem?: string | undefined; newProblem?: string | undefined } = {},
 ): ShownPage {
@@ -282,6 +282,6 @@ function codesPage(
   };
 }
 
-function back(visit: Visit): Html {
+function back(visit: PageRequest): Html {
   return html`<p><a href="${visit.path('/account')}">Back to the account</a></p>`;
 }

@@ -17,7 +17,7 @@ import type { CodeVerdict } from '../../signup/judge-code.ts';
 import { acceptableAddress, mailSecret, refuseUndeliverable } from '../../signup/request-code.ts';
 import { takeCodeLimits } from '../../signup/signup-limits.ts';
 import type { DashboardDeps } from '../dashboard.ts';
-import type { Visit } from '../page.ts';
+import type { PageRequest } from '../page.ts';
 
 /** Changes under way, by the id of the session that asked for them. */
 const MODEL = 'AddressChange';
@@ -30,7 +30,7 @@ const recordsOf = ({ pool, secretBox }: DashboardDeps) => new SealedRecords(pool
  *
  * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox would be judged
  */
-export async function requestAddressChange(deps: DashboardDeps, visit: Visit, given: string): Promise<void> {
+export async function requestAddressChange(deps: DashboardDeps, visit: PageRequest, given: string): Promise<void> {
   const { account, session, clientAddress } = visit;
   const { address, domain } = acceptableAddress({ email: given });
   const { id: accountId, email } = account;
@@ -61,7 +61,7 @@ export async function requestAddressChange(deps: DashboardDeps, visit: Visit, gi
   }
 }
 
-export async function pendingAddress(deps: DashboardDeps, { session }: Visit): Promise<string | undefined> {
+export async function pendingAddress(deps: DashboardDeps, { session }: PageRequest): Promise<string | undefined> {
   const found = await recordsOf(deps).find(MODEL, session.id);
   return found === undefined ? undefined : String(found.payload.email);
 }
@@ -76,7 +76,7 @@ const over = (problem: string): AddressVerdict => ({ outcome: 'over', problem })
 
 export async function confirmAddressChange(
   deps: DashboardDeps,
-  visit: Visit,
+  visit: PageRequest,
   { oldCode, newCode }: { oldCode: string; newCode: string },
 ): Promise<AddressVerdict> {
   const { session } = visit;
@@ -135,7 +135,7 @@ function problemOf(verdict: CodeVerdict): string | undefined {
  */
 async function change(
   deps: DashboardDeps,
-  { account, session, now }: Visit,
+  { account, session, now }: PageRequest,
   { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
 ): Promise<AddressVerdict> {
   const mailboxHash = createMailboxHash(deps.secretKey);

@@ -18,7 +18,7 @@ import { csvOf, entryOf } from '../../account/ledger-routes.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { file, get, post, streamed } from '../page.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { figures, notice, number, postButton, select, table, time } from '../parts.ts';
 
 const ENTRIES_PER_PAGE = 25;
@@ -37,7 +37,7 @@ export function billingPages(deps: DashboardDeps): PageRoute[] {
   ];
 }
 
-async function show({ pool, payments }: DashboardDeps, visit: Visit): Promise<ShownPage> {
+async function show({ pool, payments }: DashboardDeps, visit: PageRequest): Promise<ShownPage> {
   const { query } = visit;
   const { id } = visit.account;
   const bought = query.text('bought');
@@ -89,7 +89,7 @@ function accountFigures({ balance, owed, pack }: StoredAccount): Html {
   ]);
 }
 
-function packsSection(visit: Visit, settings: PaymentSettings | undefined): Html {
+function packsSection(visit: PageRequest, settings: PaymentSettings | undefined): Html {
   const off = notice('', 'Buying is off here: whoever runs this service has not set up payments.');
   const trial = html`<strong>Trial without money.</strong> No money is charged, and what is bought is taken back when
     real payments begin.`;
@@ -172,11 +172,11 @@ const FILTERS = [
 ] as const;
 
 /** An unknown value shows everything. */
-function ledgerFilter({ query }: Visit): (typeof FILTERS)[number] {
+function ledgerFilter({ query }: PageRequest): (typeof FILTERS)[number] {
   return FILTERS.find(({ value }) => value === query.text('kind')) ?? FILTERS[0];
 }
 
-function ledgerSection(visit: Visit, found: readonly StoredLedgerEntry[]): Html {
+function ledgerSection(visit: PageRequest, found: readonly StoredLedgerEntry[]): Html {
   const { value } = ledgerFilter(visit);
   const entries = found.slice(0, ENTRIES_PER_PAGE);
   const older = found.length > entries.length && `?kind=${value}&before=${entries.at(-1)!.id}#ledger`;
@@ -205,7 +205,7 @@ function ledgerSection(visit: Visit, found: readonly StoredLedgerEntry[]): Html 
 const ROWS_PER_PIECE = 1_000;
 const STALL_MS = 30_000;
 
-function downloadLedger(pool: Queryable, visit: Visit): PageAnswer {
+function downloadLedger(pool: Queryable, visit: PageRequest): PageAnswer {
   const { kinds } = ledgerFilter(visit);
   const accountId = visit.account.id;
   async function* pieces(): AsyncGenerator<string> {
@@ -226,7 +226,10 @@ const RETRY_AFTER_S = 30;
 const CHECKOUTS_PER_HOUR = 20;
 const HOUR = 3_600;
 
-async function buyPack({ pool, payments, logger, dashboardUrl }: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+async function buyPack(
+  { pool, payments, logger, dashboardUrl }: DashboardDeps,
+  visit: PageRequest,
+): Promise<PageAnswer> {
   const pack = packForSale(visit.form.text('pack'));
   if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
   if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
@@ -263,7 +266,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
  * Where the checkout leads back to: the public address. On a developer's machine it is the host that the browser asked
  * for, because a session at 127.0.0.1 is none at localhost.
  */
-export function returnUrls(visit: Pick<Visit, 'host' | 'path'>, dashboardUrl: string): WantedCheckout['returnUrls'] {
+export function returnUrls(
+  visit: Pick<PageRequest, 'host' | 'path'>,
+  dashboardUrl: string,
+): WantedCheckout['returnUrls'] {
   const { protocol, host: publicHost } = new URL(dashboardUrl);
   const isLocal = LOOPBACK.test(publicHost) && LOOPBACK.test(visit.host);
   const page = `${protocol}//${isLocal ? visit.host : publicHost}${visit.path('/billing')}`;

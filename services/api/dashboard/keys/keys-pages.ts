@@ -6,7 +6,7 @@ import { PERMISSION_WORDS } from '../../admission/scope.ts';
 import { SCOPES } from '../../oauth/oauth-metadata.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, list, time } from '../parts.ts';
 
 /** A request that a key can try, by the permission it needs; the first that fits. */
@@ -30,7 +30,7 @@ export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRout
 type KeyForm = { name: string; scopes: readonly string[]; problems: FieldProblems };
 const NEW_KEY: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS };
 
-async function keysPage(visit: Visit, form = NEW_KEY): Promise<ShownPage> {
+async function keysPage(visit: PageRequest, form = NEW_KEY): Promise<ShownPage> {
   const { items } = (await visit.read('/v1/account/keys')) as { items: ApiKey[] };
   return {
     title: 'API keys',
@@ -53,7 +53,7 @@ async function keysPage(visit: Visit, form = NEW_KEY): Promise<ShownPage> {
   };
 }
 
-function keyItem(visit: Visit, key: ApiKey): Html {
+function keyItem(visit: PageRequest, key: ApiKey): Html {
   const scopes = key.scopes.length < KEY_SCOPES.length && key.scopes.map((scope) => PERMISSION_WORDS[scope]);
   return html`<li>
     <h3>${key.name}</h3>
@@ -75,11 +75,11 @@ function keyItem(visit: Visit, key: ApiKey): Html {
   </li>`;
 }
 
-function lastUse({ now }: Visit, at: string | null): HtmlValue {
+function lastUse({ now }: PageRequest, at: string | null): HtmlValue {
   return at === null ? 'never used' : html`last used ${ago(at, now)}`;
 }
 
-function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
+function keyForm(visit: PageRequest, { name, scopes, problems }: KeyForm): Html {
   return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
     ${visit.csrfField}
     <input type="hidden" name="once" value="${newOnce()}" />
@@ -104,7 +104,7 @@ function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
 }
 
 /** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
-async function create(baseUrl: string, visit: Visit): Promise<PageAnswer> {
+async function create(baseUrl: string, visit: PageRequest): Promise<PageAnswer> {
   const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
   if (asked.scopes.length === 0) {
     return keysPage(visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
@@ -115,7 +115,7 @@ async function create(baseUrl: string, visit: Visit): Promise<PageAnswer> {
   return createdPage(baseUrl, visit, value.body as { key: ApiKey; api_key: string });
 }
 
-function createdPage(baseUrl: string, visit: Visit, created: { key: ApiKey; api_key: string }): ShownPage {
+function createdPage(baseUrl: string, visit: PageRequest, created: { key: ApiKey; api_key: string }): ShownPage {
   const { key, api_key: secret } = created;
   const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
   return {
@@ -136,7 +136,7 @@ function createdPage(baseUrl: string, visit: Visit, created: { key: ApiKey; api_
   };
 }
 
-async function programsPage(baseUrl: string, visit: Visit): Promise<ShownPage> {
+async function programsPage(baseUrl: string, visit: PageRequest): Promise<ShownPage> {
   const { items } = (await visit.read('/v1/account/grants')) as { items: AccountGrantResource[] };
   const disconnected = 'The program was disconnected. It can no longer use your account.';
   return {
@@ -157,7 +157,7 @@ async function programsPage(baseUrl: string, visit: Visit): Promise<ShownPage> {
   };
 }
 
-function programItem(visit: Visit, grant: AccountGrantResource): Html {
+function programItem(visit: PageRequest, grant: AccountGrantResource): Html {
   const name = grant.client_name ?? 'A program without a name';
   return html`<li>
     <h3>${name}</h3>

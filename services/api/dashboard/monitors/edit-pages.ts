@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { refuseFaults } from '../../http/invalid-request.ts';
 import { checkNewRule } from '../../monitors/check-rule.ts';
 import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { notice, number } from '../parts.ts';
 import {
   changeBody,
@@ -45,7 +45,7 @@ export const editPages: PageRoute[] = [
 /** The state of a form after a button that only changes what the form shows. */
 type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack' | 'preview'>>;
 
-function newPage(visit: Visit, filled: Filled): ShownPage {
+function newPage(visit: PageRequest, filled: Filled): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
   const key = visit.form.text('idempotency_key') || randomText(24);
   return {
@@ -64,7 +64,7 @@ function newPage(visit: Visit, filled: Filled): ShownPage {
   };
 }
 
-async function create(visit: Visit): Promise<PageAnswer> {
+async function create(visit: PageRequest): Promise<PageAnswer> {
   const filled = await fill(visit);
   if (filled !== undefined) return newPage(visit, filled);
   const values = valuesOfForm(visit.form);
@@ -84,7 +84,7 @@ interface CreatedBody {
   warnings?: RuleWarning[];
 }
 
-function createdPage({ path }: Visit, { monitor, webhook_secret: secret, warnings }: CreatedBody): ShownPage {
+function createdPage({ path }: PageRequest, { monitor, webhook_secret: secret, warnings }: CreatedBody): ShownPage {
   const { id, name, webhook_url: url, webhook_kind: kind } = monitor;
   return {
     title: 'The monitor runs',
@@ -97,7 +97,7 @@ function createdPage({ path }: Visit, { monitor, webhook_secret: secret, warning
   };
 }
 
-async function change(visit: Visit): Promise<PageAnswer> {
+async function change(visit: PageRequest): Promise<PageAnswer> {
   const monitor = await readMonitor(visit);
   const filled = await fill(visit);
   if (filled !== undefined) return editPage(visit, monitor, filled);
@@ -112,7 +112,7 @@ async function change(visit: Visit): Promise<PageAnswer> {
   }
 }
 
-function editPage(visit: Visit, { id, name }: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
+function editPage(visit: PageRequest, { id, name }: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
   return {
     title: `Change “${name}”`,
     status: statusOf(filled.problems),
@@ -132,7 +132,7 @@ function editPage(visit: Visit, { id, name }: Monitor, filled: Filled, warnings?
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));
 
 /** What the buttons show that store nothing: the rule in words, its preview, and the fields of a rule as text. */
-async function fill(visit: Visit): Promise<Filled | undefined> {
+async function fill(visit: PageRequest): Promise<Filled | undefined> {
   const { form } = visit;
   const added = form.text('add');
   const wanted = added === '' ? form.text('do') : 'try';
@@ -155,13 +155,13 @@ async function fill(visit: Visit): Promise<Filled | undefined> {
   }
 }
 
-async function tryRule(visit: Visit, values: MonitorFormValues): Promise<Filled> {
+async function tryRule(visit: PageRequest, values: MonitorFormValues): Promise<Filled> {
   const typed = { values, query: visit.form.text('query') };
   try {
     const { body } = await visit.call('post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
     return { ...typed, preview: body as PreviewAnswer };
   } catch (error) {
-    // The form stays as it was typed when other previews are under way, or the archive is away.
+    // The form stays as it was typed when other previews are under way, or the archive is unavailable.
     const isBusy = error instanceof ApiError && error.status === 503;
     return { ...typed, problems: isBusy ? new Map([['', error.message]]) : monitorProblems(error, values) };
   }

@@ -7,7 +7,7 @@ import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { positionsOfTerm } from '../../../../shared/matching/explain.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { attempt, get, NO_PROBLEMS } from '../page.ts';
-import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import type { PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { field, list, notice, postButton, table, time } from '../parts.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
@@ -19,7 +19,7 @@ const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
   skipped: 'not sent',
 };
 
-export function matchEntry(visit: Visit, match: MonitorMatch): Html {
+export function matchEntry(visit: PageRequest, match: MonitorMatch): Html {
   const highlights = highlightsOf(match);
   const { id, kind, subreddit, author, title, body, post_id: postId, delivery_status: status } = match;
   const page = `/monitors/${match.monitor_id}`;
@@ -129,7 +129,7 @@ export const explanationPages: PageRoute[] = [
   get('/monitors/:id/explain', showThing),
 ];
 
-async function showMatch(visit: Visit): Promise<ShownPage> {
+async function showMatch(visit: PageRequest): Promise<ShownPage> {
   const match = await readMatch(visit);
   const explained = await explain(visit, match.thing_id);
   return {
@@ -139,7 +139,7 @@ async function showMatch(visit: Visit): Promise<ShownPage> {
   };
 }
 
-async function showThing(visit: Visit): Promise<ShownPage> {
+async function showThing(visit: PageRequest): Promise<ShownPage> {
   const thing = visit.query.text('thing');
   await readMonitor(visit);
   const { value: explained, problems } =
@@ -161,7 +161,7 @@ async function showThing(visit: Visit): Promise<ShownPage> {
   });
 }
 
-async function explain(visit: Visit, thing: string): Promise<ItemExplanation> {
+async function explain(visit: PageRequest, thing: string): Promise<ItemExplanation> {
   return (await visit.read('/v1/monitors/:id/explain', { query: { thing } })) as ItemExplanation;
 }
 
@@ -178,7 +178,7 @@ function thingExplained(explained: ItemExplanation): Html {
 }
 
 /** The match itself: the first one after its predecessor. @throws ApiError not_found */
-async function readMatch(visit: Visit): Promise<MonitorMatch> {
+async function readMatch(visit: PageRequest): Promise<MonitorMatch> {
   const { id, params } = visit;
   const named = parseMatchId(params.match ?? '');
   if (named?.monitorId !== id || named.seq === 0) throw noSuchMatch();

@@ -2,7 +2,7 @@ import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schem
 import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import type { FieldProblems, Visit } from '../page.ts';
+import type { FieldProblems, PageRequest } from '../page.ts';
 import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
 import { BACKFILL_HOURS } from './trends-page.ts';
 import { markedExcerpt, markedText } from './matches.ts';
@@ -25,7 +25,7 @@ export interface MonitorForm {
 }
 
 /** The form of a new or an existing monitor. Its first button is the one that Enter presses. */
-export function monitorForm(visit: Visit, form: MonitorForm): Html {
+export function monitorForm(visit: PageRequest, form: MonitorForm): Html {
   const { values, problems, action, submit, cost } = form;
   return html`<form method="post" action="${visit.path(action)}">
     ${visit.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}

@@ -13,7 +13,7 @@ import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
 import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';
 import { NO_PROBLEMS } from '../page.ts';
-import type { FieldProblems, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, ShownPage, PageRequest } from '../page.ts';
 import { copyable, doneNotice, list, postButton } from '../parts.ts';
 
 const PAGES = [
@@ -40,12 +40,12 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 /** @throws ApiError not_found */
-export async function readMonitor(visit: Visit): Promise<Monitor> {
+export async function readMonitor(visit: PageRequest): Promise<Monitor> {
   return ((await visit.read('/v1/monitors/:id')) as { monitor: Monitor }).monitor;
 }
 
 export function monitorPage(
-  visit: Visit,
+  visit: PageRequest,
   current: (typeof PAGES)[number][0],
   page: { title: string; content: HtmlValue; problems?: FieldProblems },
 ): ShownPage {
@@ -78,7 +78,7 @@ export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
 }
 
 /** The button that pauses or resumes a monitor; what resuming costs is on it. */
-export function runButtons(visit: Visit, { id, name, status }: Monitor): Html {
+export function runButtons(visit: PageRequest, { id, name, status }: Monitor): Html {
   const of = html`<span class="hidden"> ${name}</span>`;
   return status === 'active'
     ? postButton(visit, { action: `/monitors/${id}/pause`, label: html`Pause${of}` })
@@ -118,7 +118,7 @@ export function deliveryInWords({ state, last_status: status, last_error: error 
   return html`<span class="state ${state === 'ok' || state === 'none' ? '' : 'bad'}">${DELIVERIES[state]}${why}</span>`;
 }
 
-export function matchLink({ id, path }: Visit, match: string): Html {
+export function matchLink({ id, path }: PageRequest, match: string): Html {
   return html`<a href="${path(`/monitors/${id}/matches/${match}`)}">${match.slice(-12).replace(/^0+/, 'no. ')}</a>`;
 }
 

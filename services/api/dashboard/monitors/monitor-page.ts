@@ -12,7 +12,7 @@ import { openLiveTail } from '../../live-tail/live-tail-route.ts';
 import { itemEvent } from '../../live-tail/live-tail.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   ago,
   barChart,
@@ -72,7 +72,7 @@ interface ShownMonitor {
   delivery: MonitorDelivery;
 }
 
-async function show({ pool }: Deps, visit: Visit): Promise<ShownPage> {
+async function show({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
   const { id } = visit;
   const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(visit) };
   const shown = (await visit.read('/v1/monitors/:id')) as ShownMonitor;
@@ -113,7 +113,7 @@ async function show({ pool }: Deps, visit: Visit): Promise<ShownPage> {
   });
 }
 
-function monitorFigures(visit: Visit, { monitor, stats, delivery }: ShownMonitor): Html {
+function monitorFigures(visit: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
   const { status, last_match_at: last, next_charge_at: charge } = monitor;
   const nextCharge = status === 'active' ? html`next charge ${time(charge)}` : 'nothing is charged';
   return figures([
@@ -134,14 +134,14 @@ function monitorFigures(visit: Visit, { monitor, stats, delivery }: ShownMonitor
 const FILTERS = ['since', 'until', 'keyword', 'subreddit'];
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 
-function matchFilter({ query }: Visit): Record<string, string> {
+function matchFilter({ query }: PageRequest): Record<string, string> {
   const given = Object.entries(query.given(['before', ...FILTERS]));
   return Object.fromEntries(
     given.map(([name, value]) => [name, LOCAL_TIME.test(value) ? `${value.padEnd(19, ':00')}Z` : value]),
   );
 }
 
-function filterForm(visit: Visit, problems: FieldProblems): Html {
+function filterForm(visit: PageRequest, problems: FieldProblems): Html {
   const { query } = visit;
   const page = visit.path(`/monitors/${visit.id}`);
   const isUsed = Object.keys(query.given(FILTERS)).length > 0;
@@ -162,7 +162,7 @@ function filterForm(visit: Visit, problems: FieldProblems): Html {
   </details>`;
 }
 
-function matches(visit: Visit, { items, before }: MatchPage): HtmlValue {
+function matches(visit: PageRequest, { items, before }: MatchPage): HtmlValue {
   const isNewest = Object.keys(matchFilter(visit)).length === 0;
   const page = visit.path(`/monitors/${visit.id}`);
   const after = items[0] && `?after=${items[0].id}`;
@@ -175,7 +175,7 @@ function matches(visit: Visit, { items, before }: MatchPage): HtmlValue {
     ${older !== false && html`<p><a href="${page}?${older}">Older matches</a></p>`}`;
 }
 
-function stream({ pool, liveTails }: Deps, visit: Visit): Promise<PageAnswer> {
+function stream({ pool, liveTails }: Deps, visit: PageRequest): Promise<PageAnswer> {
   const { caller, id, lastEventId } = visit;
   return openLiveTail(
     { caller, id, query: visit.query.given(['after']), lastEventId },
@@ -190,7 +190,7 @@ function stream({ pool, liveTails }: Deps, visit: Visit): Promise<PageAnswer> {
 
 const RULE_LENGTH = 120;
 
-async function showList({ pool }: Deps, visit: Visit): Promise<ShownPage> {
+async function showList({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
   const [list, today] = await Promise.all([visit.read('/v1/monitors'), readMatchesToday(pool, visit.account.id)]);
   const { items, limit, used } = list as { items: Monitor[]; limit: number; used: number };
   const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
@@ -207,7 +207,7 @@ async function showList({ pool }: Deps, visit: Visit): Promise<ShownPage> {
   };
 }
 
-function listRow(visit: Visit, monitor: Monitor, today: number): HtmlValue[] {
+function listRow(visit: PageRequest, monitor: Monitor, today: number): HtmlValue[] {
   const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
   const page = visit.path(`/monitors/${id}`);
   const rule = printRuleQuery(ruleOfMonitor(monitor));
@@ -231,7 +231,7 @@ const MUTED: Readonly<Record<MonitorMute['kind'], string>> = {
 const PREFIXES: Readonly<Record<MonitorMute['kind'], string>> = { subreddit: 'r/', author: 'u/', thread: '' };
 
 /** What a monitor records nothing of. */
-async function showMutes(visit: Visit, problems = NO_PROBLEMS): Promise<ShownPage> {
+async function showMutes(visit: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
   const [{ name }, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/mutes')]);
   const { items, limit } = list as { items: MonitorMute[]; limit: number };
   const page = `/monitors/${visit.id}/mutes`;
@@ -261,7 +261,7 @@ async function showMutes(visit: Visit, problems = NO_PROBLEMS): Promise<ShownPag
   });
 }
 
-async function addMute(visit: Visit): Promise<PageAnswer> {
+async function addMute(visit: PageRequest): Promise<PageAnswer> {
   const body = { kind: visit.form.text('kind'), value: visit.form.text('value') };
   const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/mutes', { body }));
   return value === undefined ? showMutes(visit, problems) : { redirect: `/monitors/${visit.id}/mutes?done=muted` };

@@ -10,7 +10,7 @@ import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import { readFeedTokenTime } from '../../../../shared/stores/feeds/feed-tokens.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   barChart,
   checkbox,
@@ -57,7 +57,7 @@ export function historyPages(pool: Queryable): PageRoute[] {
   ];
 }
 
-async function show(visit: Visit): Promise<ShownPage> {
+async function show(visit: PageRequest): Promise<ShownPage> {
   const interval = visit.query.text('interval') === 'hour' ? 'hour' : 'day';
   const { name } = await readMonitor(visit);
   // One after the other: an account has two of these answers at a time, and may have two pages open.
@@ -150,7 +150,7 @@ export const BACKFILL_HOURS = [
   ['720', 'The last 30 days'],
 ] as const;
 
-async function showEarlier(visit: Visit, problems = NO_PROBLEMS): Promise<ShownPage> {
+async function showEarlier(visit: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
   const [monitor, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/backfill')]);
   const { items } = list as { items: Backfill[] };
   const running = items.find(({ ended_at: endedAt }) => endedAt === null);
@@ -162,14 +162,14 @@ async function showEarlier(visit: Visit, problems = NO_PROBLEMS): Promise<ShownP
   });
 }
 
-function underWay(visit: Visit, run: Backfill): Html {
+function underWay(visit: PageRequest, run: Backfill): Html {
   const page = `/monitors/${visit.id}/earlier`;
   const cancel = postButton(visit, { action: `${page}/cancel`, label: 'Cancel it', fields: { run: run.id } });
   return html`<p>Earlier matches are being found. <a href="${visit.path(page)}">See how far it is</a></p>
     ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What it found stays.</span></div>`}`;
 }
 
-function startForm(visit: Visit, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
+function startForm(visit: PageRequest, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
   const { form, account } = visit;
   return html`<p>
       Posts and comments of the last 30 days that match the rule as it is now become matches of this monitor, after the
@@ -227,7 +227,7 @@ function progressOf({ state, share }: Backfill): HtmlValue {
   return html`<br /><progress max="100" value="${percent}">${percent} %</progress> ${percent} %`;
 }
 
-async function start(visit: Visit): Promise<PageAnswer> {
+async function start(visit: PageRequest): Promise<PageAnswer> {
   const { form, now } = visit;
   const hours = BACKFILL_HOURS.find(([value]) => value === form.text('hours'))?.[0] ?? '24';
   const most = form.text('max_credits');
@@ -249,7 +249,7 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** How matches leave this service without a webhook: as files, and as a feed. */
-async function showExport(pool: Queryable, visit: Visit, first: HtmlValue = ''): Promise<ShownPage> {
+async function showExport(pool: Queryable, visit: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
   const { name } = await readMonitor(visit);
   const file = (format: ExportFormat) => visit.path(`/monitors/${visit.id}/export/${format}`);
   return monitorPage(visit, '/export', {
@@ -267,7 +267,7 @@ async function showExport(pool: Queryable, visit: Visit, first: HtmlValue = ''):
   });
 }
 
-function feed(visit: Visit, made: Date | undefined): Html {
+function feed(visit: PageRequest, made: Date | undefined): Html {
   const action = `/monitors/${visit.id}/feed`;
   if (made === undefined) {
     return html`<p>

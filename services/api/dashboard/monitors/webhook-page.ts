@@ -11,7 +11,7 @@ import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   copyable,
   dangerousButton,
@@ -47,7 +47,7 @@ export const webhookPages: PageRoute[] = [
   }),
 ];
 
-async function show(visit: Visit, first: HtmlValue = '', problems = NO_PROBLEMS): Promise<ShownPage> {
+async function show(visit: PageRequest, first: HtmlValue = '', problems = NO_PROBLEMS): Promise<ShownPage> {
   const shown = await visit.read('/v1/monitors/:id');
   const { monitor, delivery } = shown as { monitor: Monitor; delivery: MonitorDelivery };
   const { name, webhook_url: url, webhook_kind: kind } = monitor;
@@ -59,14 +59,18 @@ async function show(visit: Visit, first: HtmlValue = '', problems = NO_PROBLEMS)
   });
 }
 
-function noWebhook({ id, path }: Visit): Html {
+function noWebhook({ id, path }: PageRequest): Html {
   return html`<p>
     This monitor has no webhook. <a href="${path(`/monitors/${id}/edit`)}">Enter its address</a>, and each match is sent
     to it within seconds.
   </p>`;
 }
 
-function webhook(visit: Visit, { id, webhook_url: url, webhook_kind: kind }: Monitor, delivery: MonitorDelivery): Html {
+function webhook(
+  visit: PageRequest,
+  { id, webhook_url: url, webhook_kind: kind }: Monitor,
+  delivery: MonitorDelivery,
+): Html {
   const { pending, last_attempt_at: attempt, last_delivered_at: delivered } = delivery;
   return html`<p>Sent as ${kind} to:</p>
     ${copyable('webhook-url', url ?? '', 'the address')}
@@ -81,7 +85,7 @@ function webhook(visit: Visit, { id, webhook_url: url, webhook_kind: kind }: Mon
     </div>`;
 }
 
-function secret(visit: Visit): Html {
+function secret(visit: PageRequest): Html {
   return html`<h2>Secret</h2>
     <p>
       Webhooks are signed with a secret that was shown once. A new one takes effect at once; for 24 hours the old one
@@ -96,7 +100,7 @@ function secret(visit: Visit): Html {
     })}`;
 }
 
-async function test(visit: Visit): Promise<ShownPage> {
+async function test(visit: PageRequest): Promise<ShownPage> {
   const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/test'));
   if (value === undefined) {
     return show(visit, notice('bad', `Not sent: ${[...problems.values()].join('; ')}`), problems);
@@ -152,7 +156,7 @@ const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['rea
   ['due', 'Everything that waits is being sent already.'],
 ]);
 
-async function showDeliveries(visit: Visit): Promise<ShownPage> {
+async function showDeliveries(visit: PageRequest): Promise<ShownPage> {
   const monitor = await readMonitor(visit);
   const query = visit.query.given(['after', 'match', 'status']);
   const { value, problems } = await attempt(visit.read('/v1/monitors/:id/deliveries', { query }));
@@ -175,7 +179,7 @@ async function showDeliveries(visit: Visit): Promise<ShownPage> {
   });
 }
 
-function resentNotice({ query }: Visit): HtmlValue {
+function resentNotice({ query }: PageRequest): HtmlValue {
   if (query.text('done') !== 'resent') return false;
   const count = Number(query.text('queued'));
   const said =
@@ -186,7 +190,7 @@ function resentNotice({ query }: Visit): HtmlValue {
   return notice('good', html`${said}${more}`);
 }
 
-function filterForm(visit: Visit, problems: FieldProblems): Html {
+function filterForm(visit: PageRequest, problems: FieldProblems): Html {
   const { query } = visit;
   return html`<details ${(problems.size > 0 || query.text('status') !== '') && html`open`}>
     <summary>Filter</summary>
@@ -199,7 +203,7 @@ function filterForm(visit: Visit, problems: FieldProblems): Html {
   </details>`;
 }
 
-function attemptsTable(visit: Visit, items: readonly DeliveryLogEntry[]): Html {
+function attemptsTable(visit: PageRequest, items: readonly DeliveryLogEntry[]): Html {
   const action = `/monitors/${visit.id}/redeliver`;
   const rows = items.map((entry) => {
     const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
@@ -217,7 +221,7 @@ function attemptsTable(visit: Visit, items: readonly DeliveryLogEntry[]): Html {
   return table('Attempts, the newest match first', ['Began', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
 }
 
-async function resend(visit: Visit): Promise<PageAnswer> {
+async function resend(visit: PageRequest): Promise<PageAnswer> {
   const [ids, status] = [visit.form.all('match_ids'), visit.form.text('status')];
   const body = ids.length > 0 ? { match_ids: ids } : { status };
   const answer = await visit.call('post', '/v1/monitors/:id/redeliver', { body });
@@ -237,7 +241,7 @@ const EVENT_STATES: Readonly<Record<EventLogEntry['delivery_status'], string>> =
 };
 
 /** The digests and spikes that were sent to a monitor's webhook. Nothing when it has none and none is asked for. */
-async function eventsSection(visit: Visit, monitor: Monitor): Promise<HtmlValue> {
+async function eventsSection(visit: PageRequest, monitor: Monitor): Promise<HtmlValue> {
   const after = visit.query.text(EVENTS_AFTER);
   const query = { limit: String(EVENTS_PER_PAGE), ...(after !== '' && { after }) };
   const heading = html`<h2 id="events">Digests and spikes</h2>`;
@@ -249,7 +253,7 @@ async function eventsSection(visit: Visit, monitor: Monitor): Promise<HtmlValue>
   return isSent && [heading, html`<p class="note">${after === '' ? 'None was sent yet.' : 'None on this page.'}</p>`];
 }
 
-function eventsTable(visit: Visit, { items, after }: EventLogPage): Html {
+function eventsTable(visit: PageRequest, { items, after }: EventLogPage): Html {
   const rows = items.map((entry) => {
     const { delivery_status: state, last_status: status, next_attempt_at: next } = entry;
     return [
@@ -268,7 +272,7 @@ function eventsTable(visit: Visit, { items, after }: EventLogPage): Html {
   ${older !== false && html`<p><a href="${page}?${older}#events">Older digests and spikes</a></p>`}`;
 }
 
-function contentInWords(visit: Visit, { spike, digest }: EventLogEntry): HtmlValue {
+function contentInWords(visit: PageRequest, { spike, digest }: EventLogEntry): HtmlValue {
   if (spike !== undefined) {
     return html`Spike: ${number(spike.count)} matches in the hour of ${time(spike.at)}, usually
     ${number(spike.expected)}`;

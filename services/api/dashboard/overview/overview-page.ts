@@ -13,7 +13,7 @@ import {
 import type { AccountOverview } from '../../../../shared/stores/dashboard/account-overview.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get } from '../page.ts';
-import type { PageRoute, ShownPage, Visit } from '../page.ts';
+import type { PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { barChart, figures, list, notice, number } from '../parts.ts';
 
 const CHART_DAYS = 14;
@@ -24,7 +24,7 @@ const STATUS_MS = 500;
 
 export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (visit) => show(deps, visit))];
 
-async function show({ pool, status }: DashboardDeps, visit: Visit): Promise<ShownPage> {
+async function show({ pool, status }: DashboardDeps, visit: PageRequest): Promise<ShownPage> {
   const { account, path, now } = visit;
   const days = Array.from({ length: CHART_DAYS }, (_, index) =>
     new Date(now - (CHART_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
@@ -75,7 +75,7 @@ async function show({ pool, status }: DashboardDeps, visit: Visit): Promise<Show
   };
 }
 
-function attention({ path }: Visit, { failing, pausedForBalance, active, paused }: AccountOverview): HtmlValue {
+function attention({ path }: PageRequest, { failing, pausedForBalance, active, paused }: AccountOverview): HtmlValue {
   return [
     pausedForBalance > 0 &&
       notice(

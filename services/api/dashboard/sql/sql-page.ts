@@ -3,7 +3,7 @@ import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { SQL_TABLES } from '../../../../shared/stores/sql/account-rows.ts';
 import { attempt, file, get, NO_PROBLEMS, post } from '../page.ts';
-import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page.ts';
+import type { PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { number, otherProblems, textArea } from '../parts.ts';
 
 const MOST_ROWS = 200;
@@ -55,7 +55,7 @@ export const sqlPages: PageRoute[] = [
   post('/sql', run),
 ];
 
-async function run(visit: Visit): Promise<PageAnswer> {
+async function run(visit: PageRequest): Promise<PageAnswer> {
   const query = visit.form.text('query');
   const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
   const { value, problems } = await attempt(visit.call('post', '/v1/sql', { body: { query, format } }));
@@ -64,7 +64,7 @@ async function run(visit: Visit): Promise<PageAnswer> {
   return file('text/csv; charset=utf-8', 'matches.csv', value.body as Uint8Array);
 }
 
-function page(visit: Visit, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
+function page(visit: PageRequest, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
   return {
     title: 'SQL',
     status: problems.size === 0 ? 200 : 400,

@@ -1,5 +1,5 @@
 import type { Comment, DiscussionGraph, Post } from '../../../../schemas/messages/forum-post.ts';
-import { isGoneText } from '../../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../../shared/matching/text/item-texts.ts';
 import { inPageOrder } from './comment-tree.ts';
 
 /** Length of most_upvoted. */
@@ -51,7 +51,7 @@ function isAutomatic({ author }: Comment): boolean {
 
 /** Whether the text was deleted. The text of a deleted account may remain. */
 function isGone({ body }: Comment): boolean {
-  return isGoneText(body);
+  return isRemovedText(body);
 }
 
 function withoutReplies(comment: Comment): Comment {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { sqlState } from '../../../../shared/postgres/postgres-away.ts';
+import { sqlState } from '../../../../shared/postgres/postgres-unavailable.ts';
 import { delay } from '../../../../shared/runtime/clock.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';

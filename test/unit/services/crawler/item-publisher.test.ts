@@ -6,7 +6,7 @@ import { RecentPosts, SeenThings } from '../../../../services/crawler/seen-thing
 import type { ForumItem } from '../../../../schemas/messages/forum-item.ts';
 import type { LanguageDetector } from '../../../../shared/language/load-language-detector.ts';
 import type { TopicRecords } from '../../../../shared/kafka/publisher.ts';
-import { PublishRefused } from '../../../../shared/kafka/kafka-away.ts';
+import { PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 import { commentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
 import type { Thing } from '../../../../shared/upstream/parsing/thing-schema.ts';

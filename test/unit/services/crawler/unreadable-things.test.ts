@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
 import { UnreadableThings } from '../../../../services/crawler/item-publisher.ts';
-import { PublishRefused } from '../../../../shared/kafka/kafka-away.ts';
+import { PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 import { identifyThing } from '../../../../shared/upstream/thing-letter.ts';
 import type { UnreadableThing } from '../../../../shared/upstream/thing-letter.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import { awayEngine } from '../../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../../shared/outages/unavailable-engine.ts';
 import { eventually } from '../../../support/fixtures/eventually.ts';
 
 let server: Server;
@@ -80,7 +80,7 @@ test('statements share a connection, which is closed when it is idle', async () 
 async function read(signal?: AbortSignal, whileReading = () => {}): Promise<unknown> {
   const options = signal === undefined ? {} : { abort_signal: signal };
   const answer = await clickhouse.query({ query: 'SELECT rows', format: 'JSONEachRow', ...options });
-  const rows = answer.json().catch((error: unknown) => awayEngine(error));
+  const rows = answer.json().catch((error: unknown) => unavailableEngine(error));
   whileReading();
   return rows;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { PublishFailed } from '../../../../shared/kafka/kafka-away.ts';
+import { PublishFailed } from '../../../../shared/kafka/kafka-unavailable.ts';
 import { OutageLog } from '../../../../shared/outages/outage-log.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 
@@ -19,7 +19,7 @@ test('an outage is told when it begins, once a minute, and when it ends, however
     outage.failed(new PublishFailed('no acknowledgement'));
     time.now += 100;
   }
-  const away = async () => (await metrics.engineAway.get()).values.map(({ value, labels }) => [labels, value]);
+  const away = async () => (await metrics.engineUnavailable.get()).values.map(({ value, labels }) => [labels, value]);
   expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 1]]);
   outage.recovered();
   outage.recovered();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PacedTurns } from '../../../../../services/api/http/account-slots.ts';
+import { PacedSemaphore } from '../../../../../services/api/http/account-slots.ts';
 import { delay } from '../../../../../shared/runtime/clock.ts';
 
 beforeEach(() => {
@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 test('work whose turn does not come within five seconds is given up, and nothing runs beside another', async () => {
-  const turns = new PacedTurns('coverage');
+  const turns = new PacedSemaphore('coverage');
   let running = 0;
   let most = 0;
   const work = async () => {

@@ -15,7 +15,7 @@ const NO_OUTAGES = { failed: () => undefined, succeeded: () => undefined };
 
 interface Circumstances {
   /** Whether Postgres is away. */
-  isAway?: () => boolean;
+  isUnavailable?: () => boolean;
   /** The forum's answer; default: the test makes no calls. */
   answer?: () => unknown;
   clock?: () => number;
@@ -26,10 +26,10 @@ interface Circumstances {
 
 /** A source on a database that has only cursors and the rates of some communities. */
 function start(cursors: Map<string, unknown>, rates: object[], circumstances: Circumstances = {}) {
-  const { isAway = () => false, answer, clock = () => START, recordGap = () => undefined } = circumstances;
+  const { isUnavailable = () => false, answer, clock = () => START, recordGap = () => undefined } = circumstances;
   const { outages = NO_OUTAGES, metrics = createMetrics() } = circumstances;
   const query = (text: string, values: unknown[] = []) => {
-    if (isAway()) return Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' }));
+    if (isUnavailable()) return Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' }));
     if (text.includes('INSERT INTO crawl_cursors')) {
       cursors.set(String(values[0]), JSON.parse(String(values[1])));
       return Promise.resolve({ rowCount: 1, rows: [] });

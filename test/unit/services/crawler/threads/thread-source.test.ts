@@ -73,10 +73,10 @@ describe('after a restart', () => {
 
   test('nothing is checked before the open gaps are known', async () => {
     const forum = new ThreadForum(30);
-    forum.isDatabaseAway = true;
+    forum.isDatabaseUnavailable = true;
     await forum.run(3);
     expect([forum.checks, forum.outcome]).toEqual([0, undefined]);
-    forum.isDatabaseAway = false;
+    forum.isDatabaseUnavailable = false;
     await forum.run(6);
     expect([forum.checks > 0, forum.outcome]).toEqual([true, 'filled']);
   });
@@ -97,10 +97,10 @@ describe('what posts that fell quiet got in an outage', () => {
     const forum = busyForum();
     await forum.run(5);
     const { checkedAt } = forum.source.position() as { checkedAt: number };
-    forum.isAway = true;
+    forum.isUnavailable = true;
     await forum.run(hours * 60);
     expect(forum.gaps).toEqual([]);
-    forum.isAway = false;
+    forum.isUnavailable = false;
     await forum.run(5);
     expect(forum.gaps).toEqual(Array(gaps).fill(gapOf(checkedAt, expect.any(Number))));
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startOwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
 import type { OwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
 import { awaitReady } from '../../../../../services/launcher/engines/readiness.ts';
-import { sqlState } from '../../../../../shared/postgres/postgres-away.ts';
+import { sqlState } from '../../../../../shared/postgres/postgres-unavailable.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isGoneText } from '../../../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../../../shared/matching/text/item-texts.ts';
 
 test.each([
   ['[deleted]', true],
@@ -18,5 +18,5 @@ test.each([
   ['[ Removed by Reddit, why? ]', false],
   ['a [deleted by user]', false],
 ])('%j', (text, isGone) => {
-  expect(isGoneText(text)).toBe(isGone);
+  expect(isRemovedText(text)).toBe(isGone);
 });

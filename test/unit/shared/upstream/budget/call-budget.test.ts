@@ -38,7 +38,7 @@ class Installation {
   now = 0;
   readonly made = new Map<Caller, number[]>();
   readonly refusals = new Map<Caller, number>();
-  isDatabaseAway = false;
+  isDatabaseUnavailable = false;
   readonly forum = new Forum();
   private readonly names = ['a', 'b', 'c', 'd'];
   readonly processes: CallBudget[];
@@ -55,7 +55,7 @@ class Installation {
         if (call.endsAt <= this.now) call.end();
         else this.underWay.push(call);
       }
-      if (this.now % 500 === 0 && !this.isDatabaseAway) this.exchange();
+      if (this.now % 500 === 0 && !this.isDatabaseUnavailable) this.exchange();
       for (const caller of callers) this.callAsOwed(caller);
     }
   }
@@ -152,7 +152,7 @@ describe('crawler and API in two processes', () => {
     const crawler = live(() => 2.6);
     const readers = reader(1, 20);
     installation.run([crawler, readers], MINUTE);
-    installation.isDatabaseAway = true;
+    installation.isDatabaseUnavailable = true;
     installation.run([crawler, readers], 8 * MINUTE);
     expect(installation.refusals.get(crawler)).toBeUndefined();
     expect(installation.rate(readers, MINUTE, 9 * MINUTE)).toBeGreaterThan(2.5);

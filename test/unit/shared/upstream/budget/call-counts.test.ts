@@ -9,9 +9,9 @@ test('calls wait in memory while the database is away, and the last ones are sto
   const counts = new CallCounts();
   const stored: CountedCalls[][] = [];
   let failures = 0;
-  let isAway = true;
+  let isUnavailable = true;
   const add = (calls: CountedCalls[]) => {
-    if (isAway) {
+    if (isUnavailable) {
       failures++;
       return Promise.reject(new Error('away'));
     }
@@ -21,7 +21,7 @@ test('calls wait in memory while the database is away, and the last ones are sto
   const recorder = startCallRecorder({ counts, add, logger: silentLogger(), intervalMs: 1 });
   counts.note('live', 'taken', 0);
   await vi.waitFor(() => expect(failures).toBeGreaterThan(2), { timeout: 30_000 });
-  isAway = false;
+  isUnavailable = false;
   await vi.waitFor(() => expect(stored.length).toBeGreaterThan(0), { timeout: 30_000 });
   expect(stored.map(takenIn)).toEqual([1]);
   await recorder.stop();

@@ -3,8 +3,8 @@ import kafkajsErrors from 'kafkajs/src/errors.js';
 import protocol from 'kafkajs/src/protocol/error.js';
 import createRetry from 'kafkajs/src/retry/index.js';
 import { expect, test } from 'vitest';
-import { isKafkaAway, PublishFailed, PublishRefused } from '../../../../shared/kafka/kafka-away.ts';
-import { awayEngine } from '../../../../shared/outages/away-engine.ts';
+import { isKafkaUnavailable, PublishFailed, PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
+import { unavailableEngine } from '../../../../shared/outages/unavailable-engine.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 
 function kafkajsError(name: string, about?: unknown, details: object = {}): Error {
@@ -23,9 +23,9 @@ test.each([
 ])('the protocol error %s means that Kafka is away, also when retries are given up: %s', (type, away) => {
   const { code } = protocol.errorCodes.find((known) => known.type === type)!;
   const error = protocol.createErrorFromCode(code);
-  expect(isKafkaAway(error)).toBe(away);
+  expect(isKafkaUnavailable(error)).toBe(away);
   const givenUp = kafkajsError('KafkaJSNumberOfRetriesExceeded', error, { retryCount: 10, retryTime: 1 });
-  expect(awayEngine(givenUp)).toBe(away ? 'kafka' : undefined);
+  expect(unavailableEngine(givenUp)).toBe(away ? 'kafka' : undefined);
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
     false,
   ],
 ])('%s means that Kafka is away: %s', (error, away) => {
-  expect(isKafkaAway(error)).toBe(away);
+  expect(isKafkaUnavailable(error)).toBe(away);
 });
 
 test.each([
@@ -67,5 +67,5 @@ test.each([
   const given = createRetry({ retries: 0 })(() => Promise.reject(kafkajsError(name, 'x')));
   const error = await given.catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ message: expect.stringContaining('x') as string });
-  expect(isKafkaAway(error)).toBe(away);
+  expect(isKafkaUnavailable(error)).toBe(away);
 });

@@ -30,11 +30,11 @@ const MESSAGES =
   /Connection terminated|timeout expired|Query read timeout|timeout exceeded when trying to connect|is not queryable|error establishing an SSL connection/i;
 
 /**
- * True when Postgres is away, slow, full, starting or asks for a retry, so that the same work may succeed later. False
- * for our own faults: syntax, names, types, constraints, permissions.
+ * True when Postgres is unavailable, slow, full, starting or asks for a retry, so that the same work may succeed later.
+ * False for our own faults: syntax, names, types, constraints, permissions.
  */
-export function isPostgresAway(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
+export function isPostgresUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isPostgresUnavailable);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'postgres') !== 'postgres') return false;
   if (isNetworkFault(error) || certificateFault(error) !== undefined) return true;
   const state = sqlState(error);

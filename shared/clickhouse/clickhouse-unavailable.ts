@@ -22,12 +22,12 @@ const PERMANENT = new Set(
 );
 
 /**
- * True when ClickHouse is away, starting, slow, full or behind, so that the same statement may succeed later. An answer
- * that ClickHouse did not write, such as a load balancer's page, counts as away. `createClickhouse` marks the errors of
- * its client, which are recognised by the mark.
+ * True when ClickHouse is unavailable, starting, slow, full or behind, so that the same statement may succeed later. An
+ * answer that ClickHouse did not write, such as a load balancer's page, counts as away. `createClickhouse` marks the
+ * errors of its client, which are recognised by the mark.
  */
-export function isClickhouseAway(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isClickhouseAway);
+export function isClickhouseUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isClickhouseUnavailable);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'clickhouse') !== 'clickhouse') return false;
   if (error instanceof ClickHouseError) return !PERMANENT.has(error.code);
   if (isNetworkFault(error)) return true;
@@ -39,7 +39,10 @@ export function isClickhouseAway(error: unknown): boolean {
 /** What a statement of ours names is missing: a column of a release whose migrations have not reached this node yet. */
 const BEHIND = new Set(['16', '47']);
 
-/** True when the archive cannot be read now: ClickHouse is away, or its schema is still that of the release before. */
-export function isArchiveAway(error: unknown): boolean {
-  return isClickhouseAway(error) || (error instanceof ClickHouseError && BEHIND.has(error.code));
+/**
+ * True when the archive cannot be read now: ClickHouse is unavailable, or its schema is still that of the release
+ * before.
+ */
+export function isArchiveUnavailable(error: unknown): boolean {
+  return isClickhouseUnavailable(error) || (error instanceof ClickHouseError && BEHIND.has(error.code));
 }

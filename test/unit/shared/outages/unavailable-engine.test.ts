@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isArchiveAway, isClickhouseAway } from '../../../../shared/clickhouse/clickhouse-away.ts';
+import { isArchiveUnavailable, isClickhouseUnavailable } from '../../../../shared/clickhouse/clickhouse-unavailable.ts';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import { awayEngine } from '../../../../shared/outages/away-engine.ts';
+import { unavailableEngine } from '../../../../shared/outages/unavailable-engine.ts';
 import { certificateFault, markedEngine, markEngine } from '../../../../shared/outages/engine.ts';
-import { isPostgresAway, sqlState } from '../../../../shared/postgres/postgres-away.ts';
+import { isPostgresUnavailable, sqlState } from '../../../../shared/postgres/postgres-unavailable.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 
 // The errors of Kafka are tested beside its classifier, kafka-away.
@@ -15,16 +15,16 @@ import { systemError } from '../../../support/samples/system-error.ts';
 test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EMFILE'])(
   'the network error %s counts for the engine that it is marked with, else for Postgres',
   (code) => {
-    expect(isPostgresAway(new AggregateError([new Error('x'), systemError(code)]))).toBe(true);
-    expect(isClickhouseAway(systemError(code))).toBe(true);
-    expect(awayEngine(systemError(code))).toBe('postgres');
-    expect(awayEngine(markEngine(systemError(code), 'clickhouse'))).toBe('clickhouse');
+    expect(isPostgresUnavailable(new AggregateError([new Error('x'), systemError(code)]))).toBe(true);
+    expect(isClickhouseUnavailable(systemError(code))).toBe(true);
+    expect(unavailableEngine(systemError(code))).toBe('postgres');
+    expect(unavailableEngine(markEngine(systemError(code), 'clickhouse'))).toBe('clickhouse');
   },
 );
 
 test('a socket that is not there is an outage; a file that is not there is none', () => {
-  expect(awayEngine(systemError('ENOENT', 'connect'))).toBe('postgres');
-  expect(awayEngine(systemError('ENOENT', 'open'))).toBeUndefined();
+  expect(unavailableEngine(systemError('ENOENT', 'connect'))).toBe('postgres');
+  expect(unavailableEngine(systemError('ENOENT', 'open'))).toBeUndefined();
 });
 
 test.each(['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
@@ -34,7 +34,7 @@ test.each(['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTN
     expect(certificateFault(fault)).toBe(code);
     expect(certificateFault(new Error('the connection failed', { cause: fault }))).toBe(code);
     expect(certificateFault(new Error(code))).toBeUndefined();
-    expect(awayEngine(fault)).toBe('postgres');
+    expect(unavailableEngine(fault)).toBe('postgres');
   },
 );
 
@@ -47,7 +47,7 @@ test.each([
   'a string',
   undefined,
 ])('no engine explains a fault of this program: %s', (error) => {
-  expect(awayEngine(error)).toBeUndefined();
+  expect(unavailableEngine(error)).toBeUndefined();
 });
 
 test('an error keeps the engine of its last mark, which does not appear in logs; other values have none', () => {
@@ -66,7 +66,10 @@ describe('Postgres', () => {
     ...['08006', '53100', '53300', '57014', '57P01', '57P03', '58030'],
     ...['40001', '40003', '40P01', '55000', '55P03', '25006', '25P03', '25P04'],
   ])('is away by SQLSTATE %s', (code) => {
-    expect([isPostgresAway(databaseError(code)), awayEngine(databaseError(code))]).toEqual([true, 'postgres']);
+    expect([isPostgresUnavailable(databaseError(code)), unavailableEngine(databaseError(code))]).toEqual([
+      true,
+      'postgres',
+    ]);
     expect(sqlState(databaseError(code))).toBe(code);
   });
 
@@ -84,7 +87,10 @@ describe('Postgres', () => {
     'P0001',
     'XX000',
   ])('is there by SQLSTATE %s, a fault of ours', (code) => {
-    expect([isPostgresAway(databaseError(code)), awayEngine(databaseError(code))]).toEqual([false, undefined]);
+    expect([isPostgresUnavailable(databaseError(code)), unavailableEngine(databaseError(code))]).toEqual([
+      false,
+      undefined,
+    ]);
   });
 
   test.each([
@@ -94,7 +100,7 @@ describe('Postgres', () => {
     'timeout exceeded when trying to connect',
     'Client has encountered a connection error and is not queryable',
   ])('is away by the message of its client "%s"', (message) => {
-    expect(awayEngine(new Error(message))).toBe('postgres');
+    expect(unavailableEngine(new Error(message))).toBe('postgres');
   });
 
   test.each([systemError('EPIPE'), Object.assign(new Error('x'), { code: '243' }), new Error('40P01')])(
@@ -112,7 +118,10 @@ describe('ClickHouse', () => {
     // Missing tables of a node that lags behind, time, memory, sockets, disks, replicas, credentials, later versions.
     ...['60', '81', '159', '160', '202', '209', '210', '225', '241', '242', '243', '252', '319', '394', '516', '999'],
   ])('is away by the code %s', (code) => {
-    expect([isClickhouseAway(serverError(code)), awayEngine(serverError(code))]).toEqual([true, 'clickhouse']);
+    expect([isClickhouseUnavailable(serverError(code)), unavailableEngine(serverError(code))]).toEqual([
+      true,
+      'clickhouse',
+    ]);
   });
 
   test.each([
@@ -134,7 +143,10 @@ describe('ClickHouse', () => {
     '407',
     '452',
   ])('is there by the code %s: the statement or its data are wrong', (code) => {
-    expect([isClickhouseAway(serverError(code)), awayEngine(serverError(code))]).toEqual([false, undefined]);
+    expect([isClickhouseUnavailable(serverError(code)), unavailableEngine(serverError(code))]).toEqual([
+      false,
+      undefined,
+    ]);
   });
 
   test.each(['<html><body><h1>503 Service Unavailable</h1></body></html>', 'upstream connect error', ''])(
@@ -149,7 +161,7 @@ describe('ClickHouse', () => {
         client.insert({ table: 't', values: [{ a: 1 }], format: 'JSONEachRow' }),
       ];
       for (const outcome of await Promise.allSettled(calls)) {
-        expect(awayEngine((outcome as PromiseRejectedResult).reason)).toBe('clickhouse');
+        expect(unavailableEngine((outcome as PromiseRejectedResult).reason)).toBe('clickhouse');
       }
       await client.close();
       server.close();
@@ -159,6 +171,6 @@ describe('ClickHouse', () => {
 
 test.each(['16', '47', '60'])('the archive is away while its schema is that of the release before: %s', (code) => {
   const answered = (given: string) => new ClickHouseError({ message: 'says the server', code: given, type: 'X' });
-  expect(isArchiveAway(answered(code))).toBe(true);
-  expect(isArchiveAway(answered('62'))).toBe(false);
+  expect(isArchiveUnavailable(answered(code))).toBe(true);
+  expect(isArchiveUnavailable(answered('62'))).toBe(false);
 });

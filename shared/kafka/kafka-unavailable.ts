@@ -1,4 +1,6 @@
-/** The broker did not acknowledge in time or is away; some records may be stored nevertheless. Retry the call. */
+/**
+ * The broker did not acknowledge in time or is unavailable; some records may be stored nevertheless. Retry the call.
+ */
 export class PublishFailed extends Error {
   override name = 'PublishFailed';
 }
@@ -41,17 +43,17 @@ const LOST_WHILE_AUTHENTICATING =
 const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExceeded']);
 
 /**
- * The brokers are away, loading, full or electing a leader. If the error wraps a protocol error, that one decides;
- * unknown ones count as away.
+ * The brokers are unavailable, loading, full or electing a leader. If the error wraps a protocol error, that one
+ * decides; unknown ones count as away.
  */
-export function isKafkaAway(error: unknown): boolean {
+export function isKafkaUnavailable(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;
   if (!isKafkajsError(error)) return false;
   const type = protocolErrorOf(error);
   if (type !== undefined) return !REQUEST_ERROR.test(type);
   // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error. What is not worth a
   // retry at once is wrapped as well, for instance that no broker is left to ask for the group's coordinator.
-  if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
+  if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaUnavailable(error.cause);
   if (error.name === 'KafkaJSSASLAuthenticationError') return LOST_WHILE_AUTHENTICATING.test(error.message);
   return AWAY_NAMES.has(error.name);
 }
