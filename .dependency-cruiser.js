@@ -41,10 +41,18 @@ export default {
       to: { pathNot: '^shared/matching/' },
     },
     {
-      name: 'domain-is-pure',
+      name: 'rules-are-pure',
       severity: 'error',
-      from: { path: '^shared/domain/' },
-      to: { pathNot: '^(shared/domain|shared/matching|schemas)/|^(node:)?crypto$|(^|/)node_modules/(zod|tldts)/' },
+      from: { path: ['^shared/rules/', '^shared/[^/]+/rules/'] },
+      to: {
+        pathNot: [
+          '^shared/rules/',
+          '^shared/[^/]+/rules/',
+          '^(shared/matching|schemas)/',
+          '^(node:)?crypto$',
+          '(^|/)node_modules/(zod|tldts)/',
+        ],
+      },
     },
     {
       name: 'kafkajs-only-in-shared-kafka',

@@ -1,7 +1,7 @@
 import { createPool, withQueryDeadline } from '../shared/postgres/pool.ts';
 import { createSteadyClock } from '../shared/runtime/clock.ts';
-import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
-import { addForumCalls } from '../shared/stores/crawl/forum-calls.ts';
+import { exchangeReports } from '../shared/crawl/budget-reports.ts';
+import { addForumCalls } from '../shared/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
 import { startCallRecorder } from '../shared/upstream/budget/call-counts.ts';
 import { withSweepShares } from '../shared/upstream/budget/lanes.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The body of every error response. `code` is one of those in shared/domain/error-codes.ts. */
+/** The body of every error response. `code` is one of those in shared/rules/error-codes.ts. */
 export const errorEnvelope = z
   .strictObject({
     error: z

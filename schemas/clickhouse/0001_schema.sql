@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS items
     -- (shared/matching/searchable-words.ts).
     words String COMMENT 'Words of title and text as matching compares them, separated by spaces; for searches.' CODEC(ZSTD(1)),
     language LowCardinality(String) COMMENT 'ISO 639-1 code of the language of a comment, or of a post with its title; und: not decided; empty: archived before languages were.',
-    -- What monitors are judged by afterwards (shared/stores/archive), which words does not hold; empty for posts. '?'
+    -- What monitors are judged by afterwards (shared/archive), which words does not hold; empty for posts. '?'
     -- stands for words that nobody wrote.
     post_title_words String DEFAULT '?' COMMENT 'Words of the title of a comment''s post as matching compares them, separated by spaces; ?: archived without them.' CODEC(ZSTD(1)),
     INDEX item_words words TYPE text(tokenizer = splitByString([' '])),
@@ -242,7 +242,7 @@ PARTITION BY toYYYYMMDD(first_seen_at)
 ORDER BY thing_id
 TTL toDateTime(first_seen_at) + INTERVAL 30 DAY
 SETTINGS index_granularity = 64, min_compress_block_size = 4096, max_compress_block_size = 16384
-COMMENT 'The content of items for scans by shared/stores/archive; query items instead.';
+COMMENT 'The content of items for scans by shared/archive; query items instead.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS item_contents_of_items TO item_contents AS
 SELECT

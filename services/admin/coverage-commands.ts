@@ -1,15 +1,15 @@
-import { hourCoverage } from '../../shared/domain/coverage/hour-coverage.ts';
-import { lagQuantiles } from '../../shared/domain/coverage/lag-histogram.ts';
-import { postShare } from '../../shared/domain/coverage/estimate-completeness.ts';
+import { hourCoverage } from '../../shared/crawl/rules/hour-coverage.ts';
+import { lagQuantiles } from '../../shared/crawl/rules/lag-histogram.ts';
+import { postShare } from '../../shared/crawl/rules/estimate-completeness.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { readCoverageHours } from '../../shared/stores/crawl/coverage-hours.ts';
-import type { ReadCoverage } from '../../shared/stores/crawl/coverage-hours.ts';
-import { countGapsByHour } from '../../shared/stores/crawl/coverage-sources.ts';
-import type { HourGaps } from '../../shared/stores/crawl/coverage-sources.ts';
+import { readCoverageHours } from '../../shared/crawl/coverage-hours.ts';
+import type { ReadCoverage } from '../../shared/crawl/coverage-hours.ts';
+import { countGapsByHour } from '../../shared/crawl/coverage-sources.ts';
+import type { HourGaps } from '../../shared/crawl/coverage-sources.ts';
 import { AdminError, examples, integer } from './command.ts';
 import type { AddCommands } from './command.ts';
-import { listGaps, readOpenGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
-import type { ListedGap, OpenGap } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { listGaps, readOpenGaps } from '../../shared/crawl/crawl-gaps.ts';
+import type { ListedGap, OpenGap } from '../../shared/crawl/crawl-gaps.ts';
 
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 31 * 24;

@@ -1,13 +1,13 @@
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { agrees, checkLedgerPage, compareLedger, correctLedger } from '../../shared/stores/ledger/ledger-check.ts';
+import { agrees, checkLedgerPage, compareLedger, correctLedger } from '../../shared/billing/ledger-check.ts';
 import type {
   CheckedLedgerPage,
   ComparedLedger,
   LedgerCorrection,
   TrustedRecord,
-} from '../../shared/stores/ledger/ledger-check.ts';
-import { storeLedgerMismatches } from '../../shared/stores/maintenance/settings.ts';
+} from '../../shared/billing/ledger-check.ts';
+import { storeLedgerMismatches } from '../../shared/maintenance/settings.ts';
 import { chosenAccount, requireAccount, withAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
 import { AdminError, examples, oneOf, printedRow, reference } from './command.ts';

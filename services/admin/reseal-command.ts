@@ -1,15 +1,11 @@
-import { creditedMailboxOf } from '../../shared/domain/accounts/credited-mailbox.ts';
-import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
-import { createSecretBox } from '../../shared/domain/secret-box.ts';
-import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { creditedMailboxOf } from '../../shared/accounts/rules/credited-mailbox.ts';
+import { createMailboxHash } from '../../shared/accounts/rules/mailbox-hash.ts';
+import { createSecretBox } from '../../shared/rules/secret-box.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import {
-  copyCreditedMailboxes,
-  readMailboxes,
-  SEALED_COLUMNS,
-} from '../../shared/stores/maintenance/sealed-columns.ts';
-import type { SealedColumn } from '../../shared/stores/maintenance/sealed-columns.ts';
-import type { SecretKeys } from '../../shared/stores/maintenance/secret-keys.ts';
+import { copyCreditedMailboxes, readMailboxes, SEALED_COLUMNS } from '../../shared/maintenance/sealed-columns.ts';
+import type { SealedColumn } from '../../shared/maintenance/sealed-columns.ts';
+import type { SecretKeys } from '../../shared/maintenance/secret-keys.ts';
 import { AdminError, examples, requireSecretKeys } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -9,12 +9,12 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
-import { newestArchivedAt } from '../../shared/stores/crawl/archived-hours.ts';
-import { countOpenGaps } from '../../shared/stores/crawl/coverage-sources.ts';
-import { countDueDeliveries } from '../../shared/stores/deliveries/due-deliveries.ts';
-import type { DueDeliveries } from '../../shared/stores/deliveries/due-deliveries.ts';
-import { countInstallation, countWaitingWork } from '../../shared/stores/maintenance/installation-counts.ts';
-import type { InstallationCounts, WaitingWork } from '../../shared/stores/maintenance/installation-counts.ts';
+import { newestArchivedAt } from '../../shared/crawl/archived-hours.ts';
+import { countOpenGaps } from '../../shared/crawl/coverage-sources.ts';
+import { countDueDeliveries } from '../../shared/deliveries/due-deliveries.ts';
+import type { DueDeliveries } from '../../shared/deliveries/due-deliveries.ts';
+import { countInstallation, countWaitingWork } from '../../shared/maintenance/installation-counts.ts';
+import type { InstallationCounts, WaitingWork } from '../../shared/maintenance/installation-counts.ts';
 import { examples } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { apiKeyId, isApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { apiKeyId, isApiKey } from '../../shared/accounts/rules/api-key.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { errorCode } from '../../shared/runtime/errors.ts';
-import { findAccount, lockAccount } from '../../shared/stores/accounts/accounts.ts';
-import { findApiKey, issueApiKey, revokeApiKeys } from '../../shared/stores/accounts/api-keys.ts';
-import { openAccount } from '../../shared/stores/accounts/open-account.ts';
+import { findAccount, lockAccount } from '../../shared/accounts/accounts.ts';
+import { findApiKey, issueApiKey, revokeApiKeys } from '../../shared/accounts/api-keys.ts';
+import { openAccount } from '../../shared/accounts/open-account.ts';
 
 const EMAIL = 'demo@localhost';
 const KEY_NAME = 'demo';

@@ -27,10 +27,10 @@ import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { attemptRow, insertItems, matchRow } from '../../shared/stores/archive/archive-rows.ts';
-import type { ArchiveRow } from '../../shared/stores/archive/archive-rows.ts';
-import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
-import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
+import { attemptRow, insertItems, matchRow } from '../../shared/archive/archive-rows.ts';
+import type { ArchiveRow } from '../../shared/archive/archive-rows.ts';
+import { blankMatchedItems, recordRemovals } from '../../shared/crawl/removals.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 
 export interface ArchiverDeps {
   kafka: KafkaConnection;

@@ -3,9 +3,9 @@ import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared
 import type { CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { readGapsToCopy } from '../../shared/stores/crawl/copied-gaps.ts';
-import { readMonitorsToCopy } from '../../shared/stores/monitors/administered-monitors.ts';
-import { readPostgresTime } from '../../shared/stores/maintenance/postgres-time.ts';
+import { readGapsToCopy } from '../../shared/crawl/copied-gaps.ts';
+import { readMonitorsToCopy } from '../../shared/monitors/administered-monitors.ts';
+import { readPostgresTime } from '../../shared/maintenance/postgres-time.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -11,8 +11,8 @@ import {
   listAccountsToErase,
   listAccountsToEraseInArchive,
   markErasedHere,
-} from '../../shared/stores/maintenance/erasure.ts';
-import type { AccountErasure, TopicOffsets } from '../../shared/stores/maintenance/erasure.ts';
+} from '../../shared/maintenance/erasure.ts';
+import type { AccountErasure, TopicOffsets } from '../../shared/maintenance/erasure.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

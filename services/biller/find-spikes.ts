@@ -1,9 +1,14 @@
 import type { Spike as SpikeOfEvent } from '../../schemas/messages/monitor-event.ts';
-import { comparableHours, findSpikes, LEAST_MATCHES, spikeResource } from '../../shared/domain/spikes/find-spikes.ts';
-import { insertMonitorEvent } from '../../shared/stores/events/event-deliveries.ts';
-import { countMatchesByHour, listBusyMonitors } from '../../shared/stores/matches/match-series.ts';
-import { readMonitorHistory, listSpikeWatchers } from '../../shared/stores/monitors/monitor-history.ts';
-import { readServiceTime } from '../../shared/stores/maintenance/postgres-time.ts';
+import {
+  comparableHours,
+  findSpikes,
+  LEAST_MATCHES,
+  spikeResource,
+} from '../../shared/monitors/rules/spikes/find-spikes.ts';
+import { insertMonitorEvent } from '../../shared/deliveries/event-deliveries.ts';
+import { countMatchesByHour, listBusyMonitors } from '../../shared/matches/match-series.ts';
+import { readMonitorHistory, listSpikeWatchers } from '../../shared/monitors/monitor-history.ts';
+import { readServiceTime } from '../../shared/maintenance/postgres-time.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -7,9 +7,9 @@ import {
   readOldestSnapshot,
   sumMovedCredits,
   countWaitingWork,
-} from '../../shared/stores/maintenance/installation-counts.ts';
-import { readLedgerMismatches } from '../../shared/stores/maintenance/settings.ts';
-import { countLostRecords } from '../../shared/stores/crawl/lost-records.ts';
+} from '../../shared/maintenance/installation-counts.ts';
+import { readLedgerMismatches } from '../../shared/maintenance/settings.ts';
+import { countLostRecords } from '../../shared/crawl/lost-records.ts';
 
 /**
  * Exports what an operator watches of the whole installation. One process at a time reports, so that sums over all

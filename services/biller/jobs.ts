@@ -6,7 +6,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { releaseLease, takeLease } from '../../shared/stores/maintenance/leases.ts';
+import { releaseLease, takeLease } from '../../shared/maintenance/leases.ts';
 
 const LEASE_SECONDS = 25;
 const RENEW_AFTER_MS = 10_000;

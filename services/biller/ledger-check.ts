@@ -1,6 +1,6 @@
-import { checkLedgerPage } from '../../shared/stores/ledger/ledger-check.ts';
-import type { CheckedLedgerPage, ComparedLedger } from '../../shared/stores/ledger/ledger-check.ts';
-import { storeLedgerMismatches } from '../../shared/stores/maintenance/settings.ts';
+import { checkLedgerPage } from '../../shared/billing/ledger-check.ts';
+import type { CheckedLedgerPage, ComparedLedger } from '../../shared/billing/ledger-check.ts';
+import { storeLedgerMismatches } from '../../shared/maintenance/settings.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

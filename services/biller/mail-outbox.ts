@@ -1,4 +1,4 @@
-import { parseEmailAddress } from '../../shared/domain/accounts/email-address.ts';
+import { parseEmailAddress } from '../../shared/accounts/rules/email-address.ts';
 import { MailError } from '../../shared/mail/mailer.ts';
 import type { Mail, Mailer } from '../../shared/mail/mailer.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
@@ -6,8 +6,8 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { keepMail, leaseMails, settleMail } from '../../shared/stores/notices/outboxes.ts';
-import type { LeasedMail, MailOutcome, Outbox } from '../../shared/stores/notices/outboxes.ts';
+import { keepMail, leaseMails, settleMail } from '../../shared/notices/outboxes.ts';
+import type { LeasedMail, MailOutcome, Outbox } from '../../shared/notices/outboxes.ts';
 
 /** Mails at the same time: a slow mail server delays ten mails by the 15 s that one may take. */
 const MAILS_AT_ONCE = 10;

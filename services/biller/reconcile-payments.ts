@@ -1,12 +1,12 @@
 import { Stripe } from 'stripe';
 import { ZodError } from 'zod';
-import { applyEvent, APPLIED_EVENTS } from '../../shared/payments/apply-event.ts';
-import { applySession, logApplied } from '../../shared/payments/apply-session.ts';
-import type { Applied } from '../../shared/payments/apply-session.ts';
-import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-objects.ts';
+import { applyEvent, APPLIED_EVENTS } from '../../shared/billing/apply-event.ts';
+import { applySession, logApplied } from '../../shared/billing/apply-session.ts';
+import type { Applied } from '../../shared/billing/apply-session.ts';
+import { checkoutSession, paymentEvent } from '../../shared/billing/stripe-objects.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findAppliedEvents, findPaidSessions } from '../../shared/stores/payments/payments.ts';
+import { findAppliedEvents, findPaidSessions } from '../../shared/billing/payments.ts';
 import type { Continuing, Job } from './jobs.ts';
 import type { BillerDeps, BillerPayments } from './start-biller.ts';
 

@@ -1,17 +1,17 @@
-import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/accounts/credits.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/billing/rules/credits.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { chargeTogether } from '../../shared/stores/ledger/ledger.ts';
-import { stopMonitors } from '../../shared/stores/monitors/monitors.ts';
-import type { StoppedMonitor } from '../../shared/stores/monitors/monitors.ts';
+import { chargeTogether } from '../../shared/billing/ledger.ts';
+import { stopMonitors } from '../../shared/monitors/monitors.ts';
+import type { StoppedMonitor } from '../../shared/monitors/monitors.ts';
 import {
   listDueMonitors,
   lockDueMonitors,
   lockPayingAccounts,
   readDueMonitors,
   startNextPeriods,
-} from '../../shared/stores/monitors/renewals.ts';
-import type { DueMonitor, PayingAccount } from '../../shared/stores/monitors/renewals.ts';
+} from '../../shared/billing/renewals.ts';
+import type { DueMonitor, PayingAccount } from '../../shared/billing/renewals.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
   forgetDeletedMonitors,
   listCounterIds,
   readLastDeletedNumbers,
-} from '../../shared/stores/maintenance/retention.ts';
-import type { DeletedRows, MonitorRows } from '../../shared/stores/maintenance/retention.ts';
+} from '../../shared/maintenance/retention.ts';
+import type { DeletedRows, MonitorRows } from '../../shared/maintenance/retention.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

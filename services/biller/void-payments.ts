@@ -1,8 +1,8 @@
 import { inTransaction } from '../../shared/postgres/pool.ts';
-import { lockAccount } from '../../shared/stores/accounts/accounts.ts';
-import { refundPack } from '../../shared/stores/accounts/packs.ts';
-import type { PaymentMode, PaymentWithoutMoney } from '../../shared/stores/payments/payments.ts';
-import { listPaymentsWithoutMoney, markVoided } from '../../shared/stores/payments/payments.ts';
+import { lockAccount } from '../../shared/accounts/accounts.ts';
+import { refundPack } from '../../shared/billing/packs.ts';
+import type { PaymentMode, PaymentWithoutMoney } from '../../shared/billing/payments.ts';
+import { listPaymentsWithoutMoney, markVoided } from '../../shared/billing/payments.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -1,7 +1,7 @@
 import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import { randomText } from '../../shared/domain/identifiers.ts';
+import { randomText } from '../../shared/rules/identifiers.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { startTopicKeyListener } from '../../shared/kafka/topic-key-listener.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';

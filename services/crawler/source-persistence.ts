@@ -3,11 +3,11 @@ import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailabl
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
-import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { releaseLease } from '../../shared/stores/maintenance/leases.ts';
-import type { WantedLease } from '../../shared/stores/maintenance/leases.ts';
+import { readCursor, saveCursor } from '../../shared/crawl/crawl-cursors.ts';
+import type { CrawlGap, GapClosing } from '../../shared/crawl/crawl-gaps.ts';
+import { closeGapsBefore, openGaps } from '../../shared/crawl/crawl-gaps.ts';
+import { releaseLease } from '../../shared/maintenance/leases.ts';
+import type { WantedLease } from '../../shared/maintenance/leases.ts';
 import type { FailureLog } from './failure-log.ts';
 import { untilNextRenewal } from './leases/source-shares.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/deliveries/delivery-queue.ts';
 import { AttemptPermits, EndpointSlots, endpointOf } from './attempt-permits.ts';
 import type { Responsiveness, Endpoint } from './attempt-permits.ts';
 import { LocalOutage } from './endpoint-holds.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { MAX_RETRY_AFTER_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
+import { MAX_RETRY_AFTER_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
 
 /** What a receiver answered, as far as it tells when it takes the next delivery. */
 export interface ReceiverAnswer {

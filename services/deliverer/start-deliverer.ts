@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
-import type { SecretBox } from '../../shared/domain/secret-box.ts';
-import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
+import { WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
@@ -20,22 +20,19 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 import {
   releaseLeases,
   claimDueMatches,
   claimNewMatches,
   skipUndeliverable,
-} from '../../shared/stores/deliveries/deliveries.ts';
-import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries/deliveries.ts';
-import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
-import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
-import {
-  markAttemptsPublished,
-  readUnpublishedAttempts,
-} from '../../shared/stores/deliveries/delivery-publications.ts';
-import { readDueMonitors, readDeliveryTargets } from '../../shared/stores/deliveries/delivery-queue.ts';
-import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
+} from '../../shared/deliveries/deliveries.ts';
+import type { ClaimedDelivery, ClaimLease } from '../../shared/deliveries/deliveries.ts';
+import { recordOutcomes } from '../../shared/deliveries/delivery-outcomes.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/deliveries/delivery-outcomes.ts';
+import { markAttemptsPublished, readUnpublishedAttempts } from '../../shared/deliveries/delivery-publications.ts';
+import { readDueMonitors, readDeliveryTargets } from '../../shared/deliveries/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/deliveries/delivery-queue.ts';
 import { traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { Tracing } from '../../shared/tracing/tracing.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';

@@ -7,7 +7,7 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { DeliveryTarget, QueuePage } from '../../shared/stores/deliveries/delivery-queue.ts';
+import type { DeliveryTarget, QueuePage } from '../../shared/deliveries/delivery-queue.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { AttemptResult, DeliveryQueue, DispatcherLimits, QueuedDelivery } from './delivery-dispatcher.ts';
 import type { EndpointHolds } from './endpoint-holds.ts';

@@ -4,7 +4,7 @@ import type { ForumItem, ItemContent } from '../../schemas/messages/forum-item.t
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MonitorMatchResult } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../shared/matching/rule.ts';
-import type { MonitorRule, MonitorState } from '../../shared/stores/monitors/monitor-rules.ts';
+import type { MonitorRule, MonitorState } from '../../shared/monitors/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
 
 export interface ActiveMonitor {

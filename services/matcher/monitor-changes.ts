@@ -1,4 +1,4 @@
-import type { MonitorShard } from '../../shared/domain/monitor-shard.ts';
+import type { MonitorShard } from '../../shared/monitors/rules/monitor-shard.ts';
 import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
@@ -8,8 +8,8 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
-import { readActiveRules, readActiveStates, readRulesById } from '../../shared/stores/monitors/monitor-rules.ts';
-import type { MonitorRule } from '../../shared/stores/monitors/monitor-rules.ts';
+import { readActiveRules, readActiveStates, readRulesById } from '../../shared/monitors/monitor-rules.ts';
+import type { MonitorRule } from '../../shared/monitors/monitor-rules.ts';
 import { ActiveMonitors } from './active-monitors.ts';
 import { CandidatePublisher } from './candidate-publisher.ts';
 import type { PublishCandidates } from './candidate-publisher.ts';

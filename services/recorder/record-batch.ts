@@ -1,15 +1,15 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
-import { dailyMatchCap } from '../../shared/domain/accounts/plans.ts';
-import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
+import { dailyMatchCap } from '../../shared/billing/rules/plans.ts';
+import { SUPPRESSED_PER_DAY } from '../../shared/matches/rules/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
-import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
-import type { SuppressedMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
+import type { FirstStoredMatch } from '../../shared/matches/recording-matches.ts';
+import { findSuppressedMonitors } from '../../shared/monitors/recording-monitors.ts';
+import type { SuppressedMonitor } from '../../shared/monitors/recording-monitors.ts';
 import { storeContents, readStoredContents } from './store-contents.ts';
 import { readThreads, recordPairs } from './record-pairs.ts';
-import { recordedMatchOf } from '../../shared/stores/matches/recorded-match-of.ts';
+import { recordedMatchOf } from '../../shared/matches/recorded-match-of.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps extends Pick<RecordingLimits, 'toleranceMs'> {

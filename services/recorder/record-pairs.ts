@@ -1,32 +1,32 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
-import { numberMatches } from '../../shared/domain/match-numbering.ts';
+import { numberMatches } from '../../shared/matches/rules/match-numbering.ts';
 import type {
   AcceptedCandidate,
   CounterAdvance,
   CounterFacts,
   NumberedMatch,
-} from '../../shared/domain/match-numbering.ts';
-import { rejectionReason } from '../../shared/domain/recording-decision.ts';
-import type { RejectionReason } from '../../shared/domain/recording-decision.ts';
+} from '../../shared/matches/rules/match-numbering.ts';
+import { rejectionReason } from '../../shared/matches/rules/recording-decision.ts';
+import type { RejectionReason } from '../../shared/matches/rules/recording-decision.ts';
 import {
   findStoredMatches,
   addToMonitorDays,
   advanceCounters,
   insertMatches,
-} from '../../shared/stores/matches/recording-matches.ts';
-import { findThreadsOfDay, insertThreadsOfDay } from '../../shared/stores/matches/recording-threads.ts';
+} from '../../shared/matches/recording-matches.ts';
+import { findThreadsOfDay, insertThreadsOfDay } from '../../shared/matches/recording-threads.ts';
 import {
   readRecordingMonitors,
   readVersionStarts,
   lockRecordingMonitors,
-} from '../../shared/stores/monitors/recording-monitors.ts';
-import { findMutes } from '../../shared/stores/monitors/recording-mutes.ts';
-import type { AskedMute } from '../../shared/stores/monitors/recording-mutes.ts';
-import { storableText } from '../../shared/domain/storable-text.ts';
+} from '../../shared/monitors/recording-monitors.ts';
+import { findMutes } from '../../shared/monitors/recording-mutes.ts';
+import type { AskedMute } from '../../shared/monitors/recording-mutes.ts';
+import { storableText } from '../../shared/rules/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
-import type { ThreadOfDay } from '../../shared/stores/matches/recording-threads.ts';
-import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
+import type { FirstStoredMatch } from '../../shared/matches/recording-matches.ts';
+import type { ThreadOfDay } from '../../shared/matches/recording-threads.ts';
+import type { RecordingMonitor } from '../../shared/monitors/recording-monitors.ts';
 
 /**
  * Outcome of a candidate:

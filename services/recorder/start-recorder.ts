@@ -16,7 +16,7 @@ import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { noteLostRecords } from '../../shared/stores/crawl/lost-records.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 import { traceHeaders, traceparentOf } from '../../shared/tracing/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
 import { createReadArchive, LiveLoad } from './backfill/run-backfill.ts';

@@ -1,9 +1,9 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import { blankedContent } from '../../shared/domain/blanked-content.ts';
-import { storableText } from '../../shared/domain/storable-text.ts';
+import { blankedContent } from '../../shared/matches/rules/blanked-content.ts';
+import { storableText } from '../../shared/rules/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findKnownThings, storeItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
+import { findKnownThings, storeItems, overwriteItems, readItems } from '../../shared/matches/recording-items.ts';
 
 /**
  * Stores the content of every candidate's thing and returns it as it was first stored, by thing id. A thing that the

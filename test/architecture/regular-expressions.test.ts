@@ -16,7 +16,7 @@ async function findingsIn(code: string): Promise<(string | null)[]> {
     overrideConfig: { languageOptions: { parserOptions: { projectService: false } } },
     ruleFilter: ({ ruleId }) => RULES.includes(ruleId),
   });
-  const [result] = await eslint.lintText(code, { filePath: join(ROOT, 'shared/domain/forum-reference.ts') });
+  const [result] = await eslint.lintText(code, { filePath: join(ROOT, 'shared/rules/forum-reference.ts') });
   return result!.messages.map(({ ruleId }) => ruleId);
 }
 

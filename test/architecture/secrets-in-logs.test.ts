@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
-import { newOAuthSecret } from '../../shared/domain/accounts/oauth-secret.ts';
-import { newWebhookSecret } from '../../shared/domain/webhooks/webhook-signature.ts';
+import { newApiKey } from '../../shared/accounts/rules/api-key.ts';
+import { newOAuthSecret } from '../../shared/accounts/rules/oauth-secret.ts';
+import { newWebhookSecret } from '../../shared/deliveries/rules/webhook-signature.ts';
 import { findSecrets } from '../support/runner/find-secrets.ts';
 
 test.each([

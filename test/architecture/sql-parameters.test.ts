@@ -10,23 +10,23 @@ const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 /** Files whose statements are put together from pieces that the code alone chooses. */
 const BUILDS_STATEMENTS = new Set([
   // Conditions and order by the query's options; values are ClickHouse parameters.
-  'shared/stores/matches/archived-comments.ts',
+  'shared/matches/archived-comments.ts',
   // Groups and interval by the query's options; ids of monitors, which are too long as a parameter.
-  'shared/stores/matches/match-series.ts',
+  'shared/matches/match-series.ts',
   // Conditions by the rule, with every word as an escaped literal; ids that are letters and digits.
-  'shared/stores/archive/archived-candidates.ts',
-  'shared/stores/archive/archived-item.ts',
+  'shared/archive/archived-candidates.ts',
+  'shared/archive/archived-item.ts',
   // Tables and columns that are declared there, and on the page and in the description that name them.
-  'shared/stores/sql/account-rows.ts',
+  'shared/accounts/account-rows.ts',
   'services/api/dashboard/sql/sql-page.ts',
   'services/api/sql/sql-route.ts',
   // The columns of a customer's result, in a process that holds nothing else.
   'services/api/sql/sql-box-main.ts',
   // Tables, columns and times that are declared there.
-  'shared/stores/notices/outboxes.ts',
-  'shared/stores/maintenance/retention.ts',
-  'shared/stores/maintenance/erasure.ts',
-  'shared/stores/maintenance/sealed-columns.ts',
+  'shared/notices/outboxes.ts',
+  'shared/maintenance/retention.ts',
+  'shared/maintenance/erasure.ts',
+  'shared/maintenance/sealed-columns.ts',
   // The names of the two tables of matches.
   'shared/clickhouse/erase-monitors.ts',
 ]);

@@ -8,15 +8,15 @@ import {
   createKeyBody,
 } from '../../../schemas/api/account.ts';
 import type { AccountGrantResource, ApiKey } from '../../../schemas/api/account.ts';
-import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
+import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/api-key.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
-import { listAccountGrants, revokeGrant } from '../../../shared/stores/accounts/account-grants.ts';
-import type { AccountGrant } from '../../../shared/stores/accounts/account-grants.ts';
-import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { listAccountGrants, revokeGrant } from '../../../shared/accounts/account-grants.ts';
+import type { AccountGrant } from '../../../shared/accounts/account-grants.ts';
+import { lockAccount } from '../../../shared/accounts/accounts.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/accounts/api-keys.ts';
+import type { StoredApiKey } from '../../../shared/accounts/api-keys.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';

@@ -8,10 +8,10 @@ import {
   usageQuery,
 } from '../../../schemas/api/account.ts';
 import type { LedgerEntry, Usage, UsageItem } from '../../../schemas/api/account.ts';
-import { readUsage, readUsageTotal } from '../../../shared/stores/accounts/usage.ts';
-import type { UsageGrouping, UsageRow } from '../../../shared/stores/accounts/usage.ts';
-import { readLedgerPage } from '../../../shared/stores/ledger/ledger-pages.ts';
-import type { StoredLedgerEntry } from '../../../shared/stores/ledger/ledger-pages.ts';
+import { readUsage, readUsageTotal } from '../../../shared/billing/usage.ts';
+import type { UsageGrouping, UsageRow } from '../../../shared/billing/usage.ts';
+import { readLedgerPage } from '../../../shared/billing/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/billing/ledger-pages.ts';
 import { withoutFormulas } from '../http/csv-formulas.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';

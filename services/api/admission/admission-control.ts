@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
-import { findApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { admitMessage, admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
+import { findApiKey } from '../../../shared/accounts/api-keys.ts';
+import { admitMessage, admitRequests, returnDailySlot } from '../../../shared/accounts/request-limits.ts';
 import type {
   MessageLimit,
   AdmittedRequest,
   FrozenRequest,
   RequestCredentials,
   RequestLimits,
-} from '../../../shared/stores/accounts/request-limits.ts';
-import { findAccessToken } from '../../../shared/stores/accounts/sealed-records.ts';
+} from '../../../shared/accounts/request-limits.ts';
+import { findAccessToken } from '../../../shared/accounts/sealed-records.ts';
 import { ApiError } from '../http/api-error.ts';
 import { accountFrozen, verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';

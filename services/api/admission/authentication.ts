@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { apiKeyId, hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { hashOAuthId, isAccessToken } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { apiKeyId, hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashOAuthId, isAccessToken } from '../../../shared/accounts/rules/oauth-secret.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /** The account that sent a request, and the permissions of its key or token. */

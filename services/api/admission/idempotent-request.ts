@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
@@ -9,8 +9,8 @@ import {
   KEYS_PER_ACCOUNT,
   secondsUntilKeyIsFree,
   storeAnswer,
-} from '../../../shared/stores/accounts/idempotency-keys.ts';
-import type { IdempotencyKey, StoredAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
+} from '../../../shared/accounts/idempotency-keys.ts';
+import type { IdempotencyKey, StoredAnswer } from '../../../shared/accounts/idempotency-keys.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { RouteResponse, RouteRequest } from '../http/route.ts';

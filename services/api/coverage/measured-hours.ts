@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
-import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
-import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
-import type { LagHistogram } from '../../../shared/domain/coverage/lag-histogram.ts';
+import { hourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
+import type { HourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
+import { lagQuantiles } from '../../../shared/crawl/rules/lag-histogram.ts';
+import type { LagHistogram } from '../../../shared/crawl/rules/lag-histogram.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { ReadCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
-import { readCoverageOf, readCoverageTimes } from '../../../shared/stores/crawl/coverage-hours.ts';
+import type { ReadCoverage } from '../../../shared/crawl/coverage-hours.ts';
+import { readCoverageOf, readCoverageTimes } from '../../../shared/crawl/coverage-hours.ts';
 
 /** Somewhat more than the longest range, about 10 KB each. */
 const MAX_KEPT = 1_000;

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { html } from '../../../shared/html/html.ts';
 import type { Html } from '../../../shared/html/html.ts';
 import { document } from '../pages/page.ts';

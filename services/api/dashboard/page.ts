@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { HtmlValue, Html } from '../../../shared/html/html.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
+import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';

@@ -1,19 +1,19 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request, Response } from 'express';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import { html } from '../../../shared/html/html.ts';
 import type { Html } from '../../../shared/html/html.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import {
   admitDashboardVisit,
   endLeastUsedDashboardSessions,
   insertDashboardSession,
   isKnownNetwork,
-} from '../../../shared/stores/dashboard/dashboard-sessions.ts';
-import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+} from '../../../shared/accounts/dashboard-sessions.ts';
+import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { newSessionMail } from '../notices/account-mails.ts';

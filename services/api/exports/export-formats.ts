@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ExportFormat } from '../../../schemas/api/matches.ts';
-import { matchResource } from '../../../shared/domain/match-resource.ts';
-import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
+import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
+import type { StoredMatch } from '../../../shared/matches/rules/match-resource.ts';
 import { withoutFormulas } from '../http/csv-formulas.ts';
 
 interface FileFormat {

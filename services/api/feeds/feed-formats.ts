@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonFeed } from '../../../schemas/api/matches.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import type { FeedMatch, FoundFeed } from '../../../shared/stores/feeds/feed-tokens.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
+import type { FeedMatch, FoundFeed } from '../../../shared/matches/feed-tokens.ts';
 
 type FeedItem = JsonFeed['items'][number];
 

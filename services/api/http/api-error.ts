@@ -1,6 +1,6 @@
 import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
-import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 
 /** One thing that is wrong in a request. */
 export interface Fault {

@@ -1,9 +1,9 @@
 import { json, Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
-import type { ChargedRequest } from '../../../shared/stores/ledger/ledger.ts';
+import type { ChargedRequest } from '../../../shared/billing/ledger.ts';
 import type { Caller } from '../admission/authentication.ts';
 import type { RequiredScope } from '../admission/scope.ts';
 import type { RouteTool } from '../mcp/tool.ts';

@@ -3,8 +3,8 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
-import type { ChargeKind, LedgerMove } from '../../../shared/stores/ledger/ledger.ts';
-import { noteUnknownCharges } from '../../../shared/stores/ledger/unknown-charges.ts';
+import type { ChargeKind, LedgerMove } from '../../../shared/billing/ledger.ts';
+import { noteUnknownCharges } from '../../../shared/billing/unknown-charges.ts';
 
 const MOST_AT_ONCE = 1_000;
 

@@ -1,7 +1,7 @@
 import { liveTailQuery } from '../../../schemas/api/matches.ts';
-import { parseMatchId } from '../../../shared/domain/identifiers.ts';
+import { parseMatchId } from '../../../shared/rules/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
+import { readLastSeq } from '../../../shared/matches/live-tails.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';

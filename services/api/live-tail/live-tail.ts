@@ -7,10 +7,10 @@ import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
-import type { LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
+import { readLiveTailPage } from '../../../shared/matches/live-tails.ts';
+import type { LiveTailPage } from '../../../shared/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
-import { matchResource } from '../../../shared/domain/match-resource.ts';
+import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
 import type { TailRequest } from './live-tails.ts';
 
 /** Intervals and time limits of live tails, in milliseconds. */

@@ -2,7 +2,7 @@ import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
+import type { LiveTailHolder } from '../../../shared/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';

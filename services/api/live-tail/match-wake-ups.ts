@@ -1,5 +1,5 @@
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
 import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';

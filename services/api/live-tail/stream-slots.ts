@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import {
-  releaseLiveTailSlots,
-  renewLiveTailSlots,
-  takeLiveTailSlot,
-} from '../../../shared/stores/matches/live-tails.ts';
-import type { LiveTailSlot } from '../../../shared/stores/matches/live-tails.ts';
+import { releaseLiveTailSlots, renewLiveTailSlots, takeLiveTailSlot } from '../../../shared/matches/live-tails.ts';
+import type { LiveTailSlot } from '../../../shared/matches/live-tails.ts';
 import type { LiveTailTiming } from './live-tail.ts';
 
 interface StreamSlotsDeps {

@@ -1,11 +1,11 @@
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { ComparedTexts } from '../../../shared/domain/suggestions/suggest.ts';
+import type { ComparedTexts } from '../../../shared/monitors/rules/suggestions/suggest.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
-import { sampleArchivedItems, sampleArchivedWords } from '../../../shared/stores/archive/archived-words.ts';
+import { sampleArchivedItems, sampleArchivedWords } from '../../../shared/archive/archived-words.ts';
 
 /** The newest items of the archive; empty when they could not be read in time. Never rejects. */
 export type ArchiveSample = () => Promise<readonly MatchItem[]>;

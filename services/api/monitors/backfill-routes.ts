@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfills.ts';
 import type { Backfill } from '../../../schemas/api/backfills.ts';
-import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/domain/identifiers.ts';
+import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/rules/identifiers.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
@@ -11,9 +11,9 @@ import {
   countRecentBackfills,
   insertBackfill,
   listBackfills,
-} from '../../../shared/stores/backfills/backfill-runs.ts';
-import type { StoredBackfill } from '../../../shared/stores/backfills/backfill-runs.ts';
-import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
+} from '../../../shared/backfills/backfill-runs.ts';
+import type { StoredBackfill } from '../../../shared/backfills/backfill-runs.ts';
+import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { refuseFaults } from '../http/invalid-request.ts';

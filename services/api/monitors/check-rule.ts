@@ -1,6 +1,6 @@
 import type { MonitorTerm, RefinementChanges, UnsavedSettings } from '../../../schemas/api/monitors.ts';
 import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
-import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
+import { parseEmailAddress } from '../../../shared/accounts/rules/email-address.ts';
 import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
   validateLanguages,
@@ -12,8 +12,8 @@ import {
   validateTerms,
 } from '../../../shared/matching/validate-rule.ts';
 import type { GivenTerm } from '../../../shared/matching/validate-rule.ts';
-import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
-import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
+import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
 import type { Fault } from '../http/api-error.ts';
 import { refuseFaults } from '../http/invalid-request.ts';
 

@@ -1,21 +1,16 @@
 import type { z } from 'zod';
 import type { createMonitorBody, Monitor } from '../../../schemas/api/monitors.ts';
-import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
-import { planOf } from '../../../shared/domain/accounts/plans.ts';
-import { newMonitorId } from '../../../shared/domain/identifiers.ts';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/billing/rules/credits.ts';
+import { planOf } from '../../../shared/billing/rules/plans.ts';
+import { newMonitorId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge } from '../../../shared/stores/ledger/ledger.ts';
-import {
-  announceMonitorChange,
-  countMonitors,
-  insertMonitor,
-  readMonitor,
-} from '../../../shared/stores/monitors/monitors.ts';
-import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
+import { lockAccount } from '../../../shared/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
+import { charge } from '../../../shared/billing/ledger.ts';
+import { announceMonitorChange, countMonitors, insertMonitor, readMonitor } from '../../../shared/monitors/monitors.ts';
+import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';

@@ -4,28 +4,28 @@ import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.t
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { blankedContent } from '../../../shared/domain/blanked-content.ts';
-import { forumHosts, parseReference } from '../../../shared/domain/forum-reference.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import { itemHistory } from '../../../shared/domain/item-history.ts';
+import { blankedContent } from '../../../shared/matches/rules/blanked-content.ts';
+import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
+import { itemHistory } from '../../../shared/matches/rules/item-history.ts';
 import { explain } from '../../../shared/matching/explain.ts';
 import type { Explanation } from '../../../shared/matching/explain.ts';
 import { matchOne } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { findArchivedThing } from '../../../shared/stores/archive/archived-item.ts';
-import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import { findArchivedThing } from '../../../shared/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import {
   hasUnstoredMatches,
   readMonitorHistory,
   readThingInMonitor,
-} from '../../../shared/stores/monitors/monitor-history.ts';
-import type { ThingInMonitor } from '../../../shared/stores/monitors/monitor-history.ts';
-import { listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
-import { ruleOf } from '../../../shared/stores/monitors/monitors.ts';
-import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+} from '../../../shared/monitors/monitor-history.ts';
+import type { ThingInMonitor } from '../../../shared/monitors/monitor-history.ts';
+import { listMutes } from '../../../shared/monitors/monitor-mutes.ts';
+import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { freeWorkSlots, PacedSemaphore } from '../http/account-slots.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';

@@ -1,9 +1,9 @@
-import { isMonitorId } from '../../../shared/domain/identifiers.ts';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Queryable, Pool } from '../../../shared/postgres/pool.ts';
-import { lockMonitor, readLastSeqOf, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { lockMonitor, readLastSeqOf, readMonitor } from '../../../shared/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import type { ArchiveSample } from './archive-sample.ts';
 

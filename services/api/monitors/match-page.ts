@@ -1,11 +1,11 @@
 import type { MatchPageQuery } from '../../../schemas/api/matches.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
-import { parseMatchId, matchId } from '../../../shared/domain/identifiers.ts';
-import { matchResource } from '../../../shared/domain/match-resource.ts';
+import { parseMatchId, matchId } from '../../../shared/rules/identifiers.ts';
+import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
 import type { Queryable, Pool } from '../../../shared/postgres/pool.ts';
-import { nearestSeq, readFilteredMatches, readSeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
-import type { MatchFilter, SeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
-import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
+import { nearestSeq, readFilteredMatches, readSeqRange } from '../../../shared/matches/filtered-matches.ts';
+import type { MatchFilter, SeqRange } from '../../../shared/matches/filtered-matches.ts';
+import { readMatchesAfter, readMatchesBefore } from '../../../shared/matches/match-pages.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 /** A query whose cursor is valid for its order and its monitor. */

@@ -1,8 +1,8 @@
 import type { Monitor, MonitorStats, MonitorDelivery } from '../../../schemas/api/monitors.ts';
-import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
-import type { StoredDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
-import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
-import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { refinementsResource } from '../../../shared/monitors/rules/refinements-resource.ts';
+import type { StoredDeliveryHealth } from '../../../shared/deliveries/delivery-health.ts';
+import type { StoredMonitorStats } from '../../../shared/monitors/monitor-stats.ts';
+import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 
 /** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {

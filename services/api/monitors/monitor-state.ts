@@ -1,18 +1,13 @@
 import type { Monitor } from '../../../schemas/api/monitors.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
-import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/credits.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { deleteFeedToken } from '../../../shared/stores/feeds/feed-tokens.ts';
-import {
-  announceMonitorChange,
-  lockMonitor,
-  readMonitor,
-  stopMonitor,
-} from '../../../shared/stores/monitors/monitors.ts';
-import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { deleteFeedToken } from '../../../shared/matches/feed-tokens.ts';
+import { announceMonitorChange, lockMonitor, readMonitor, stopMonitor } from '../../../shared/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
+import { startPaidPeriod } from '../../../shared/billing/paid-period.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { chargedRequest } from '../http/route.ts';

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors.ts';
-import { forumHosts, muteValue } from '../../../shared/domain/forum-reference.ts';
-import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
+import { forumHosts, muteValue } from '../../../shared/rules/forum-reference.ts';
+import { isMuteId, newMuteId } from '../../../shared/rules/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { deleteMute, insertMute, listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
-import type { StoredMute } from '../../../shared/stores/monitors/monitor-mutes.ts';
+import { deleteMute, insertMute, listMutes } from '../../../shared/monitors/monitor-mutes.ts';
+import type { StoredMute } from '../../../shared/monitors/monitor-mutes.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';

@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { isNews } from '../../../shared/domain/recording-decision.ts';
+import { isNews } from '../../../shared/matches/rules/recording-decision.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MonitorMatchResult } from '../../../shared/matching/monitor-index.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
-import { MOST_CANDIDATES, readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
-import type { ArchivePosition, CandidatePage } from '../../../shared/stores/archive/archived-candidates.ts';
-import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
-import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
+import { MOST_CANDIDATES, readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
+import type { ArchivePosition, CandidatePage } from '../../../shared/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../shared/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 
 export interface ArchiveScan {

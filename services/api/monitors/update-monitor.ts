@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { patchMonitorBody } from '../../../schemas/api/monitors.ts';
-import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import { validateTermCount } from '../../../shared/matching/validate-rule.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { skipUndeliverable } from '../../../shared/stores/deliveries/deliveries.ts';
-import { skipUndeliverableEvents } from '../../../shared/stores/events/event-deliveries.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { skipUndeliverable } from '../../../shared/deliveries/deliveries.ts';
+import { skipUndeliverableEvents } from '../../../shared/deliveries/event-deliveries.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
@@ -17,8 +17,8 @@ import {
   ruleOf,
   secondsUntilRuleChange,
   updateMonitorSettings,
-} from '../../../shared/stores/monitors/monitors.ts';
-import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+} from '../../../shared/monitors/monitors.ts';
+import type { MonitorSettings, StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
 import { changedRefinements, checkRule, digestFaults, spikeFaults } from './check-rule.ts';

@@ -1,5 +1,5 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
-import { detectWebhookKind, fitsWebhookKind, webhookUrlFault } from '../../../shared/domain/webhooks/webhook-url.ts';
+import { detectWebhookKind, fitsWebhookKind, webhookUrlFault } from '../../../shared/deliveries/rules/webhook-url.ts';
 import { checkPublicUrl } from '../../../shared/http/public-address.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Fault } from '../http/api-error.ts';

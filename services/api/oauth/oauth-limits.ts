@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { takeUses } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/accounts/sliding-log-limits.ts';
+import { takeUses } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import { networksOf } from '../signup/signup-limits.ts';
 import { sendPage } from '../pages/page.ts';

@@ -4,7 +4,7 @@ import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
-import type { FoundRecord, SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import type { FoundRecord, SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 
 /** How long a used code is kept, so that a second use revokes what the first one issued. */
 const USED_CODE_SECONDS = 3_600;

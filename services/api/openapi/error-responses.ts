@@ -1,5 +1,5 @@
-import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { refTo } from './json-schemas.ts';
 import type { Reference, ResponseObject } from './openapi-shape.ts';
 import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';

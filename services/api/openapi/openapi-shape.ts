@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 
 /** A JSON Schema (2020-12), or a reference to one. */
 export type JsonSchema = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import type { AnswerDocument, Content, Route, RouteDocument } from '../http/route.ts';
 import { errorResponsesOf } from './error-responses.ts';
 import type { ErrorResponses } from './error-responses.ts';

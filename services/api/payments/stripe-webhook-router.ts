@@ -1,9 +1,9 @@
 import { raw, Router } from 'express';
 import type { RequestHandler } from 'express';
-import { applyEvent, countPaymentsFromZero } from '../../../shared/payments/apply-event.ts';
-import type { PaymentDeps } from '../../../shared/payments/apply-event.ts';
-import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
-import { verifyEvent } from '../../../shared/payments/stripe-objects.ts';
+import { applyEvent, countPaymentsFromZero } from '../../../shared/billing/apply-event.ts';
+import type { PaymentDeps } from '../../../shared/billing/apply-event.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import { verifyEvent } from '../../../shared/billing/stripe-objects.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { methodNotAllowed } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { planOf } from '../../../shared/billing/rules/plans.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Payer } from '../../../shared/upstream/budget/call-budget.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';

@@ -1,6 +1,6 @@
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { OUTAGE_STATUS } from '../../../shared/domain/error-codes.ts';
+import { OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';

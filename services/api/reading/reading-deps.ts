@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
 import type { CachedReadsDeps } from '../../../shared/cache/cached-reads.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
-import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
+import type { ForumHosts } from '../../../shared/rules/forum-reference.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { chargedRequest, route } from '../http/route.ts';
 import type { RouteResponse, Content, Route } from '../http/route.ts';

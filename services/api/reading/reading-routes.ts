@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
-import { forumHosts } from '../../../shared/domain/forum-reference.ts';
+import { forumHosts } from '../../../shared/rules/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

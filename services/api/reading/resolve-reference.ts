@@ -1,5 +1,5 @@
-import { parseReference } from '../../../shared/domain/forum-reference.ts';
-import type { ShareLink, ThingReference } from '../../../shared/domain/forum-reference.ts';
+import { parseReference } from '../../../shared/rules/forum-reference.ts';
+import type { ShareLink, ThingReference } from '../../../shared/rules/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 

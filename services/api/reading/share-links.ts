@@ -1,6 +1,6 @@
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
-import { parseReference } from '../../../shared/domain/forum-reference.ts';
-import type { ForumHosts, ThingReference } from '../../../shared/domain/forum-reference.ts';
+import { parseReference } from '../../../shared/rules/forum-reference.ts';
+import type { ForumHosts, ThingReference } from '../../../shared/rules/forum-reference.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ForumSource } from './forum-source.ts';

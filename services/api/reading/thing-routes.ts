@@ -1,7 +1,7 @@
 import * as forum from '../../../schemas/api/reading.ts';
 import * as queries from '../../../schemas/api/reading.ts';
 import type { ThingsResponse } from '../../../schemas/api/reading.ts';
-import { parseReference } from '../../../shared/domain/forum-reference.ts';
+import { parseReference } from '../../../shared/rules/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
 import { thingsText } from '../mcp/reading-text.ts';

@@ -1,7 +1,7 @@
-import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/mailed-tokens.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
-import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
+import type { MailPurpose } from '../../../shared/accounts/signups.ts';
 
 export interface CodePurpose {
   name: MailPurpose;

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { html } from '../../../shared/html/html.ts';
 import type { HtmlValue } from '../../../shared/html/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/accounts/rules/mailed-tokens.ts';
 
 export interface LinkPage {
   path: string;

@@ -1,11 +1,11 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import { signupBody } from '../../../schemas/api/signup.ts';
-import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
-import type { EmailAddress } from '../../../shared/domain/accounts/email-address.ts';
-import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
-import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
+import { parseEmailAddress } from '../../../shared/accounts/rules/email-address.ts';
+import type { EmailAddress } from '../../../shared/accounts/rules/email-address.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { mailboxOf } from '../../../shared/accounts/rules/mailbox.ts';
 import { MailError } from '../../../shared/mail/mailer.ts';
-import { deleteSignup, insertSignup } from '../../../shared/stores/accounts/signups.ts';
+import { deleteSignup, insertSignup } from '../../../shared/accounts/signups.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { codeMail, linkMail } from './code-mail.ts';
@@ -16,7 +16,7 @@ import {
   hashMailedToken,
   newLinkToken,
   newSignupToken,
-} from '../../../shared/domain/accounts/mailed-tokens.ts';
+} from '../../../shared/accounts/rules/mailed-tokens.ts';
 import { createCodeHashes, hasTry, newCode } from './judge-code.ts';
 import type { SignupDeps } from './signup-router.ts';
 

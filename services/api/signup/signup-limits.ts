@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { listSignInNetworks } from '../../../shared/stores/accounts/accounts.ts';
-import { takeUses } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { listSignInNetworks } from '../../../shared/accounts/accounts.ts';
+import { takeUses } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { CodePurpose } from './code-mail.ts';
 

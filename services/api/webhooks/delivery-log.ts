@@ -7,12 +7,12 @@ import type {
   EventLogPage,
   eventLogQuery,
 } from '../../../schemas/api/deliveries.ts';
-import { isEventId, matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
+import { isEventId, matchId, parseMatchId } from '../../../shared/rules/identifiers.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/stores/deliveries/delivery-log.ts';
-import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/deliveries/delivery-log.ts';
-import { readEventLog } from '../../../shared/stores/events/event-log.ts';
-import type { LoggedEvent } from '../../../shared/stores/events/event-log.ts';
+import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/deliveries/delivery-log.ts';
+import type { AttemptPosition, StoredAttempt } from '../../../shared/deliveries/delivery-log.ts';
+import { readEventLog } from '../../../shared/deliveries/event-log.ts';
+import type { LoggedEvent } from '../../../shared/deliveries/event-log.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };

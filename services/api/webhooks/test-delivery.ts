@@ -1,22 +1,22 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { TestDelivery } from '../../../schemas/api/deliveries.ts';
-import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
-import { isMonitorId } from '../../../shared/domain/identifiers.ts';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/deliveries/rules/delivery-outcome.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import {
   sampleMatch,
   buildWebhookMessage,
   webhookRequestUrl,
-} from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+} from '../../../shared/deliveries/rules/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { readMonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
-import type { MonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
-import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { readMonitorWebhook } from '../../../shared/monitors/monitor-webhooks.ts';
+import type { MonitorWebhook } from '../../../shared/monitors/monitor-webhooks.ts';
+import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/monitors/monitors.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 

@@ -10,10 +10,10 @@ import {
 } from '../../../schemas/api/deliveries.ts';
 import type { Redelivery } from '../../../schemas/api/deliveries.ts';
 import { rotatedSecret } from '../../../schemas/api/monitors.ts';
-import { planOf } from '../../../shared/domain/accounts/plans.ts';
-import { isMonitorId, parseMatchId } from '../../../shared/domain/identifiers.ts';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-signature.ts';
+import { planOf } from '../../../shared/billing/rules/plans.ts';
+import { isMonitorId, parseMatchId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
@@ -22,9 +22,9 @@ import {
   hastenPending,
   queueResends,
   readResends,
-} from '../../../shared/stores/deliveries/resends.ts';
-import type { ResendChoice } from '../../../shared/stores/deliveries/resends.ts';
-import { rotateWebhookSecret } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+} from '../../../shared/deliveries/resends.ts';
+import type { ResendChoice } from '../../../shared/deliveries/resends.ts';
+import { rotateWebhookSecret } from '../../../shared/monitors/monitor-webhooks.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';

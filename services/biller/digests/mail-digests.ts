@@ -1,10 +1,10 @@
-import { isVisible, linkTarget } from '../../../shared/domain/webhooks/chat-text.ts';
-import type { StoredMatch } from '../../../shared/domain/match-resource.ts';
+import { isVisible, linkTarget } from '../../../shared/deliveries/rules/chat-text.ts';
+import type { StoredMatch } from '../../../shared/matches/rules/match-resource.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { readMonitorNames, readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
-import type { DigestSection } from '../../../shared/stores/digests/due-digests.ts';
+import { readMonitorNames, readDigestMatches } from '../../../shared/notices/due-digests.ts';
+import type { DigestSection } from '../../../shared/notices/due-digests.ts';
 import { sendMails } from '../mail-outbox.ts';
 import type { MailingDeps } from '../mail-outbox.ts';
 

@@ -6,9 +6,9 @@ import {
   advanceDigests,
   listAccountsWithDueDigests,
   takeDueDigests,
-} from '../../../shared/stores/digests/due-digests.ts';
-import type { DueDigest } from '../../../shared/stores/digests/due-digests.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/event-deliveries.ts';
+} from '../../../shared/notices/due-digests.ts';
+import type { DueDigest } from '../../../shared/notices/due-digests.ts';
+import { insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import type { Continuing } from '../jobs.ts';
 import type { BillerDeps } from '../start-biller.ts';
 

@@ -1,4 +1,4 @@
-import { daysLeft } from '../../../shared/domain/accounts/credits.ts';
+import { daysLeft } from '../../../shared/billing/rules/credits.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
@@ -16,8 +16,8 @@ import {
   closeAlarms,
   listDueAlarms,
   postponeAlarms,
-} from '../../../shared/stores/notices/notices.ts';
-import type { CausedNotice, NoticeFacts, DueAlarm } from '../../../shared/stores/notices/notices.ts';
+} from '../../../shared/notices/notices.ts';
+import type { CausedNotice, NoticeFacts, DueAlarm } from '../../../shared/notices/notices.ts';
 
 /** Notices per round, so that a round is short. */
 const CAUSED_PER_ROUND = 100;

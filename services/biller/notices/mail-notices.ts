@@ -1,8 +1,8 @@
-import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/credits.ts';
 import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import type { FailingWebhook, NoticeFacts } from '../../../shared/stores/notices/notices.ts';
-import { readSwitchedOff, openAlarms } from '../../../shared/stores/notices/notices.ts';
+import type { FailingWebhook, NoticeFacts } from '../../../shared/notices/notices.ts';
+import { readSwitchedOff, openAlarms } from '../../../shared/notices/notices.ts';
 import { sendMails } from '../mail-outbox.ts';
 import type { MailingDeps } from '../mail-outbox.ts';
 

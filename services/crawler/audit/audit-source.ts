@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
-import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
+import { saveAuditSamples } from '../../../shared/crawl/audit-samples.ts';
+import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
 import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
@@ -8,10 +8,10 @@ import { engineCall, readCommentCounts, RegularWork, withoutThings } from '../ar
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
-import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
+import type { ArchivedComment } from '../../../shared/crawl/thread-items.ts';
 import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { boundsOfGap, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { boundsOfGap, readOpenGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import type { AuditCount, AuditedWindow, AuditWindow, Candidate } from './thread-audit.ts';
 import { AUDITED_AGE_MS, ThreadAudit } from './thread-audit.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { postShare } from '../../../shared/domain/coverage/estimate-completeness.ts';
+import { postShare } from '../../../shared/crawl/rules/estimate-completeness.ts';
 import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
@@ -10,9 +10,9 @@ import { toError } from '../../../shared/runtime/errors.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
-import { countOpenGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
-import { releaseLease, takeLease } from '../../../shared/stores/maintenance/leases.ts';
+import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
+import { countOpenGaps } from '../../../shared/crawl/coverage-sources.ts';
+import { releaseLease, takeLease } from '../../../shared/maintenance/leases.ts';
 import { CoverageRollup } from './coverage-rollup.ts';
 import type { CoverageRollupDeps, CoveredHour } from './coverage-rollup.ts';
 

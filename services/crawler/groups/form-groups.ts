@@ -1,4 +1,4 @@
-import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
+import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
 import { FRESH_OF_PAGE } from '../listings/listing-segment.ts';
 
 /** The forum takes about this many names in one path. */

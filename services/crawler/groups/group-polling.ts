@@ -1,4 +1,4 @@
-import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
+import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
 import { CallAllowance } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/listing-segment.ts';

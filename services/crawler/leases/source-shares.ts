@@ -4,8 +4,8 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { countHolders, releaseLease } from '../../../shared/stores/maintenance/leases.ts';
-import type { WantedLease } from '../../../shared/stores/maintenance/leases.ts';
+import { countHolders, releaseLease } from '../../../shared/maintenance/leases.ts';
+import type { WantedLease } from '../../../shared/maintenance/leases.ts';
 
 const RENEW_MS = 1_000;
 /** A process that did not renew for this long has ended. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { readArchivedPosts, readCommentActivity } from '../../../shared/stores/crawl/thread-items.ts';
-import type { ArchivedPost } from '../../../shared/stores/crawl/thread-items.ts';
+import { readArchivedPosts, readCommentActivity } from '../../../shared/crawl/thread-items.ts';
+import type { ArchivedPost } from '../../../shared/crawl/thread-items.ts';
 import type { CommentActivity } from './thread-sweep.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,16 +1,10 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
-import {
-  boundsOfGap,
-  closeGap,
-  giveUpGaps,
-  noteGapFound,
-  readOpenGaps,
-} from '../../../shared/stores/crawl/crawl-gaps.ts';
-import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
+import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
+import { boundsOfGap, closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/crawl/crawl-gaps.ts';
+import type { OpenGap } from '../../../shared/crawl/crawl-gaps.ts';
+import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/crawl/thread-items.ts';
 import { RegularWork } from '../archive-source.ts';
 import { communityKey } from './tracked-posts.ts';
 import type { ThreadSweep } from './thread-sweep.ts';

@@ -1,5 +1,5 @@
-import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
+import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
+import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
 import { isOwnBudgetRefusal } from '../../../shared/upstream/upstream-error.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Digest } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { matchResource } from '../../../shared/domain/match-resource.ts';
-import type { WebhookContent } from '../../../shared/domain/webhooks/webhook-message.ts';
+import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
+import type { WebhookContent } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
-import { readDigestMatches } from '../../../shared/stores/digests/due-digests.ts';
+import { readDigestMatches } from '../../../shared/notices/due-digests.ts';
 import {
   claimDueEvents,
   readDueEventMonitors,
@@ -13,8 +13,8 @@ import {
   releaseEvents,
   skipUndeliverableEvents,
   recordEventOutcome,
-} from '../../../shared/stores/events/event-deliveries.ts';
-import type { ClaimedEvent, StoredDigest } from '../../../shared/stores/events/event-deliveries.ts';
+} from '../../../shared/deliveries/event-deliveries.ts';
+import type { ClaimedEvent, StoredDigest } from '../../../shared/deliveries/event-deliveries.ts';
 import { hostOf, LEASE_MS, makeAttempt } from '../delivery-attempt.ts';
 import type { SendDeps } from '../delivery-attempt.ts';
 import type { AttemptResult, DeliveryQueue } from '../delivery-dispatcher.ts';

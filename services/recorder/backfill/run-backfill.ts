@@ -6,16 +6,16 @@ import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
-import type { ClaimedBackfill, ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
+import type { ClaimedBackfill, ScanPosition } from '../../../shared/backfills/backfill-claims.ts';
 import {
   endBackfill,
   mayBackfill,
   saveBackfillProgress,
   storeAwaitedOffsets,
-} from '../../../shared/stores/backfills/backfill-progress.ts';
-import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
-import { recordedMatchOf } from '../../../shared/stores/matches/recorded-match-of.ts';
-import { readBackfilledMatches } from '../../../shared/stores/matches/recording-matches.ts';
+} from '../../../shared/backfills/backfill-progress.ts';
+import type { BackfillState } from '../../../shared/backfills/backfill-runs.ts';
+import { recordedMatchOf } from '../../../shared/matches/recorded-match-of.ts';
+import { readBackfilledMatches } from '../../../shared/matches/recording-matches.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
@@ -23,8 +23,8 @@ import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 import type { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
-import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
+import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../shared/archive/archived-item.ts';
 import { readStoredContents, storeContents } from '../store-contents.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';

@@ -12,9 +12,9 @@ import {
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
-} from '../../../shared/stores/backfills/backfill-claims.ts';
-import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
-import { BackfillLeaseLost } from '../../../shared/stores/backfills/backfill-progress.ts';
+} from '../../../shared/backfills/backfill-claims.ts';
+import type { ClaimedBackfill } from '../../../shared/backfills/backfill-claims.ts';
+import { BackfillLeaseLost } from '../../../shared/backfills/backfill-progress.ts';
 import { runBackfill } from './run-backfill.ts';
 import type { BackfillDeps, RunDeps, TurnEnd } from './run-backfill.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
-import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
-import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
-import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
+import { claimDueMatches } from '../../../shared/deliveries/deliveries.ts';
+import type { ClaimedDelivery } from '../../../shared/deliveries/deliveries.ts';
+import { recordOutcomes } from '../../../shared/deliveries/delivery-outcomes.ts';
 import { insertMatches, insertMonitors } from './matches.ts';
 
 const AT_ONCE = 64;

@@ -22,7 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { MAX_CONCURRENT_ATTEMPTS } from '../../../services/deliverer/delivery-dispatcher.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';

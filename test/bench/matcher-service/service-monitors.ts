@@ -1,4 +1,4 @@
-import { newAccountId, newMonitorId } from '../../../shared/domain/identifiers.ts';
+import { newAccountId, newMonitorId } from '../../../shared/rules/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { oneOf } from '../shared/matcher-random.ts';
 import type { Random } from '../shared/matcher-random.ts';

@@ -13,7 +13,7 @@ import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
+import { findLedgerMismatches } from '../../../shared/billing/ledger-check.ts';
 import { cleanUpAfter } from '../../support/children/clean-up-after.ts';
 import { Installation } from '../../support/children/installation.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';

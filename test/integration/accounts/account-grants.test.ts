@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
 import {
   askMcp,
   newEmail,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
-import { charge, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { charge, credit } from '../../../shared/billing/ledger.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Body, TestApi, Reply, TestAccount } from '../../support/fixtures/test-api.ts';
-import { KEYS_PER_ACCOUNT } from '../../../shared/stores/accounts/idempotency-keys.ts';
+import { KEYS_PER_ACCOUNT } from '../../../shared/accounts/idempotency-keys.ts';
 
 let db: TestDatabase;
 let api: TestApi;

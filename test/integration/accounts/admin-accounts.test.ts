@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureSecretKey } from '../../../shared/stores/maintenance/settings.ts';
+import { ensureSecretKey } from '../../../shared/maintenance/settings.ts';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
+import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { untilLockWaiters } from '../../support/fixtures/lock-waiters.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

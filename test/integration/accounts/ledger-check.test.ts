@@ -5,8 +5,8 @@ import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/po
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { compareLedger, findLedgerMismatches, correctLedger } from '../../../shared/stores/ledger/ledger-check.ts';
-import { charge, chargeTogether, credit } from '../../../shared/stores/ledger/ledger.ts';
+import { compareLedger, findLedgerMismatches, correctLedger } from '../../../shared/billing/ledger-check.ts';
+import { charge, chargeTogether, credit } from '../../../shared/billing/ledger.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LedgerEntry, Usage } from '../../../schemas/api/account.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { charge } from '../../../shared/stores/ledger/ledger.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
+import { charge } from '../../../shared/billing/ledger.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -7,8 +7,8 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
-import { saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
-import { closeGap, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
+import { closeGap, openGaps } from '../../../shared/crawl/crawl-gaps.ts';
 
 let db: TestDatabase;
 let api: TestApi;

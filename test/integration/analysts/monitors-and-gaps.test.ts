@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyTables } from '../../../services/biller/copy-tables.ts';
 import { eraseMonitorsInArchive } from '../../../shared/clickhouse/erase-monitors.ts';
-import { closeGap, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { closeGap, openGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
 import type { PayingAccount } from '../../support/fixtures/biller-monitors.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';

@@ -4,7 +4,7 @@ import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { KeyScope } from '../../../schemas/api/account.ts';
 import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
 import { declaredRoutes } from '../../support/fixtures/idle-api.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';

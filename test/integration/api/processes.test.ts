@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pack } from '../../../shared/domain/accounts/plans.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
-import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
-import type { OpenedAccount } from '../../../shared/stores/accounts/open-account.ts';
+import type { Pack } from '../../../shared/billing/rules/plans.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
+import { openAccount } from '../../../shared/accounts/open-account.ts';
+import type { OpenedAccount } from '../../../shared/accounts/open-account.ts';
 import { ApiProcess } from '../../support/children/api-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

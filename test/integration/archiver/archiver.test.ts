@@ -10,11 +10,11 @@ import {
   MONITOR_DELIVERIES,
   MONITOR_MATCHES,
 } from '../../../schemas/messages/topics.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
+import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';

@@ -6,13 +6,9 @@ import {
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
-} from '../../../shared/stores/backfills/backfill-claims.ts';
-import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
-import {
-  BackfillLeaseLost,
-  endBackfill,
-  saveBackfillProgress,
-} from '../../../shared/stores/backfills/backfill-progress.ts';
+} from '../../../shared/backfills/backfill-claims.ts';
+import type { ClaimedBackfill } from '../../../shared/backfills/backfill-claims.ts';
+import { BackfillLeaseLost, endBackfill, saveBackfillProgress } from '../../../shared/backfills/backfill-progress.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { NoticedGap } from '../../../shared/crawl/crawl-gaps.ts';
 import {
   closeGap,
   giveUpGaps,
@@ -7,8 +7,8 @@ import {
   noteGapFound,
   openGaps,
   readOpenGaps,
-} from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { countLostRecords, noteLostRecords } from '../../../shared/stores/crawl/lost-records.ts';
+} from '../../../shared/crawl/crawl-gaps.ts';
+import { countLostRecords, noteLostRecords } from '../../../shared/crawl/lost-records.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 

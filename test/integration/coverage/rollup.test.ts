@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
-import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
-import { readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { lagQuantiles } from '../../../shared/crawl/rules/lag-histogram.ts';
+import { saveAuditSamples } from '../../../shared/crawl/audit-samples.ts';
+import { readCoverageHours, saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

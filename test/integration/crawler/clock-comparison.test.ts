@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startClockComparison } from '../../../services/crawler/clock-comparison.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { readClockSkew } from '../../../shared/stores/maintenance/settings.ts';
+import { readClockSkew } from '../../../shared/maintenance/settings.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

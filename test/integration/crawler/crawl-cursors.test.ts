@@ -4,21 +4,17 @@ import { ListingPolling } from '../../../services/crawler/listings/listing-polli
 import type { ListingPosition } from '../../../services/crawler/listings/listing-timeline.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
-import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { takeLease } from '../../../shared/stores/maintenance/leases.ts';
-import { prepareRestored } from '../../../shared/stores/maintenance/restored-numbers.ts';
+import { readCursor, saveCursor } from '../../../shared/crawl/crawl-cursors.ts';
+import { listGaps } from '../../../shared/crawl/crawl-gaps.ts';
+import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
+import { takeLease } from '../../../shared/maintenance/leases.ts';
+import { prepareRestored } from '../../../shared/maintenance/restored-numbers.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
-import type { CommunityCount } from '../../../shared/stores/crawl/community-rates.ts';
-import {
-  addCommunityCounts,
-  readCommunityRates,
-  trimCommunityRates,
-} from '../../../shared/stores/crawl/community-rates.ts';
+import type { CommunityCount } from '../../../shared/crawl/community-rates.ts';
+import { addCommunityCounts, readCommunityRates, trimCommunityRates } from '../../../shared/crawl/community-rates.ts';
 
 let database: TestDatabase;
 

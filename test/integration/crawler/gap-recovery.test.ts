@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import type { UnknownPosts } from '../../../services/crawler/audit/audit-source.ts';
 import { postGaps } from '../../../services/crawler/audit/audit-source.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
 import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { listGaps, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { listGaps, openGaps } from '../../../shared/crawl/crawl-gaps.ts';
+import type { ListedGap } from '../../../shared/crawl/crawl-gaps.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';

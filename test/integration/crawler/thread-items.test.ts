@@ -9,16 +9,16 @@ import {
   readArchivedPosts,
   readCommentActivity,
   readThingsSeen,
-} from '../../../shared/stores/crawl/thread-items.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
+} from '../../../shared/crawl/thread-items.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
-import { findReadableMatches, findSeenAsRemoved } from '../../../shared/stores/crawl/rechecks.ts';
-import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
-import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
+import { findReadableMatches, findSeenAsRemoved } from '../../../shared/crawl/rechecks.ts';
+import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
+import { storeItems } from '../../../shared/matches/recording-items.ts';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;

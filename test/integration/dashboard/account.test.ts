@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, beforeEach } from 'vitest';
 import { MailError } from '../../../shared/mail/mailer.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { readSwitchedOff } from '../../../shared/stores/notices/notices.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { readSwitchedOff } from '../../../shared/notices/notices.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor, VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
 import { exportLinesOf, insertDeliveredMatches } from '../../support/dashboard/exported-data.ts';
@@ -10,9 +10,9 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
-import { insertPayment } from '../../../shared/stores/payments/payments.ts';
+import { insertPayment } from '../../../shared/billing/payments.ts';
 
 let db: TestDatabase;
 let api: TestApi;

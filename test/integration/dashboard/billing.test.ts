@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { returnUrls } from '../../../services/api/dashboard/billing/billing-pages.ts';
-import { createStripe } from '../../../shared/payments/stripe-client.ts';
-import { charge } from '../../../shared/stores/ledger/ledger.ts';
-import { listReceipts } from '../../../shared/stores/payments/payments.ts';
+import { createStripe } from '../../../shared/billing/stripe-client.ts';
+import { charge } from '../../../shared/billing/ledger.ts';
+import { listReceipts } from '../../../shared/billing/payments.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor } from '../../support/dashboard/dashboard-visitor.ts';
 import { startPayments } from '../../support/fakes/running-payments.ts';

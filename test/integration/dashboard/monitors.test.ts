@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import { insertMonitorEvent } from '../../../shared/stores/events/event-deliveries.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
+import { insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -5,7 +5,7 @@ import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { HOSTILE, isEscaped, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
-import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
+import { itemRow } from '../../../shared/archive/archive-rows.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
 import { ageMonitor, archiveMatches } from '../../support/fixtures/archived-matches.ts';
 

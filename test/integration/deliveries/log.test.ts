@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import type { TestReceiver } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimDueMatches, claimNewMatches } from '../../../shared/stores/deliveries/deliveries.ts';
-import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
-import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
-import type { FinishedAttempt } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
+import { claimDueMatches, claimNewMatches } from '../../../shared/deliveries/deliveries.ts';
+import type { ClaimedDelivery } from '../../../shared/deliveries/deliveries.ts';
+import { recordOutcomes } from '../../../shared/deliveries/delivery-outcomes.ts';
+import type { FinishedAttempt } from '../../../shared/deliveries/delivery-outcomes.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 
 /** Outcome of an attempt of a claimed match; `lost`: it failed, and another process had claimed the match by then. */

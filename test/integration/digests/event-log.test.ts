@@ -3,12 +3,8 @@ import { errorEnvelope } from '../../../schemas/api/common.ts';
 import { eventLogPage } from '../../../schemas/api/deliveries.ts';
 import type { EventLogPage } from '../../../schemas/api/deliveries.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
-import {
-  claimDueEvents,
-  recordEventOutcome,
-  insertMonitorEvent,
-} from '../../../shared/stores/events/event-deliveries.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
+import { claimDueEvents, recordEventOutcome, insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
 import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

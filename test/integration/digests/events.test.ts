@@ -2,12 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import {
-  claimDueEvents,
-  recordEventOutcome,
-  insertMonitorEvent,
-} from '../../../shared/stores/events/event-deliveries.ts';
-import type { ClaimedEvent } from '../../../shared/stores/events/event-deliveries.ts';
+import { claimDueEvents, recordEventOutcome, insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
+import type { ClaimedEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { answerAsDiscord } from '../../support/fakes/strict-discord.ts';
 import { answerAsSlack } from '../../support/fakes/strict-slack.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';

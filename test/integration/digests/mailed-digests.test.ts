@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeDigests } from '../../../services/biller/digests/make-digests.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { digestRounds, recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';

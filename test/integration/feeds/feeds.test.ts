@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonFeed } from '../../../schemas/api/matches.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
-import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { blankMatchedItems, recordRemovals } from '../../../shared/stores/crawl/removals.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
+import { blankMatchedItems, recordRemovals } from '../../../shared/crawl/removals.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import type { CandidateSetup } from '../../support/fixtures/recorder-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

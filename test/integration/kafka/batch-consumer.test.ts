@@ -100,13 +100,13 @@ test('an unexpected error of a handler is fatal, nothing is committed, and the n
 test('while an engine is away the batch is repeated until it succeeds, and nothing is skipped', async () => {
   const topic = await fixture.topic('away');
   await publishNumbers(topic, 0, 20);
-  class EngineUnavailable extends Error {}
+  class EngineAway extends Error {}
   let failures = 0;
   const done: number[] = [];
   await start(topic, {
-    isRetryable: (error) => error instanceof EngineUnavailable,
+    isRetryable: (error) => error instanceof EngineAway,
     async handle(batch) {
-      if (failures++ < 2) throw failures === 1 ? new EngineUnavailable('postgres') : new PublishFailed('kafka');
+      if (failures++ < 2) throw failures === 1 ? new EngineAway('postgres') : new PublishFailed('kafka');
       done.push(...numbersOf(batch));
     },
   });

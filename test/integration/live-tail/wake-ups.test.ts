@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { startMatchWakeUps } from '../../../services/api/live-tail/match-wake-ups.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';

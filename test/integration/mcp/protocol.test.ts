@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freezeAccount, closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, closeAccount } from '../../../shared/accounts/close-account.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

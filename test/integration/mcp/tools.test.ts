@@ -2,8 +2,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { KeyScope } from '../../../schemas/api/account.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
+import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';

@@ -5,7 +5,7 @@ import { MonitorChanges } from '../../../services/matcher/monitor-changes.ts';
 import { RecentItems } from '../../../services/matcher/recent-items.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { readActiveStates } from '../../../shared/stores/monitors/monitor-rules.ts';
+import { readActiveStates } from '../../../shared/monitors/monitor-rules.ts';
 import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ItemExplanation, RuleExplanation } from '../../../schemas/api/rules.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

@@ -5,9 +5,9 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi, Reply } from '../../support/fixtures/test-api.ts';
-import { readMonitorHistory } from '../../../shared/stores/monitors/monitor-history.ts';
-import { readRulesById } from '../../../shared/stores/monitors/monitor-rules.ts';
-import { RULE_VERSIONS_PER_DAY } from '../../../shared/stores/monitors/monitors.ts';
+import { readMonitorHistory } from '../../../shared/monitors/monitor-history.ts';
+import { readRulesById } from '../../../shared/monitors/monitor-rules.ts';
+import { RULE_VERSIONS_PER_DAY } from '../../../shared/monitors/monitors.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com/x';
 let db: TestDatabase;

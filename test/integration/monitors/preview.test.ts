@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiffAnswer, PreviewAnswer } from '../../../schemas/api/rules.ts';
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { countStatements } from '../../support/clients/count-statements.ts';

@@ -6,8 +6,8 @@ import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { credit } from '../../../shared/stores/ledger/ledger.ts';
+import { freezeAccount } from '../../../shared/accounts/close-account.ts';
+import { credit } from '../../../shared/billing/ledger.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RuleRefinements } from '../../../shared/matching/rule.ts';
-import { newMonitorId } from '../../../shared/domain/identifiers.ts';
+import { newMonitorId } from '../../../shared/rules/identifiers.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { readActiveRules, readRulesById } from '../../../shared/stores/monitors/monitor-rules.ts';
-import { insertMonitor, readMonitor, ruleOf, updateMonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
-import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
+import { readActiveRules, readRulesById } from '../../../shared/monitors/monitor-rules.ts';
+import { insertMonitor, readMonitor, ruleOf, updateMonitorSettings } from '../../../shared/monitors/monitors.ts';
+import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { charge } from '../../../shared/stores/ledger/ledger.ts';
-import { switchOffNotices } from '../../../shared/stores/notices/notices.ts';
+import { closeAccount } from '../../../shared/accounts/close-account.ts';
+import { charge } from '../../../shared/billing/ledger.ts';
+import { switchOffNotices } from '../../../shared/notices/notices.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import {

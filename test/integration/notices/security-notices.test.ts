@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { apiKeyId } from '../../../shared/domain/accounts/api-key.ts';
+import { apiKeyId } from '../../../shared/accounts/rules/api-key.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
-import { NOTICE_KINDS } from '../../../shared/domain/notice-kinds.ts';
-import { switchOffNotices } from '../../../shared/stores/notices/notices.ts';
+import { NOTICE_KINDS } from '../../../shared/notices/rules/notice-kinds.ts';
+import { switchOffNotices } from '../../../shared/notices/notices.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

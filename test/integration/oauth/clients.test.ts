@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import { createFindDocument } from '../../../services/api/oauth/client-documents.ts';
 import type { FindDocument } from '../../../services/api/oauth/client-documents.ts';
-import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { Browser, problemOn } from '../../support/clients/oauth-browser.ts';
 import {
   authorizationUrl,
@@ -19,7 +19,7 @@ import {
   exchangeOf,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Site } from '../../support/fixtures/oauth-installation.ts';
-import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
+import { deleteExpired } from '../../../shared/maintenance/retention.ts';
 
 let at: OAuthInstallation;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { changeAddress } from '../../../shared/stores/accounts/change-address.ts';
-import { freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { changeAddress } from '../../../shared/accounts/change-address.ts';
+import { freezeAccount } from '../../../shared/accounts/close-account.ts';
+import { openAccount } from '../../../shared/accounts/open-account.ts';
 import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
 import {

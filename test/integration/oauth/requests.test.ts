@@ -17,7 +17,7 @@ import {
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 
 let at: OAuthInstallation;

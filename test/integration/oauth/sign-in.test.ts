@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { freezeAccount } from '../../../shared/accounts/close-account.ts';
+import { openAccount } from '../../../shared/accounts/open-account.ts';
 import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
 import {
@@ -16,8 +16,8 @@ import {
 import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { changeAddress } from '../../../shared/stores/accounts/change-address.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
+import { changeAddress } from '../../../shared/accounts/change-address.ts';
 
 let at: OAuthInstallation;
 let client: string;

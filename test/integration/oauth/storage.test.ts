@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
-import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashOAuthId } from '../../../shared/accounts/rules/oauth-secret.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
-import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
-import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
+import { deleteExpired } from '../../../shared/maintenance/retention.ts';
+import { admitRequests } from '../../../shared/accounts/request-limits.ts';
 import { findSecrets } from '../../support/runner/find-secrets.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import {
   allow,
   askMcp,
@@ -17,7 +17,7 @@ import {
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation, Pkce, TokenReply, Tokens } from '../../support/fixtures/oauth-installation.ts';
-import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 
 let at: OAuthInstallation;

@@ -10,7 +10,7 @@ import { partitionOfKey } from '../../../shared/kafka/partition-of-key.ts';
 import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
-import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
+import { lockRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
 import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Lease } from '../../../services/biller/jobs.ts';
-import { takeLease } from '../../../shared/stores/maintenance/leases.ts';
+import { takeLease } from '../../../shared/maintenance/leases.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 

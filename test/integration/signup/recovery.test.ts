@@ -5,12 +5,12 @@ import { codeIn, linkIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { keyRecovered, recoverySent } from '../../../schemas/api/signup.ts';
-import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
-import { closeAccount, freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { insertAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { newAccountId } from '../../../shared/domain/identifiers.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { mailboxOf } from '../../../shared/accounts/rules/mailbox.ts';
+import { closeAccount, freezeAccount } from '../../../shared/accounts/close-account.ts';
+import { insertAccount } from '../../../shared/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
+import { newAccountId } from '../../../shared/rules/identifiers.ts';
 
 let bench: SignupBench;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountCreated, codeSent } from '../../../schemas/api/signup.ts';
-import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
-import { deleteExpired } from '../../../shared/stores/maintenance/retention.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { deleteExpired } from '../../../shared/maintenance/retention.ts';
 import { APP_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
-import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
-import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
-import { credit } from '../../../shared/stores/ledger/ledger.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { closeAccount } from '../../../shared/accounts/close-account.ts';
+import { credit } from '../../../shared/billing/ledger.ts';
 import type { SignupReply, SignupApp } from '../../support/fixtures/signup-app.ts';
 import { signupFaults } from '../../support/oracles/signup-audit.ts';
 

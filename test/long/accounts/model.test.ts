@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { randomText } from '../../../shared/domain/identifiers.ts';
-import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
+import { planOf } from '../../../shared/billing/rules/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { findLedgerMismatches } from '../../../shared/stores/ledger/ledger-check.ts';
-import { credit } from '../../../shared/stores/ledger/ledger.ts';
-import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
-import { givePack, refundPack } from '../../../shared/stores/accounts/packs.ts';
+import { findLedgerMismatches } from '../../../shared/billing/ledger-check.ts';
+import { credit } from '../../../shared/billing/ledger.ts';
+import { openAccount } from '../../../shared/accounts/open-account.ts';
+import { givePack, refundPack } from '../../../shared/billing/packs.ts';
 import { ApiProcess } from '../../support/children/api-process.ts';
 import type { ProcessReply } from '../../support/children/api-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

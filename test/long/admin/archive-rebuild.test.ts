@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_COMMENTS } from '../../../schemas/messages/topics.ts';
-import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
-import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
+import { recordRemovals } from '../../../shared/crawl/removals.ts';
+import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';

@@ -5,7 +5,7 @@ import {
   REMOVALS_RECORDER_GROUP,
 } from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import { itemRow } from '../../../shared/stores/archive/archive-rows.ts';
+import { itemRow } from '../../../shared/archive/archive-rows.ts';
 import { matchOne } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
-import { readArchivedCandidates } from '../../../shared/stores/archive/archived-candidates.ts';
-import type { ArchivePosition, CandidateQuery } from '../../../shared/stores/archive/archived-candidates.ts';
-import { matchItemOf } from '../../../shared/stores/archive/archived-item.ts';
-import type { ArchivedItem } from '../../../shared/stores/archive/archived-item.ts';
+import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
+import type { ArchivePosition, CandidateQuery } from '../../../shared/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../shared/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

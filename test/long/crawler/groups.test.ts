@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addCommunityCounts } from '../../../shared/stores/crawl/community-rates.ts';
+import { addCommunityCounts } from '../../../shared/crawl/community-rates.ts';
 import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
 import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
 import type { EmittedItem } from '../../support/clients/emitted-items.ts';

@@ -10,7 +10,7 @@ import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
 
 let db: TestDatabase;
 let api: TestApi;

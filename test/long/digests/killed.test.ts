@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { freezeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount } from '../../../shared/accounts/close-account.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import { Installation } from '../../support/children/installation.ts';
 import { accessibilityProblems, openPage, startBrowser } from '../../support/dashboard/browser.ts';
 import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
+import { mailboxOf } from '../../../shared/accounts/rules/mailbox.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
 import { APP_URL, newEmail } from '../../support/fixtures/signup-app.ts';

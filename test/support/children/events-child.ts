@@ -12,7 +12,7 @@ import { WebhookKeys } from '../../../services/deliverer/delivery-attempt.ts';
 import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';

@@ -2,8 +2,8 @@
  * Applies payment events, and is killed right before or after a commit, and so before it can answer. Runs as a separate
  * process. Its argument is the job as JSON.
  */
-import { applyEvent } from '../../../shared/payments/apply-event.ts';
-import { paymentEvent } from '../../../shared/payments/stripe-objects.ts';
+import { applyEvent } from '../../../shared/billing/apply-event.ts';
+import { paymentEvent } from '../../../shared/billing/stripe-objects.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';

@@ -1,8 +1,8 @@
 import { hashSessionToken, newCookieValue, FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/sessions.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { insertDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { insertDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
 
 /** A page as a browser without scripts gets it. */
 export interface VisitedPage {

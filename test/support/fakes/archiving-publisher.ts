@@ -1,4 +1,4 @@
-import { insertItems } from '../../../shared/stores/archive/archive-rows.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { forumItem } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';

@@ -3,7 +3,7 @@ import type { GroupGap, GroupRequest } from '../../../services/crawler/groups/gr
 import { GroupPolling } from '../../../services/crawler/groups/group-polling.ts';
 import type { Listed } from '../../../services/crawler/read-things.ts';
 import type { ListingPage } from '../../../services/crawler/listings/listing-timeline.ts';
-import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
+import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
 import { seededRandom } from '../samples/seeded-random.ts';
 
 const DEPTH = 1000;

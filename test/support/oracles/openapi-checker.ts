@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
-import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { ERROR_CODES } from '../../../shared/rules/error-codes.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import type {
   HeaderObject,
   MediaType,

@@ -1,4 +1,4 @@
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
 /** A match as it is stored. */

@@ -1,5 +1,5 @@
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import { matchId } from '../../../shared/domain/identifiers.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 
 /** A match as the recorder publishes it after its commit. */
 export function recordedMatch(monitorId: string, seq: number, body = 'Iron, water and air make rust.'): RecordedMatch {

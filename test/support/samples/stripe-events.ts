@@ -1,10 +1,10 @@
 import { Stripe } from 'stripe';
-import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
-import { newPaymentId, randomText } from '../../../shared/domain/identifiers.ts';
-import { PACKS_FOR_SALE } from '../../../shared/domain/accounts/plans.ts';
-import type { PackForSale } from '../../../shared/domain/accounts/plans.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import { newPaymentId, randomText } from '../../../shared/rules/identifiers.ts';
+import { PACKS_FOR_SALE } from '../../../shared/billing/rules/plans.ts';
+import type { PackForSale } from '../../../shared/billing/rules/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { insertPayment } from '../../../shared/stores/payments/payments.ts';
+import { insertPayment } from '../../../shared/billing/payments.ts';
 
 /** A secret as the payment provider gives it to an endpoint. */
 export const WEBHOOK_SECRET = 'whsec_of_the_tests';

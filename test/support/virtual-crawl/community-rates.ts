@@ -1,4 +1,4 @@
-import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
+import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
 import type { Forum } from '../forum-model/forum.ts';
 import { rateAt } from '../forum-model/traffic.ts';
 import type { Fresh, Sightings } from './sightings.ts';

@@ -1,12 +1,9 @@
 import type { Monitor } from '../../../../schemas/api/monitors.ts';
-import { listSignInNetworks } from '../../../../shared/stores/accounts/accounts.ts';
-import {
-  isDashboardSessionValid,
-  listDashboardSessions,
-} from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
-import { NOTICE_KINDS } from '../../../../shared/domain/notice-kinds.ts';
-import { readSwitchedOff } from '../../../../shared/stores/notices/notices.ts';
-import { listExportedPayments } from '../../../../shared/stores/payments/payments.ts';
+import { listSignInNetworks } from '../../../../shared/accounts/accounts.ts';
+import { isDashboardSessionValid, listDashboardSessions } from '../../../../shared/accounts/dashboard-sessions.ts';
+import { NOTICE_KINDS } from '../../../../shared/notices/rules/notice-kinds.ts';
+import { readSwitchedOff } from '../../../../shared/notices/notices.ts';
+import { listExportedPayments } from '../../../../shared/billing/payments.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import type { ApiRequest, PageRequest } from '../page.ts';

@@ -1,16 +1,16 @@
-import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
-import { NOTICE_KINDS } from '../../../../shared/domain/notice-kinds.ts';
-import type { NoticeKind } from '../../../../shared/domain/notice-kinds.ts';
+import { CODE_SECONDS } from '../../../../shared/accounts/rules/mailed-tokens.ts';
+import { NOTICE_KINDS } from '../../../../shared/notices/rules/notice-kinds.ts';
+import type { NoticeKind } from '../../../../shared/notices/rules/notice-kinds.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';
-import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
+import { takeUse } from '../../../../shared/accounts/sliding-log-limits.ts';
 import {
   endDashboardSession,
   endOtherDashboardSessions,
   listDashboardSessions,
-} from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
-import type { StoredDashboardSession } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
-import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/notices/notices.ts';
+} from '../../../../shared/accounts/dashboard-sessions.ts';
+import type { StoredDashboardSession } from '../../../../shared/accounts/dashboard-sessions.ts';
+import { readSwitchedOff, switchOffNotices } from '../../../../shared/notices/notices.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { browserInWords } from '../../notices/account-mails.ts';
 import type { DashboardDeps } from '../dashboard.ts';

@@ -1,7 +1,7 @@
 import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
-import { randomText } from '../../../../shared/domain/identifiers.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/credits.ts';
+import { randomText } from '../../../../shared/rules/identifiers.ts';
 import { html } from '../../../../shared/html/html.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { refuseFaults } from '../../http/invalid-request.ts';

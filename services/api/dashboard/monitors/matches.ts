@@ -1,7 +1,7 @@
 import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/rules.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import type { DeliveryStatus } from '../../../../schemas/messages/recorded-match.ts';
-import { matchId, parseMatchId } from '../../../../shared/domain/identifiers.ts';
+import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { positionsOfTerm } from '../../../../shared/matching/explain.ts';

@@ -1,5 +1,5 @@
 import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
-import { MATCHES_PER_CREDIT } from '../../../../shared/domain/backfill-numbering.ts';
+import { MATCHES_PER_CREDIT } from '../../../../shared/backfills/rules/backfill-numbering.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';

@@ -1,13 +1,13 @@
 import type { Monitor, MonitorDelivery, MonitorMute, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
-import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
+import { printRuleQuery } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import {
   readMatchesByTerm,
   readMatchesToday,
   readMonitorMatchesByDay,
-} from '../../../../shared/stores/dashboard/account-overview.ts';
+} from '../../../../shared/accounts/account-overview.ts';
 import { openLiveTail } from '../../live-tail/live-tail-route.ts';
 import { itemEvent } from '../../live-tail/live-tail.ts';
 import type { DashboardDeps } from '../dashboard.ts';

@@ -1,16 +1,16 @@
 import type { ServiceStatus } from '../../../../schemas/api/status.ts';
-import { daysLeft } from '../../../../shared/domain/accounts/credits.ts';
-import { planOf } from '../../../../shared/domain/accounts/plans.ts';
+import { daysLeft } from '../../../../shared/billing/rules/credits.ts';
+import { planOf } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { withDeadline } from '../../../../shared/runtime/lifecycle.ts';
-import { readUsageTotal } from '../../../../shared/stores/accounts/usage.ts';
+import { readUsageTotal } from '../../../../shared/billing/usage.ts';
 import {
   readAccountOverview,
   readMatchesByDay,
   readReadingCredits,
-} from '../../../../shared/stores/dashboard/account-overview.ts';
-import type { AccountOverview } from '../../../../shared/stores/dashboard/account-overview.ts';
+} from '../../../../shared/accounts/account-overview.ts';
+import type { AccountOverview } from '../../../../shared/accounts/account-overview.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get } from '../page.ts';
 import type { PageRoute, ShownPage, PageRequest } from '../page.ts';

@@ -1,9 +1,9 @@
 import { Router, urlencoded } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
-import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../../shared/accounts/rules/mailed-tokens.ts';
 import { html } from '../../../../shared/html/html.ts';
-import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
-import { endDashboardSessionOfCookie } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
+import { SealedRecords } from '../../../../shared/accounts/sealed-records.ts';
+import { endDashboardSessionOfCookie } from '../../../../shared/accounts/dashboard-sessions.ts';
 import { toApiError } from '../../http/error-handler.ts';
 import { methodNotAllowed } from '../../http/route.ts';
 import { createOAuthLimits } from '../../oauth/oauth-limits.ts';

@@ -1,6 +1,6 @@
 import type { Monitor, ParsedQuery } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
+import { SUPPRESSED_PER_DAY } from '../../../../shared/matches/rules/match-numbering.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
 import { parseQuery, ruleSettingsResource } from '../../monitors/parse-query.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';

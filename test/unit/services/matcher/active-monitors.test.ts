@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts';
 import { candidate } from '../../../../schemas/messages/candidate.ts';
-import type { MonitorRule } from '../../../../shared/stores/monitors/monitor-rules.ts';
+import type { MonitorRule } from '../../../../shared/monitors/monitor-rules.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 
 const T = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FILE_FORMATS } from '../../../../../services/api/exports/export-formats.ts';
-import { matchResource } from '../../../../../shared/domain/match-resource.ts';
-import type { StoredMatch } from '../../../../../shared/domain/match-resource.ts';
+import { matchResource } from '../../../../../shared/matches/rules/match-resource.ts';
+import type { StoredMatch } from '../../../../../shared/matches/rules/match-resource.ts';
 import { readParquetFiles } from '../../../../support/oracles/parquet-reader.ts';
 
 const MONITOR = 'mon_000000000000';

@@ -4,7 +4,7 @@ import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
 import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
 import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
 import { openApiPath } from '../../../../../services/api/openapi/operation.ts';
-import { buildWebhookMessage } from '../../../../../shared/domain/webhooks/webhook-message.ts';
+import { buildWebhookMessage } from '../../../../../shared/deliveries/rules/webhook-message.ts';
 import { declaredRoutes } from '../../../../support/fixtures/idle-api.ts';
 import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';

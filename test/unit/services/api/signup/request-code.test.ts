@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isDisposable } from '../../../../../services/api/signup/request-code.ts';
-import { LARGE_DOMAINS } from '../../../shared/domain/accounts/mailbox-mail-providers.cases.ts';
+import { LARGE_DOMAINS } from '../../../shared/accounts/rules/mailbox-mail-providers.cases.ts';
 
 test.each(['mailinator.com', 'a.mailinator.com', 'a.b.c.mailinator.com', 'yopmail.com'])(
   '%s is disposable',

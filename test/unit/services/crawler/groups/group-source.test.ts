@@ -3,7 +3,7 @@ import type { Call } from '../../../../../services/crawler/crawl-source.ts';
 import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
 import type { GroupSourceDeps } from '../../../../../services/crawler/groups/group-source.ts';
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
-import type { CrawlGap } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap } from '../../../../../shared/crawl/crawl-gaps.ts';
 import type { Queryable } from '../../../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../../../shared/runtime/metrics.ts';

@@ -3,7 +3,7 @@ import { Pace } from '../../../../../services/crawler/pace.ts';
 import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/walked-ids.ts';
 import { POST_IDS, PostIdSource } from '../../../../../services/crawler/post-ids/post-id-source.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
-import type { CrawlGap, GapClosing } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../../../../shared/crawl/crawl-gaps.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
 const HOUR = 3_600_000;

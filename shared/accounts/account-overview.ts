@@ -1,0 +1,104 @@
+import type { Queryable } from '../postgres/pool.ts';
+import { readOne, readRows } from '../postgres/sql.ts';
+
+export interface AccountOverview {
+  active: number;
+  paused: number;
+  /** Paused because the balance was too small. */
+  pausedForBalance: number;
+  /** Names of monitors whose webhook fails, at most 20, by name. */
+  failing: { id: string; name: string; failures: number }[];
+}
+
+export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
+  const overview = await readOne<AccountOverview>(db)`
+    SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
+      count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
+      count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
+      coalesce(
+        (jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'failures', h.failures) ORDER BY m.name, m.id)
+          FILTER (WHERE h.webhook_failing)),
+        '[]'
+      ) AS failing
+    FROM monitors m
+    LEFT JOIN monitor_health h ON h.monitor_id = m.id
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted'`;
+  return { ...overview, failing: overview.failing.slice(0, 20) };
+}
+
+/**
+ * What reading cost in the last 24 hours, in credits: today's, and of yesterday's the part that is not over. As for the
+ * notice of a low balance (`readCreditUses`).
+ */
+export async function readReadingCredits(db: Queryable, accountId: string): Promise<number> {
+  const { credits } = await readOne<{ credits: number }>(db)`
+    WITH moment AS MATERIALIZED (
+      SELECT now::date AS today, extract(epoch FROM now - now::date)::float8 / 86400 AS elapsed
+      FROM (SELECT service_now() AT TIME ZONE 'UTC' AS now) AS utc
+    )
+    SELECT coalesce(round(sum(
+      CASE WHEN u.day = moment.today THEN u.credits ELSE u.credits * (1 - moment.elapsed) END)), 0)::float8 AS credits
+    FROM moment
+    JOIN usage_days u ON u.account_id = ${accountId} AND u.day BETWEEN moment.today - 1 AND moment.today
+      AND u.route LIKE '% /v1/forum/%'`;
+  return credits;
+}
+
+export interface DayOfMatches {
+  /** UTC, YYYY-MM-DD. */
+  day: string;
+  /** Without suppressed ones. */
+  matches: number;
+  suppressed: number;
+}
+
+/** By UTC day; days without any are missing. */
+export async function readMatchesByDay(
+  db: Queryable,
+  { accountId, from }: { accountId: string; from: string },
+): Promise<DayOfMatches[]> {
+  return readRows<DayOfMatches>(db)`
+    SELECT d.day::text AS day, sum(d.matches)::bigint AS matches, sum(d.suppressed)::bigint AS suppressed
+    FROM monitor_days d
+    JOIN monitors m ON m.id = d.monitor_id
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted' AND d.day >= ${from}
+    GROUP BY d.day
+    ORDER BY d.day`;
+}
+
+/** Matches since 00:00 UTC by monitor; those without any are absent. */
+export async function readMatchesToday(db: Queryable, accountId: string): Promise<Map<string, number>> {
+  const rows = await readRows<{ id: string; matches: number }>(db)`
+    SELECT m.id, sum(d.matches) AS matches
+    FROM monitors m
+    JOIN monitor_days d ON d.monitor_id = m.id AND d.day >= ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+    WHERE m.account_id = ${accountId} AND m.status <> 'deleted'
+    GROUP BY m.id`;
+  return new Map(rows.map(({ id, matches }) => [id, matches]));
+}
+
+/** The last days, today included, oldest first; with zeros for those without matches. */
+export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, days: number): Promise<DayOfMatches[]> {
+  return readRows<DayOfMatches>(db)`
+    WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
+    SELECT (today.day - ago)::text AS day, coalesce(d.matches, 0) AS matches, coalesce(d.suppressed, 0) AS suppressed
+    FROM today
+    CROSS JOIN generate_series(0, ${days}::integer - 1) AS ago
+    LEFT JOIN monitor_days d ON d.monitor_id = ${monitorId} AND d.day = today.day - ago
+    ORDER BY ago DESC`;
+}
+
+/** The terms of the newest matches of a monitor, the most frequent first. */
+export async function readMatchesByTerm(
+  db: Queryable,
+  monitorId: string,
+  { newest, limit }: { newest: number; limit: number },
+): Promise<{ term: string; matches: number }[]> {
+  return readRows<{ term: string; matches: number }>(db)`
+    SELECT term, count(*) AS matches
+    FROM (SELECT matched_terms FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq DESC LIMIT ${newest}) AS newest
+    CROSS JOIN LATERAL unnest(matched_terms) AS term
+    GROUP BY term
+    ORDER BY matches DESC, term
+    LIMIT ${limit}`;
+}
