@@ -25,8 +25,8 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { opensSealed, secretBoxOf, secretKeys } from '../shared/maintenance/secret-keys.ts';
-import type { SecretKeys } from '../shared/maintenance/secret-keys.ts';
+import { opensSealed, secretBoxOf, secretKeys } from '../shared/maintenance/settings.ts';
+import type { SecretKeys } from '../shared/maintenance/settings.ts';
 import type { Tracing } from '../shared/tracing/tracing.ts';
 
 export interface ProcessDeps {

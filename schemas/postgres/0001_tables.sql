@@ -503,7 +503,7 @@ CREATE TABLE forum_calls (
 ) WITH (fillfactor = 50);
 
 -- What is known of an hour, written again whenever it changes. coverage: in the shape of
--- shared/crawl/rules/hour-coverage.ts.
+-- shared/crawl/rules/coverage.ts.
 CREATE TABLE coverage_hours (
   hour timestamptz PRIMARY KEY,
   -- Rows of the hour in the archive when its items were counted, repeated ones included: another number, and they are

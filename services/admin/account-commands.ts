@@ -1,32 +1,33 @@
 import type { Command } from 'commander';
-import { SIGN_UP_CREDITS } from '../../shared/billing/rules/credits.ts';
-import { creditedMailboxOf } from '../../shared/accounts/rules/credited-mailbox.ts';
+import { findAccount, listAccounts, openAccount } from '../../shared/accounts/accounts.ts';
+import type { StoredAccount } from '../../shared/accounts/accounts.ts';
+import { listApiKeys } from '../../shared/accounts/api-keys.ts';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../shared/accounts/close-account.ts';
 import {
   CODE_SECONDS,
   hashMailedToken,
   newLinkToken,
   newSignupToken,
-} from '../../shared/accounts/rules/mailed-tokens.ts';
-import { isEmailAddress, mailboxOf } from '../../shared/accounts/rules/mailbox.ts';
-import { createMailboxHash } from '../../shared/accounts/rules/mailbox-hash.ts';
-import { isPackPrice, planOf } from '../../shared/billing/rules/plans.ts';
+} from '../../shared/accounts/rules/credentials.ts';
+import {
+  createMailboxHash,
+  creditedMailboxOf,
+  isEmailAddress,
+  mailboxOf,
+} from '../../shared/accounts/rules/mailbox.ts';
+import { insertSignup } from '../../shared/accounts/signups.ts';
+import { readLedgerForward } from '../../shared/billing/ledger-pages.ts';
+import { credit } from '../../shared/billing/ledger.ts';
+import { givePack, refundPack } from '../../shared/billing/packs.ts';
+import { listReceipts } from '../../shared/billing/payments.ts';
+import { isPackPrice, planOf, SIGN_UP_CREDITS } from '../../shared/billing/rules/plans.ts';
 import type { Pack } from '../../shared/billing/rules/plans.ts';
+import { listMonitors } from '../../shared/monitors/monitors.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient, Queryable } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
-import { findAccount, listAccounts } from '../../shared/accounts/accounts.ts';
-import type { StoredAccount } from '../../shared/accounts/accounts.ts';
-import { listApiKeys } from '../../shared/accounts/api-keys.ts';
-import { closeAccount, freezeAccount, unfreezeAccount } from '../../shared/accounts/close-account.ts';
-import { openAccount } from '../../shared/accounts/open-account.ts';
-import { givePack, refundPack } from '../../shared/billing/packs.ts';
-import { insertSignup } from '../../shared/accounts/signups.ts';
-import { credit } from '../../shared/billing/ledger.ts';
-import { readLedgerForward } from '../../shared/billing/ledger-pages.ts';
-import { listMonitors } from '../../shared/monitors/monitors.ts';
-import { listReceipts } from '../../shared/billing/payments.ts';
 import { AdminError, examples, integer, printedRow, reference, requireSecretKeys } from './command.ts';
 import type { AddCommands } from './command.ts';
 

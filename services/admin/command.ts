@@ -8,8 +8,8 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { brokersOf, readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { findSecretKeys } from '../../shared/maintenance/secret-keys.ts';
-import type { SecretKeys, SecretKeySettings } from '../../shared/maintenance/secret-keys.ts';
+import { findSecretKeys } from '../../shared/maintenance/settings.ts';
+import type { SecretKeys, SecretKeySettings } from '../../shared/maintenance/settings.ts';
 
 /** An error that the administrator can act on: its message is printed without a stack. */
 export class AdminError extends Error {

@@ -1,15 +1,11 @@
-import { hourCoverage } from '../../shared/crawl/rules/hour-coverage.ts';
-import { lagQuantiles } from '../../shared/crawl/rules/lag-histogram.ts';
-import { postShare } from '../../shared/crawl/rules/estimate-completeness.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { readCoverageHours } from '../../shared/crawl/coverage-hours.ts';
-import type { ReadCoverage } from '../../shared/crawl/coverage-hours.ts';
-import { countGapsByHour } from '../../shared/crawl/coverage-sources.ts';
-import type { HourGaps } from '../../shared/crawl/coverage-sources.ts';
-import { AdminError, examples, integer } from './command.ts';
-import type { AddCommands } from './command.ts';
+import { countGapsByHour, readCoverageHours } from '../../shared/crawl/crawl-coverage.ts';
+import type { HourGaps, ReadCoverage } from '../../shared/crawl/crawl-coverage.ts';
 import { listGaps, readOpenGaps } from '../../shared/crawl/crawl-gaps.ts';
 import type { ListedGap, OpenGap } from '../../shared/crawl/crawl-gaps.ts';
+import { hourCoverage, lagQuantiles, postShare } from '../../shared/crawl/rules/coverage.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { AdminError, examples, integer } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 31 * 24;

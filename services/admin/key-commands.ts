@@ -1,13 +1,12 @@
-import { apiKeyId, isApiKeyId } from '../../shared/accounts/rules/api-key.ts';
+import { listAccountGrants, revokeGrant } from '../../shared/accounts/account-grants.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/accounts/api-keys.ts';
+import { apiKeyId, grantHashStart, isApiKeyId } from '../../shared/accounts/rules/credentials.ts';
+import { SealedRecords } from '../../shared/accounts/sealed-records.ts';
+import { secretBoxOf } from '../../shared/maintenance/settings.ts';
 import { accountCommand, requireAccount, requireActiveAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
 import { AdminError, printedRow, requireSecretKeys } from './command.ts';
 import type { AddCommands } from './command.ts';
-import { grantHashStart } from '../../shared/accounts/rules/oauth-secret.ts';
-import { listAccountGrants, revokeGrant } from '../../shared/accounts/account-grants.ts';
-import { SealedRecords } from '../../shared/accounts/sealed-records.ts';
-import { secretBoxOf } from '../../shared/maintenance/secret-keys.ts';
 
 export const addCommands: AddCommands = (program, { lines, table }) => {
   const key = program.command('key');

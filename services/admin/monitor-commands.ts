@@ -1,28 +1,22 @@
 import type { MonitorStatus } from '../../schemas/api/monitors.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../shared/billing/rules/credits.ts';
-import { isMonitorId, matchId } from '../../shared/rules/identifiers.ts';
-import { refinementsResource } from '../../shared/monitors/rules/refinements-resource.ts';
-import type { SecretBox } from '../../shared/rules/secret-box.ts';
-import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
-import { buildWebhookMessage, sampleMatch, webhookRequestUrl } from '../../shared/deliveries/rules/webhook-message.ts';
-import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
-import { createEgressClient } from '../../shared/http/egress-client.ts';
-import { inTransaction } from '../../shared/postgres/pool.ts';
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { Config } from '../../shared/runtime/config.ts';
+import { startPaidPeriod } from '../../shared/billing/renewals.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../shared/billing/rules/plans.ts';
 import { findMonitorsWithFailed, listDeliveries } from '../../shared/deliveries/administered-deliveries.ts';
 import type { DeliveryFilter } from '../../shared/deliveries/administered-deliveries.ts';
 import { readDeliveryHealth } from '../../shared/deliveries/delivery-health.ts';
 import { hastenPending, queueResends } from '../../shared/deliveries/resends.ts';
+import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
+import { buildWebhookMessage, sampleMatch, webhookRequestUrl } from '../../shared/deliveries/rules/webhook-message.ts';
+import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
+import { createEgressClient } from '../../shared/http/egress-client.ts';
+import { secretBoxOf } from '../../shared/maintenance/settings.ts';
 import {
   findMonitorOwner,
   findMonitorsAhead,
   listAllMonitors,
   resetDay,
 } from '../../shared/monitors/administered-monitors.ts';
-import { readMonitorStats } from '../../shared/monitors/monitor-stats.ts';
-import { readMonitorWebhook } from '../../shared/monitors/monitor-webhooks.ts';
+import { readMonitorStats, readMonitorWebhook } from '../../shared/monitors/monitor-webhooks.ts';
 import type { MonitorWebhook } from '../../shared/monitors/monitor-webhooks.ts';
 import {
   announceMonitorChange,
@@ -33,9 +27,14 @@ import {
   stopMonitor,
 } from '../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../shared/monitors/monitors.ts';
-import { startPaidPeriod } from '../../shared/billing/paid-period.ts';
 import { lockRecordingMonitors } from '../../shared/monitors/recording-monitors.ts';
-import { secretBoxOf } from '../../shared/maintenance/secret-keys.ts';
+import { refinementsResource } from '../../shared/monitors/rules/refinements-resource.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { isMonitorId, matchId } from '../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { Config } from '../../shared/runtime/config.ts';
 import { chosenAccount, withAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
 import { AdminError, examples, integer, oneOf, printedRow, requireSecretKeys, time } from './command.ts';

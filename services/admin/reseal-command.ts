@@ -1,11 +1,10 @@
-import { creditedMailboxOf } from '../../shared/accounts/rules/credited-mailbox.ts';
-import { createMailboxHash } from '../../shared/accounts/rules/mailbox-hash.ts';
-import { createSecretBox } from '../../shared/rules/secret-box.ts';
-import type { SecretBox } from '../../shared/rules/secret-box.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import { createMailboxHash, creditedMailboxOf } from '../../shared/accounts/rules/mailbox.ts';
 import { copyCreditedMailboxes, readMailboxes, SEALED_COLUMNS } from '../../shared/maintenance/sealed-columns.ts';
 import type { SealedColumn } from '../../shared/maintenance/sealed-columns.ts';
-import type { SecretKeys } from '../../shared/maintenance/secret-keys.ts';
+import type { SecretKeys } from '../../shared/maintenance/settings.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { createSecretBox } from '../../shared/rules/secret-box.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
 import { AdminError, examples, requireSecretKeys } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

@@ -5,7 +5,7 @@ import type { Express, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import { createMailboxHash } from '../../shared/accounts/rules/mailbox-hash.ts';
+import { createMailboxHash } from '../../shared/accounts/rules/mailbox.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import type { PaymentSettings } from '../../shared/billing/stripe-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { apiKeyId, isApiKey } from '../../shared/accounts/rules/api-key.ts';
+import { findAccount, lockAccount, openAccount } from '../../shared/accounts/accounts.ts';
+import { findApiKey, issueApiKey, revokeApiKeys } from '../../shared/accounts/api-keys.ts';
+import { apiKeyId, isApiKey } from '../../shared/accounts/rules/credentials.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { errorCode } from '../../shared/runtime/errors.ts';
-import { findAccount, lockAccount } from '../../shared/accounts/accounts.ts';
-import { findApiKey, issueApiKey, revokeApiKeys } from '../../shared/accounts/api-keys.ts';
-import { openAccount } from '../../shared/accounts/open-account.ts';
 
 const EMAIL = 'demo@localhost';
 const KEY_NAME = 'demo';

@@ -29,7 +29,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { attemptRow, insertItems, matchRow } from '../../shared/archive/archive-rows.ts';
 import type { ArchiveRow } from '../../shared/archive/archive-rows.ts';
-import { blankMatchedItems, recordRemovals } from '../../shared/crawl/removals.ts';
+import { blankMatchedItems, recordRemovals } from '../../shared/crawl/crawl-cursors.ts';
 import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 
 export interface ArchiverDeps {

@@ -5,7 +5,7 @@ import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.t
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readGapsToCopy } from '../../shared/crawl/copied-gaps.ts';
 import { readMonitorsToCopy } from '../../shared/monitors/administered-monitors.ts';
-import { readPostgresTime } from '../../shared/maintenance/postgres-time.ts';
+import { readPostgresTime } from '../../shared/maintenance/settings.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -8,7 +8,7 @@ import {
 import { insertMonitorEvent } from '../../shared/deliveries/event-deliveries.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../shared/matches/match-series.ts';
 import { readMonitorHistory, listSpikeWatchers } from '../../shared/monitors/monitor-history.ts';
-import { readServiceTime } from '../../shared/maintenance/postgres-time.ts';
+import { readServiceTime } from '../../shared/maintenance/settings.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -1,4 +1,4 @@
-import { parseEmailAddress } from '../../shared/accounts/rules/email-address.ts';
+import { parseEmailAddress } from '../../shared/accounts/rules/mailbox.ts';
 import { MailError } from '../../shared/mail/mailer.ts';
 import type { Mail, Mailer } from '../../shared/mail/mailer.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/billing/rules/credits.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/billing/rules/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { chargeTogether } from '../../shared/billing/ledger.ts';

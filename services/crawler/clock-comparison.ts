@@ -1,13 +1,12 @@
-import { CLOCK_TOLERANCE_MS } from '../../shared/matches/rules/recording-decision.ts';
 import type { Appended } from '../../shared/kafka/publisher.ts';
+import { readPostgresTime, storeClockSkew } from '../../shared/maintenance/settings.ts';
+import { CLOCK_TOLERANCE_MS } from '../../shared/matches/rules/recording-decision.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { readPostgresTime } from '../../shared/maintenance/postgres-time.ts';
-import { storeClockSkew } from '../../shared/maintenance/settings.ts';
 
 const EVERY_MS = 60_000;
 /** How soon after a start, or after a minute in which nothing was published. */

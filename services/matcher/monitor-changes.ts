@@ -1,4 +1,4 @@
-import type { MonitorShard } from '../../shared/monitors/rules/monitor-shard.ts';
+import type { MonitorShard } from '../../shared/rules/identifiers.ts';
 import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';

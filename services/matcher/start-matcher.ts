@@ -1,8 +1,8 @@
 import { matcherGroup } from '../../schemas/messages/consumer-groups.ts';
 import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
-import { WHOLE } from '../../shared/monitors/rules/monitor-shard.ts';
-import type { MonitorShard } from '../../shared/monitors/rules/monitor-shard.ts';
+import { WHOLE } from '../../shared/rules/identifiers.ts';
+import type { MonitorShard } from '../../shared/rules/identifiers.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';

@@ -9,7 +9,7 @@ import { findSuppressedMonitors } from '../../shared/monitors/recording-monitors
 import type { SuppressedMonitor } from '../../shared/monitors/recording-monitors.ts';
 import { storeContents, readStoredContents } from './store-contents.ts';
 import { readThreads, recordPairs } from './record-pairs.ts';
-import { recordedMatchOf } from '../../shared/matches/recorded-match-of.ts';
+import { recordedMatchOf } from '../../shared/matches/recording-matches.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps extends Pick<RecordingLimits, 'toleranceMs'> {

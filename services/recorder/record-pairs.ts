@@ -1,4 +1,13 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
+import {
+  addToMonitorDays,
+  advanceCounters,
+  findStoredMatches,
+  findThreadsOfDay,
+  insertMatches,
+  insertThreadsOfDay,
+} from '../../shared/matches/recording-matches.ts';
+import type { FirstStoredMatch, ThreadOfDay } from '../../shared/matches/recording-matches.ts';
 import { numberMatches } from '../../shared/matches/rules/match-numbering.ts';
 import type {
   AcceptedCandidate,
@@ -8,25 +17,16 @@ import type {
 } from '../../shared/matches/rules/match-numbering.ts';
 import { rejectionReason } from '../../shared/matches/rules/recording-decision.ts';
 import type { RejectionReason } from '../../shared/matches/rules/recording-decision.ts';
+import { findMutes } from '../../shared/monitors/monitor-mutes.ts';
+import type { AskedMute } from '../../shared/monitors/monitor-mutes.ts';
 import {
-  findStoredMatches,
-  addToMonitorDays,
-  advanceCounters,
-  insertMatches,
-} from '../../shared/matches/recording-matches.ts';
-import { findThreadsOfDay, insertThreadsOfDay } from '../../shared/matches/recording-threads.ts';
-import {
+  lockRecordingMonitors,
   readRecordingMonitors,
   readVersionStarts,
-  lockRecordingMonitors,
 } from '../../shared/monitors/recording-monitors.ts';
-import { findMutes } from '../../shared/monitors/recording-mutes.ts';
-import type { AskedMute } from '../../shared/monitors/recording-mutes.ts';
-import { storableText } from '../../shared/rules/storable-text.ts';
-import type { Queryable } from '../../shared/postgres/pool.ts';
-import type { FirstStoredMatch } from '../../shared/matches/recording-matches.ts';
-import type { ThreadOfDay } from '../../shared/matches/recording-threads.ts';
 import type { RecordingMonitor } from '../../shared/monitors/recording-monitors.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { storableText } from '../../shared/rules/storable-text.ts';
 
 /**
  * Outcome of a candidate:

@@ -1,4 +1,4 @@
-import { grantHashStart, grantPublicId } from './rules/oauth-secret.ts';
+import { grantHashStart, grantPublicId } from './rules/credentials.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, readRow, readRows } from '../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';

@@ -1,5 +1,13 @@
-import type { Queryable } from '../postgres/pool.ts';
+import { credit } from '../billing/ledger.ts';
+import type { Pack } from '../billing/rules/plans.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import type { Pool, Queryable } from '../postgres/pool.ts';
+import { sqlState } from '../postgres/postgres-unavailable.ts';
 import { execute, isChanged, readRow, readRows, sql } from '../postgres/sql.ts';
+import { newAccountId } from '../rules/identifiers.ts';
+import { issueApiKey } from './api-keys.ts';
+import { endOtherDashboardSessions } from './dashboard-sessions.ts';
+import { mailboxOf } from './rules/mailbox.ts';
 
 export interface StoredAccount {
   id: string;
@@ -94,4 +102,85 @@ export async function recordPack(
     UPDATE accounts SET pack = greatest(accounts.pack, bought.pack)
     FROM bought
     WHERE accounts.id = bought.account_id`;
+}
+
+export interface NewAccount {
+  email: string;
+  /** Credits granted at once; 0 or more. */
+  credits: number;
+  /** Sets the limits only; 0 for none. */
+  pack: Pack;
+  keyName: string;
+}
+
+export interface OpenedAccount {
+  accountId: string;
+  /** Not available again later. */
+  apiKey: string;
+}
+
+/**
+ * Opens an account with its credits, its pack and a first key. Call it in a transaction, so that all of it is stored or
+ * nothing.
+ *
+ * @returns undefined when the mailbox already has an account; nothing changes then
+ */
+export async function openAccount(db: Queryable, account: NewAccount): Promise<OpenedAccount | undefined> {
+  const accountId = newAccountId();
+  const isNew = await insertAccount(db, { id: accountId, email: account.email, mailbox: mailboxOf(account.email) });
+  if (!isNew) return undefined;
+  if (account.pack > 0) {
+    await recordPack(db, { id: `granted:${accountId}`, accountId, pack: account.pack, credits: 0 });
+  }
+  if (account.credits > 0) {
+    await credit(db, { accountId, kind: 'grant', credits: account.credits, reference: 'opening' });
+  }
+  return { accountId, apiKey: await issueApiKey(db, accountId, account.keyName) };
+}
+
+export interface AddressChange {
+  accountId: string;
+  /** Nothing changes when the account has another address by now. */
+  oldEmail: string;
+  newEmail: string;
+  newMailbox: string;
+  /** Keyed hashes of both mailboxes. */
+  mailboxHashes: readonly Buffer[];
+  /** The session that stays. */
+  keptSessionId: string;
+}
+
+/** SQLSTATE unique_violation. */
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Changes the address of an account in one transaction: codes that were mailed to the old mailbox become invalid, other
+ * sessions end, and both mailboxes count as ones that got their free credits, so that changing addresses never yields
+ * credits again.
+ *
+ * @returns `taken` when another account has the new mailbox, `outdated` when the account has another address by now or
+ * is not active; nothing changes then
+ */
+export async function changeAddress(pool: Pool, change: AddressChange): Promise<'changed' | 'taken' | 'outdated'> {
+  try {
+    return await inTransaction(pool, async (client) => {
+      const account = await lockAccount(client, change.accountId);
+      if (account?.status !== 'active' || account.email !== change.oldEmail) return 'outdated';
+      // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
+      await execute(client)`DELETE FROM signups WHERE mailbox = ${account.mailbox}`;
+      // A sign-up of the new mailbox takes them in this order too.
+      await execute(client)`
+        UPDATE accounts SET email = ${change.newEmail}, mailbox = ${change.newMailbox} WHERE id = ${change.accountId}`;
+      await execute(client)`
+        INSERT INTO credited_mailboxes (mailbox_hash)
+        SELECT hash FROM unnest(${change.mailboxHashes}::bytea[]) AS hash
+        ORDER BY hash
+        ON CONFLICT DO NOTHING`;
+      await endOtherDashboardSessions(client, change.accountId, change.keptSessionId);
+      return 'changed';
+    });
+  } catch (error) {
+    if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+    throw error;
+  }
 }

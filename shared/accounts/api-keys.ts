@@ -1,6 +1,6 @@
 import { KEY_SCOPES } from '../../schemas/api/account.ts';
 import type { KeyScope } from '../../schemas/api/account.ts';
-import { newApiKey } from './rules/api-key.ts';
+import { newApiKey } from './rules/credentials.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../postgres/sql.ts';
 

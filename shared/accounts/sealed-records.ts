@@ -1,4 +1,4 @@
-import { hashOAuthId } from './rules/oauth-secret.ts';
+import { hashOAuthId } from './rules/credentials.ts';
 import type { SecretBox } from '../rules/secret-box.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../postgres/sql.ts';

@@ -1,11 +1,11 @@
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
-import { blankedContent } from '../matches/rules/blanked-content.ts';
+import { blankedContent } from '../matches/rules/match-resource.ts';
 import { wordsOfText } from '../matching/searchable-words.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../postgres/pool.ts';
-import { findRemovedThings } from '../crawl/removals.ts';
+import { findRemovedThings } from '../crawl/crawl-cursors.ts';
 
 /**
  * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,

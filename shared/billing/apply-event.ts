@@ -2,12 +2,10 @@ import { inTransaction } from '../postgres/pool.ts';
 import type { Pool, Queryable } from '../postgres/pool.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { lockCharge, storeDispute, storeRefund } from './payment-charges.ts';
-import type { DisputeOutcome } from './payment-charges.ts';
-import { recordPaymentEvent, findPayment, markUnpaid } from './payments.ts';
-import type { PaymentMode } from './payments.ts';
 import { applySession, logApplied, paymentOf, settlePack } from './apply-session.ts';
 import type { Applied } from './apply-session.ts';
+import { findPayment, lockCharge, markUnpaid, recordPaymentEvent, storeDispute, storeRefund } from './payments.ts';
+import type { DisputeOutcome, PaymentMode } from './payments.ts';
 import { charge, checkoutSession, dispute } from './stripe-objects.ts';
 import type { PaymentEvent } from './stripe-objects.ts';
 

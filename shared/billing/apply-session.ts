@@ -1,11 +1,10 @@
-import { creditsToTakeBack } from './rules/credits.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { lockAccount } from '../accounts/accounts.ts';
 import { givePack, setCreditsTakenBack } from './packs.ts';
-import { linkCharge, readReturnedMoney } from './payment-charges.ts';
-import { findPayment, markPaid, storePaymentSession } from './payments.ts';
+import { findPayment, linkCharge, markPaid, readReturnedMoney, storePaymentSession } from './payments.ts';
 import type { PaymentMode, StoredPayment } from './payments.ts';
+import { creditsToTakeBack } from './rules/plans.ts';
 import type { CheckoutSession } from './stripe-objects.ts';
 
 /** What applying something did. */

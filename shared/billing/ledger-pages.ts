@@ -1,5 +1,5 @@
 import type { Queryable } from '../postgres/pool.ts';
-import { readRows, sql } from '../postgres/sql.ts';
+import { readOne, readRows, sql } from '../postgres/sql.ts';
 
 export interface StoredLedgerEntry {
   id: number;
@@ -43,4 +43,43 @@ export async function readLedgerForward(
     WHERE account_id = ${page.accountId} AND id > ${page.afterId}
     ORDER BY id
     LIMIT ${page.limit}`;
+}
+
+export type UsageGrouping = 'day' | 'route' | 'key';
+
+export interface UsageRow {
+  /** The UTC day (YYYY-MM-DD), the route or the key's id; null: charged without a request, or without a key. */
+  name: string | null;
+  /** How often credits were charged, and how many in all. */
+  charges: number;
+  credits: number;
+}
+
+/**
+ * Sums an account's charges over UTC days, both ends included. Days come in their order, other groups with the most
+ * credits first. It reads one row per day, route and key that the account used, however many charges there were.
+ */
+export async function readUsage(
+  db: Queryable,
+  asked: { accountId: string; by: UsageGrouping; from: string; to: string; limit: number },
+): Promise<UsageRow[]> {
+  return readRows<UsageRow>(db)`
+    SELECT CASE ${asked.by} WHEN 'day' THEN day::text WHEN 'route' THEN nullif(route, '') ELSE nullif(key_id,
+      '') END AS name,
+      sum(charges)::bigint AS charges, sum(credits)::bigint AS credits
+    FROM usage_days
+    WHERE account_id = ${asked.accountId} AND day BETWEEN ${asked.from} AND ${asked.to}
+    GROUP BY name
+    ORDER BY CASE WHEN ${asked.by} = 'day' THEN 0 ELSE -sum(credits) END, name
+    LIMIT ${asked.limit}`;
+}
+
+export async function readUsageTotal(
+  db: Queryable,
+  asked: { accountId: string; from: string; to: string },
+): Promise<{ charges: number; credits: number }> {
+  return readOne<{ charges: number; credits: number }>(db)`
+    SELECT coalesce(sum(charges), 0)::bigint AS charges, coalesce(sum(credits), 0)::bigint AS credits
+    FROM usage_days
+    WHERE account_id = ${asked.accountId} AND day BETWEEN ${asked.from} AND ${asked.to}`;
 }

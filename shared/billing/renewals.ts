@@ -1,6 +1,11 @@
+import type { StoredAccount } from '../accounts/accounts.ts';
+import { startMonitorPeriod } from '../monitors/monitors.ts';
+import type { StoredMonitor } from '../monitors/monitors.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, readRows } from '../postgres/sql.ts';
-import type { StoredAccount } from '../accounts/accounts.ts';
+import { charge } from './ledger.ts';
+import type { ChargedRequest } from './ledger.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from './rules/plans.ts';
 
 export interface DueMonitor {
   id: string;
@@ -87,4 +92,28 @@ export async function startNextPeriods(db: Queryable, ids: readonly string[]): P
           1 + greatest(0, floor(extract(epoch FROM moment.now - m.next_charge_at) / 86400)::integer)))
     FROM moment
     WHERE m.id = ANY (${ids})`;
+}
+
+/**
+ * Starts a stopped monitor and charges its next 24 hours, both or neither. Requires the monitor's lock.
+ *
+ * @returns the balance afterwards; undefined when it does not cover the charge or the account is not active: roll the
+ * transaction back then
+ */
+export async function startPaidPeriod(
+  db: Queryable,
+  accountId: string,
+  stopped: Pick<StoredMonitor, 'id' | 'periodNo'>,
+  /** undefined: not a request of the API. */
+  request?: ChargedRequest,
+): Promise<number | undefined> {
+  const periodNo = stopped.periodNo + 1;
+  await startMonitorPeriod(db, stopped.id, periodNo);
+  return charge(db, {
+    accountId,
+    kind: 'monitor_resume',
+    credits: MONITOR_PERIOD_CREDITS,
+    reference: periodReference(stopped.id, periodNo),
+    request,
+  });
 }

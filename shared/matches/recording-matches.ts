@@ -1,7 +1,9 @@
-import type { SuppressedReason } from '../../schemas/messages/recorded-match.ts';
-import type { CounterAdvance, NumberedMatch } from './rules/match-numbering.ts';
+import type { ItemContent } from '../../schemas/messages/forum-item.ts';
+import type { RecordedMatch, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, readRows, sql } from '../postgres/sql.ts';
+import { matchId } from '../rules/identifiers.ts';
+import type { CounterAdvance, NumberedMatch } from './rules/match-numbering.ts';
 
 export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
 
@@ -133,4 +135,50 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
 /** A Postgres text[] as text: nested arrays must have equal lengths. */
 function arrayLiteral(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+}
+
+export interface ThreadOfDay {
+  /** YYYY-MM-DD. */
+  day: string;
+  monitorId: string;
+  /** Without t3_. */
+  postId: string;
+}
+
+/** Those that had an unsuppressed match of their monitor on that day. Only monitors with thread_once have any. */
+export async function findThreadsOfDay(db: Queryable, threads: readonly ThreadOfDay[]): Promise<ThreadOfDay[]> {
+  return readRows<ThreadOfDay>(db, 'recording-find-threads-of-day')`
+    SELECT t.day::text, t.monitor_id AS "monitorId", t.post_id AS "postId"
+    FROM unnest(${threads.map(({ day }) => day)}::date[], ${threads.map(({ monitorId }) => monitorId)}::text[],
+      ${threads.map(({ postId }) => postId)}::text[]) AS asked (day, monitor_id, post_id)
+    JOIN monitor_threads t ON t.day = asked.day AND t.monitor_id = asked.monitor_id AND t.post_id = asked.post_id`;
+}
+
+/** Stores threads that have had their match of the day. @param threads sorted by day, monitor and post, each once */
+export async function insertThreadsOfDay(db: Queryable, threads: readonly ThreadOfDay[]): Promise<void> {
+  await execute(db, 'recording-insert-threads-of-day')`
+    INSERT INTO monitor_threads (day, monitor_id, post_id)
+    SELECT * FROM unnest(${threads.map(({ day }) => day)}::date[],
+      ${threads.map(({ monitorId }) => monitorId)}::text[], ${threads.map(({ postId }) => postId)}::text[])`;
+}
+
+/** The message of a stored match. @throws Error when its content is not among `contents` */
+export function recordedMatchOf(match: FirstStoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
+  const item = contents.get(match.thingId);
+  if (!item) throw new Error(`the content of ${match.thingId} is missing right after it was stored`);
+  return {
+    v: 1,
+    match_id: matchId(match.monitorId, match.seq),
+    monitor_id: match.monitorId,
+    seq: match.seq,
+    matched_terms: match.matchedTerms,
+    suppressed: match.suppressed,
+    ...(match.suppressedReason ? { suppressed_reason: match.suppressedReason } : {}),
+    ...(match.backfill ? { backfill: true } : {}),
+    first_delivery: match.firstDelivery,
+    entered_at: match.enteredAt,
+    created_at: match.createdAt,
+    first_seen_at: match.firstSeenAt,
+    item,
+  };
 }

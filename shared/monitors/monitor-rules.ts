@@ -1,5 +1,5 @@
-import { WHOLE } from './rules/monitor-shard.ts';
-import type { MonitorShard } from './rules/monitor-shard.ts';
+import { WHOLE } from '../rules/identifiers.ts';
+import type { MonitorShard } from '../rules/identifiers.ts';
 import type { Rule, RuleRefinements } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { RULE_VERSIONS_PER_DAY } from './monitors.ts';

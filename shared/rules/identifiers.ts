@@ -43,3 +43,11 @@ export function parseMatchId(text: string): { monitorId: string; seq: number } |
   if (!parts) return undefined;
   return { monitorId: `mon_${parts[1]!}`, seq: Number(parts[2]) };
 }
+
+/** The monitors of a matcher: shard number `shard`, from 1, of `shards`. Each monitor is in one of them. */
+export interface MonitorShard {
+  shard: number;
+  shards: number;
+}
+
+export const WHOLE: MonitorShard = { shard: 1, shards: 1 };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { newApiKey } from '../../shared/accounts/rules/api-key.ts';
-import { newOAuthSecret } from '../../shared/accounts/rules/oauth-secret.ts';
+import { newApiKey, newOAuthSecret } from '../../shared/accounts/rules/credentials.ts';
 import { newWebhookSecret } from '../../shared/deliveries/rules/webhook-signature.ts';
 import { findSecrets } from '../support/runner/find-secrets.ts';
 

@@ -8,7 +8,7 @@ import {
   createKeyBody,
 } from '../../../schemas/api/account.ts';
 import type { AccountGrantResource, ApiKey } from '../../../schemas/api/account.ts';
-import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/api-key.ts';
+import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/credentials.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
 import { listAccountGrants, revokeGrant } from '../../../shared/accounts/account-grants.ts';
 import type { AccountGrant } from '../../../shared/accounts/account-grants.ts';

@@ -8,14 +8,12 @@ import {
   usageQuery,
 } from '../../../schemas/api/account.ts';
 import type { LedgerEntry, Usage, UsageItem } from '../../../schemas/api/account.ts';
-import { readUsage, readUsageTotal } from '../../../shared/billing/usage.ts';
-import type { UsageGrouping, UsageRow } from '../../../shared/billing/usage.ts';
-import { readLedgerPage } from '../../../shared/billing/ledger-pages.ts';
-import type { StoredLedgerEntry } from '../../../shared/billing/ledger-pages.ts';
+import { readLedgerPage, readUsage, readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
+import type { StoredLedgerEntry, UsageGrouping, UsageRow } from '../../../shared/billing/ledger-pages.ts';
 import { withoutFormulas } from '../http/csv-formulas.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-routes.ts';
 

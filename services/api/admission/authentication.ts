@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { apiKeyId, hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
-import { hashOAuthId, isAccessToken } from '../../../shared/accounts/rules/oauth-secret.ts';
+import { apiKeyId, hashApiKey, hashOAuthId, isAccessToken } from '../../../shared/accounts/rules/credentials.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /** The account that sent a request, and the permissions of its key or token. */

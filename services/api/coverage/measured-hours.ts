@@ -1,11 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { hourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
-import type { HourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
-import { lagQuantiles } from '../../../shared/crawl/rules/lag-histogram.ts';
-import type { LagHistogram } from '../../../shared/crawl/rules/lag-histogram.ts';
+import { readCoverageOf, readCoverageTimes } from '../../../shared/crawl/crawl-coverage.ts';
+import type { ReadCoverage } from '../../../shared/crawl/crawl-coverage.ts';
+import { hourCoverage, lagQuantiles } from '../../../shared/crawl/rules/coverage.ts';
+import type { HourCoverage, LagHistogram } from '../../../shared/crawl/rules/coverage.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { ReadCoverage } from '../../../shared/crawl/coverage-hours.ts';
-import { readCoverageOf, readCoverageTimes } from '../../../shared/crawl/coverage-hours.ts';
 
 /** Somewhat more than the longest range, about 10 KB each. */
 const MAX_KEPT = 1_000;

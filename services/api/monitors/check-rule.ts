@@ -1,6 +1,6 @@
 import type { MonitorTerm, RefinementChanges, UnsavedSettings } from '../../../schemas/api/monitors.ts';
 import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
-import { parseEmailAddress } from '../../../shared/accounts/rules/email-address.ts';
+import { parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
 import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
   validateLanguages,

@@ -4,7 +4,7 @@ import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.t
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { blankedContent } from '../../../shared/matches/rules/blanked-content.ts';
+import { blankedContent } from '../../../shared/matches/rules/match-resource.ts';
 import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { itemHistory } from '../../../shared/matches/rules/item-history.ts';

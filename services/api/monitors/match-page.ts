@@ -1,11 +1,16 @@
 import type { MatchPageQuery } from '../../../schemas/api/matches.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
-import { parseMatchId, matchId } from '../../../shared/rules/identifiers.ts';
+import {
+  nearestSeq,
+  readFilteredMatches,
+  readMatchesAfter,
+  readMatchesBefore,
+  readSeqRange,
+} from '../../../shared/matches/match-pages.ts';
+import type { MatchFilter, SeqRange } from '../../../shared/matches/match-pages.ts';
 import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
-import type { Queryable, Pool } from '../../../shared/postgres/pool.ts';
-import { nearestSeq, readFilteredMatches, readSeqRange } from '../../../shared/matches/filtered-matches.ts';
-import type { MatchFilter, SeqRange } from '../../../shared/matches/filtered-matches.ts';
-import { readMatchesAfter, readMatchesBefore } from '../../../shared/matches/match-pages.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { matchId, parseMatchId } from '../../../shared/rules/identifiers.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 /** A query whose cursor is valid for its order and its monitor. */

@@ -1,7 +1,7 @@
 import type { Monitor, MonitorStats, MonitorDelivery } from '../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../shared/monitors/rules/refinements-resource.ts';
 import type { StoredDeliveryHealth } from '../../../shared/deliveries/delivery-health.ts';
-import type { StoredMonitorStats } from '../../../shared/monitors/monitor-stats.ts';
+import type { StoredMonitorStats } from '../../../shared/monitors/monitor-webhooks.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 
 /** A monitor in the form the API returns. */

@@ -1,5 +1,5 @@
 import type { Monitor } from '../../../schemas/api/monitors.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/credits.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/plans.ts';
 import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
@@ -7,7 +7,7 @@ import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { deleteFeedToken } from '../../../shared/matches/feed-tokens.ts';
 import { announceMonitorChange, lockMonitor, readMonitor, stopMonitor } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
-import { startPaidPeriod } from '../../../shared/billing/paid-period.ts';
+import { startPaidPeriod } from '../../../shared/billing/renewals.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { chargedRequest } from '../http/route.ts';

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { errors } from 'oidc-provider';
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
-import { newOAuthSecret } from '../../../shared/accounts/rules/oauth-secret.ts';
+import { newOAuthSecret } from '../../../shared/accounts/rules/credentials.ts';
 import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { urlRefusal } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

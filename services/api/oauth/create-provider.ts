@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import Provider, { errors, interactionPolicy } from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { newOAuthSecret } from '../../../shared/accounts/rules/oauth-secret.ts';
+import { newOAuthSecret } from '../../../shared/accounts/rules/credentials.ts';
 import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { methodNotAllowed } from '../http/route.ts';

@@ -6,7 +6,7 @@ import type { Interaction } from 'oidc-provider';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
-import { CODE_SECONDS } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { html } from '../../../shared/html/html.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { postQuery } from '../../../schemas/api/reading.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
-import { coveredComments, postCost } from '../../../shared/billing/rules/credits.ts';
+import { coveredComments, postCost } from '../../../shared/billing/rules/plans.ts';
 import { chargedRequest, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Content, Route } from '../http/route.ts';
 import { forumExamples } from '../openapi/examples/forum-examples.ts';

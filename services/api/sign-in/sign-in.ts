@@ -1,5 +1,5 @@
 import { newAccountId } from '../../../shared/rules/identifiers.ts';
-import type { MailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import type { MailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shared/accounts/accounts.ts';
@@ -10,7 +10,7 @@ import type { CodePurpose } from '../signup/code-mail.ts';
 import { createCodeJudge, judgeCode, notifyOfWrongCodes } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
-import { hashMailedToken } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { hashMailedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { networksOf, UNKNOWN_NETWORK } from '../signup/signup-limits.ts';
 import type { SignupDeps } from '../signup/signup-router.ts';
 import { grantFreeCredits } from '../signup/verify-code.ts';

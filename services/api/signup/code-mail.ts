@@ -1,4 +1,4 @@
-import { CODE_SECONDS } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { plainMail, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { MailPurpose } from '../../../shared/accounts/signups.ts';

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
-import { hashMailedToken, isSignupToken } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
+import { hashMailedToken, isSignupToken } from '../../../shared/accounts/rules/credentials.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';

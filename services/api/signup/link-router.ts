@@ -8,7 +8,7 @@ import type { HtmlValue } from '../../../shared/html/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/accounts/rules/credentials.ts';
 
 export interface LinkPage {
   path: string;

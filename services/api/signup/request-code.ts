@@ -1,23 +1,21 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import { signupBody } from '../../../schemas/api/signup.ts';
-import { parseEmailAddress } from '../../../shared/accounts/rules/email-address.ts';
-import type { EmailAddress } from '../../../shared/accounts/rules/email-address.ts';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
-import { mailboxOf } from '../../../shared/accounts/rules/mailbox.ts';
-import { MailError } from '../../../shared/mail/mailer.ts';
-import { deleteSignup, insertSignup } from '../../../shared/accounts/signups.ts';
-import { ApiError } from '../http/api-error.ts';
-import { parseRequest } from '../http/invalid-request.ts';
-import { codeMail, linkMail } from './code-mail.ts';
-import type { CodePurpose } from './code-mail.ts';
-import { takeCodeLimits } from './signup-limits.ts';
 import {
   CODE_SECONDS,
   hashMailedToken,
   newLinkToken,
   newSignupToken,
-} from '../../../shared/accounts/rules/mailed-tokens.ts';
+} from '../../../shared/accounts/rules/credentials.ts';
+import { createMailboxHash, mailboxOf, parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
+import type { EmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
+import { deleteSignup, insertSignup } from '../../../shared/accounts/signups.ts';
+import { MailError } from '../../../shared/mail/mailer.ts';
+import { ApiError } from '../http/api-error.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import { codeMail, linkMail } from './code-mail.ts';
+import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes, hasTry, newCode } from './judge-code.ts';
+import { takeCodeLimits } from './signup-limits.ts';
 import type { SignupDeps } from './signup-router.ts';
 
 /** Seconds until another try at mailing makes sense. */

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import type { CodeSent, RecoverySent } from '../../../schemas/api/signup.ts';
-import { CODE_SECONDS } from '../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
 import type { MailDomainCheck } from '../../../shared/mail/mail-domain.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

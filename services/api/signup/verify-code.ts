@@ -1,18 +1,16 @@
 import { recoverVerifyBody, verifyBody } from '../../../schemas/api/signup.ts';
 import type { AccountCreated, KeyRecovered } from '../../../schemas/api/signup.ts';
-import { apiKeyId } from '../../../shared/accounts/rules/api-key.ts';
-import { creditedFormsOf, creditedMailboxOf } from '../../../shared/accounts/rules/credited-mailbox.ts';
-import { MONITOR_PERIOD_CREDITS, SIGN_UP_CREDITS } from '../../../shared/billing/rules/credits.ts';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
-import type { MailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
-import { isLargeProvider, registrableDomain } from '../../../shared/accounts/rules/mailbox.ts';
-import { planOf } from '../../../shared/billing/rules/plans.ts';
-import { html } from '../../../shared/html/html.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount, lockAccount } from '../../../shared/accounts/accounts.ts';
+import { findAccount, lockAccount, openAccount } from '../../../shared/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
-import { openAccount } from '../../../shared/accounts/open-account.ts';
+import { apiKeyId } from '../../../shared/accounts/rules/credentials.ts';
+import {
+  createMailboxHash,
+  creditedFormsOf,
+  creditedMailboxOf,
+  isLargeProvider,
+  registrableDomain,
+} from '../../../shared/accounts/rules/mailbox.ts';
+import type { MailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import {
   deleteSignup,
   isCreditedMailbox,
@@ -23,6 +21,10 @@ import {
 import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { credit } from '../../../shared/billing/ledger.ts';
+import { MONITOR_PERIOD_CREDITS, planOf, SIGN_UP_CREDITS } from '../../../shared/billing/rules/plans.ts';
+import { html } from '../../../shared/html/html.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';

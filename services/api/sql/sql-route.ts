@@ -2,20 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqlAnswer as sqlAnswerSchema, sqlBody } from '../../../schemas/api/sql.ts';
-import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
+import {
+  endSqlTurn,
+  FAILED_MS_PER_DAY,
+  SQL_TABLES,
+  takeSqlTurn,
+  TooManyRows,
+  writeAccountRows,
+} from '../../../shared/accounts/statement-rows.ts';
+import { chargeLocally } from '../../../shared/billing/ledger.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
+import { listMonitors } from '../../../shared/monitors/monitors.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { chargeLocally } from '../../../shared/billing/ledger.ts';
-import { listMonitors } from '../../../shared/monitors/monitors.ts';
-import { SQL_TABLES, TooManyRows, writeAccountRows } from '../../../shared/accounts/account-rows.ts';
-import { endSqlTurn, FAILED_MS_PER_DAY, takeSqlTurn } from '../../../shared/accounts/sql-turns.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, chargedRequest, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
 import { sqlExamples } from '../openapi/examples/sql-examples.ts';
 import { runInBox, SQL_LIMITS, sqlAnswer, SqlRefused } from './sql-box.ts';

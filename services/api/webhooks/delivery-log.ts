@@ -11,8 +11,8 @@ import { isEventId, matchId, parseMatchId } from '../../../shared/rules/identifi
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/deliveries/delivery-log.ts';
 import type { AttemptPosition, StoredAttempt } from '../../../shared/deliveries/delivery-log.ts';
-import { readEventLog } from '../../../shared/deliveries/event-log.ts';
-import type { LoggedEvent } from '../../../shared/deliveries/event-log.ts';
+import { readEventLog } from '../../../shared/deliveries/event-deliveries.ts';
+import type { LoggedEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };

@@ -1,4 +1,4 @@
-import { daysLeft } from '../../../shared/billing/rules/credits.ts';
+import { daysLeft } from '../../../shared/billing/rules/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

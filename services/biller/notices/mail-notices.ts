@@ -1,4 +1,4 @@
-import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/credits.ts';
+import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../../shared/billing/rules/plans.ts';
 import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import type { FailingWebhook, NoticeFacts } from '../../../shared/notices/notices.ts';

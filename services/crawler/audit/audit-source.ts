@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { saveAuditSamples } from '../../../shared/crawl/audit-samples.ts';
+import { saveAuditSamples } from '../../../shared/crawl/crawl-coverage.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
 import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';

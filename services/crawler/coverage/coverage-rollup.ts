@@ -1,24 +1,34 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LATE_AFTER_MS } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { estimateCompleteness, postShare } from '../../../shared/crawl/rules/estimate-completeness.ts';
-import { hourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
-import type { HourCoverage } from '../../../shared/crawl/rules/hour-coverage.ts';
-import { LAG_GAMMA, lagQuantiles, SHORTEST_LAG_SECONDS } from '../../../shared/crawl/rules/lag-histogram.ts';
-import { unreadPostsByHour } from '../../../shared/crawl/rules/unread-posts.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import {
   countArchivedRows,
   countPostsByCreation,
   firstSightAt,
   measureArchivedHour,
 } from '../../../shared/crawl/archived-hours.ts';
-import { readAuditSamples } from '../../../shared/crawl/audit-samples.ts';
-import type { StoredAuditSample } from '../../../shared/crawl/audit-samples.ts';
-import { firstCoveredHour, readCoverageHours, saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
-import type { StoredCoverage } from '../../../shared/crawl/coverage-hours.ts';
-import { countRemovals, lastPostIdWalk, readUnreadStretches } from '../../../shared/crawl/coverage-sources.ts';
 import type { ArchivedGroup } from '../../../shared/crawl/archived-hours.ts';
+import {
+  countRemovals,
+  firstCoveredHour,
+  lastPostIdWalk,
+  readAuditSamples,
+  readCoverageHours,
+  readUnreadStretches,
+  saveCoverageHours,
+} from '../../../shared/crawl/crawl-coverage.ts';
+import type { StoredAuditSample, StoredCoverage } from '../../../shared/crawl/crawl-coverage.ts';
+import {
+  estimateCompleteness,
+  hourCoverage,
+  LAG_GAMMA,
+  lagQuantiles,
+  postShare,
+  SHORTEST_LAG_SECONDS,
+  unreadPostsByHour,
+} from '../../../shared/crawl/rules/coverage.ts';
+import type { HourCoverage } from '../../../shared/crawl/rules/coverage.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
 
 const HOUR_MS = 3_600_000;
 /** The walk over post ids asks for new ids every few seconds; after this time without an answer nobody walks. */

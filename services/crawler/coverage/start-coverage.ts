@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { postShare } from '../../../shared/crawl/rules/estimate-completeness.ts';
+import { postShare } from '../../../shared/crawl/rules/coverage.ts';
 import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
 import { OutageLog } from '../../../shared/outages/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
@@ -11,7 +11,7 @@ import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
-import { countOpenGaps } from '../../../shared/crawl/coverage-sources.ts';
+import { countOpenGaps } from '../../../shared/crawl/crawl-coverage.ts';
 import { releaseLease, takeLease } from '../../../shared/maintenance/leases.ts';
 import { CoverageRollup } from './coverage-rollup.ts';
 import type { CoverageRollupDeps, CoveredHour } from './coverage-rollup.ts';

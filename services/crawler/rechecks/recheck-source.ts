@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import type { forumRemoval } from '../../../schemas/messages/forum-removal.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
+import {
+  findReadableMatches,
+  findRemovedThings,
+  findSeenAsRemoved,
+  readMatchedThings,
+} from '../../../shared/crawl/crawl-cursors.ts';
+import { readThingsSeen } from '../../../shared/crawl/thread-items.ts';
 import { PublishRefused } from '../../../shared/kafka/kafka-unavailable.ts';
 import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
-import { findReadableMatches, findSeenAsRemoved, readMatchedThings } from '../../../shared/crawl/rechecks.ts';
-import { findRemovedThings } from '../../../shared/crawl/removals.ts';
-import { readThingsSeen } from '../../../shared/crawl/thread-items.ts';
 import { findRemoved } from '../../../shared/upstream/parsing/parse-things.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { withoutThings } from '../archive-source.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import { RecheckQueue, RemovalDoubt } from './recheck-queue.ts';
 import type { Batch, DueThing } from './recheck-queue.ts';

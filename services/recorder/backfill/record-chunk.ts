@@ -1,21 +1,25 @@
-import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import { numberBackfilled, backfillCredits, backfillRoom } from '../../../shared/backfills/rules/backfill-numbering.ts';
-import type { BackfillStop } from '../../../shared/backfills/rules/backfill-numbering.ts';
-import type { NumberedBatch } from '../../../shared/matches/rules/match-numbering.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
-import { charge } from '../../../shared/billing/ledger.ts';
 import type { BackfillProgress, ClaimedBackfill, ScanPosition } from '../../../shared/backfills/backfill-claims.ts';
 import { isBackfillCancelled, saveBackfillProgress } from '../../../shared/backfills/backfill-progress.ts';
-import { addToMonitorDays, advanceCounters, insertMatches } from '../../../shared/matches/recording-matches.ts';
-import { insertThreadsOfDay } from '../../../shared/matches/recording-threads.ts';
-import { lockRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { backfillCredits, backfillRoom, numberBackfilled } from '../../../shared/backfills/rules/backfill-numbering.ts';
+import type { BackfillStop } from '../../../shared/backfills/rules/backfill-numbering.ts';
+import { charge } from '../../../shared/billing/ledger.ts';
 import { lockPayingAccounts } from '../../../shared/billing/renewals.ts';
-import { pairKey, readLockedState, countersOf, toAccepted } from '../record-pairs.ts';
+import {
+  addToMonitorDays,
+  advanceCounters,
+  insertMatches,
+  insertThreadsOfDay,
+  recordedMatchOf,
+} from '../../../shared/matches/recording-matches.ts';
+import type { NumberedBatch } from '../../../shared/matches/rules/match-numbering.ts';
+import { lockRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { countersOf, pairKey, readLockedState, toAccepted } from '../record-pairs.ts';
 import type { LockedState } from '../record-pairs.ts';
-import { recordedMatchOf } from '../../../shared/matches/recorded-match-of.ts';
 
 /** The most rows under one lock: limits how long live numbering of the monitor waits. */
 export const CHUNK = 500;

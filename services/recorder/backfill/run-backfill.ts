@@ -1,11 +1,9 @@
 import { ITEMS_ARCHIVER_GROUP, matcherGroups, RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { hasFinished, readGroupProgress } from '../../../shared/kafka/group-progress.ts';
-import type { Publisher } from '../../../shared/kafka/publisher.ts';
-import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
-import { delay } from '../../../shared/runtime/clock.ts';
+import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
+import { matchItemOf } from '../../../shared/archive/archived-item.ts';
 import type { ClaimedBackfill, ScanPosition } from '../../../shared/backfills/backfill-claims.ts';
 import {
   endBackfill,
@@ -14,17 +12,18 @@ import {
   storeAwaitedOffsets,
 } from '../../../shared/backfills/backfill-progress.ts';
 import type { BackfillState } from '../../../shared/backfills/backfill-runs.ts';
-import { recordedMatchOf } from '../../../shared/matches/recorded-match-of.ts';
-import { readBackfilledMatches } from '../../../shared/matches/recording-matches.ts';
-import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { hasFinished, readGroupProgress } from '../../../shared/kafka/group-progress.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
+import type { Publisher } from '../../../shared/kafka/publisher.ts';
+import { readBackfilledMatches, recordedMatchOf } from '../../../shared/matches/recording-matches.ts';
+import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
 import type { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
-import { matchItemOf } from '../../../shared/archive/archived-item.ts';
 import { readStoredContents, storeContents } from '../store-contents.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';

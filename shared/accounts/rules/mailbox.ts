@@ -1,7 +1,51 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import { getDomain } from 'tldts';
 
-const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
+/** An address that mail can be sent to. */
+export interface EmailAddress {
+  /** The local part as given, with the domain in ASCII and lower case. */
+  address: string;
+  domain: string;
+}
+
+/** RFC 5321, 4.5.3.1: maximum octets of a local part, and of a path without its angle brackets. */
+const MAX_LOCAL_PART_LENGTH = 64;
 const MAX_ADDRESS_LENGTH = 254;
+
+/** The dot-atom of RFC 5322: nothing that has a meaning in a mail header or an SMTP command. */
+const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+/** Characters of a domain. The URL parser that converts it to ASCII would interpret any other character. */
+const DOMAIN_CHARACTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+/** The last label must not be a number: an IP address in any notation is not a domain. */
+const HOST_NAME = new RegExp(`^(?:${LABEL}\\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$`);
+
+/**
+ * Parses one plain address, `name@host.domain`. It is stricter than the standards: it refuses quoted names, comments,
+ * address lists, non-ASCII names, IP addresses, hosts without a dot and a final dot, so that every program reads an
+ * accepted address as the same single recipient.
+ *
+ * @returns undefined when the text is not such an address; it does not check whether the mailbox exists
+ */
+export function parseEmailAddress(text: string): EmailAddress | undefined {
+  if (text.length > MAX_ADDRESS_LENGTH) return undefined;
+  const atIndex = text.lastIndexOf('@');
+  const local = text.slice(0, Math.max(atIndex, 0));
+  if (local.length > MAX_LOCAL_PART_LENGTH || !DOT_ATOM.test(local)) return undefined;
+  const domain = asciiDomain(text.slice(atIndex + 1));
+  if (domain === undefined) return undefined;
+  const address = `${local}@${domain}`;
+  return address.length <= MAX_ADDRESS_LENGTH ? { address, domain } : undefined;
+}
+
+/** A domain in ASCII and lower case; undefined when it is not a host name. */
+function asciiDomain(text: string): string | undefined {
+  if (!DOMAIN_CHARACTERS.test(text)) return undefined;
+  const domain = URL.parse(`http://${text}`)?.hostname;
+  return domain !== undefined && HOST_NAME.test(domain) ? domain : undefined;
+}
+
+const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
 /** A provider that delivers several spellings of an address to one mailbox. */
 interface Provider {
@@ -73,4 +117,84 @@ export function isLargeProvider(domain: string): boolean {
  */
 export function registrableDomain(domain: string): string {
   return getDomain(domain, { allowPrivateDomains: false, extractHostname: false }) ?? domain;
+}
+
+/** Identifies a mailbox without revealing it. The same mailbox always has the same hash. */
+export interface MailboxHash {
+  (mailbox: string): Buffer;
+  /** Every hash that the mailbox may be stored under: the one above, and those of the keys before. */
+  all(mailbox: string): Buffer[];
+}
+
+/**
+ * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key, so that the database alone does not allow
+ * guessing addresses. With another secret key every mailbox gets another hash.
+ */
+export function createMailboxHash(secretKey: string, previousKeys: readonly string[] = []): MailboxHash {
+  const keys = [secretKey, ...previousKeys].map((one) =>
+    Buffer.from(hkdfSync('sha256', one, '', 'forum-monitor mailboxes v1', 32)),
+  );
+  const all = (mailbox: string) => keys.map((key) => createHmac('sha256', key).update(mailbox).digest());
+  return Object.assign((mailbox: string) => createHmac('sha256', keys[0]!).update(mailbox).digest(), { all });
+}
+
+/** A provider that delivers further spellings of an address, which stay different accounts, to one mailbox. */
+interface CreditedProvider {
+  /** Its domains for the same mailbox; the first stands for all. */
+  domains: readonly string[];
+  /** One spelling of a local part for all that reach the same mailbox. */
+  unify?: (local: string) => string;
+  /** Other spellings under which credits may have been recorded, before `unify` was known here. */
+  spellings?: (unified: string) => string[];
+}
+
+const YAHOO_DOMAINS = [
+  'yahoo.com yahoo.co.uk yahoo.fr yahoo.de yahoo.it yahoo.es yahoo.ca yahoo.in yahoo.co.in yahoo.com.br yahoo.com.ar',
+  'yahoo.com.mx yahoo.com.au yahoo.com.tw yahoo.com.hk yahoo.co.id yahoo.com.ph yahoo.com.sg yahoo.com.vn',
+].flatMap((domains) => domains.split(' '));
+
+/** A local part that begins with a hyphen stays as it is. */
+function nameOfDisposable(local: string): string {
+  const hyphenIndex = local.indexOf('-', 1);
+  return local.startsWith('-') || hyphenIndex < 0 ? local : local.slice(0, hyphenIndex);
+}
+
+const CREDITED_PROVIDERS: readonly CreditedProvider[] = [
+  {
+    domains: 'yandex.ru ya.ru yandex.com yandex.by yandex.kz yandex.ua yandex.com.tr narod.ru'.split(' '),
+    unify: (local) => local.replaceAll('.', '-'),
+    spellings: (unified) => [unified.replaceAll('-', '.')],
+  },
+  { domains: ['icloud.com', 'me.com', 'mac.com'] },
+  { domains: ['daum.net', 'hanmail.net'] },
+  { domains: ['orange.fr', 'wanadoo.fr'] },
+  // Disposable addresses are `base-keyword`; a name has no hyphen. One name may belong to different people on two of
+  // these domains.
+  ...YAHOO_DOMAINS.map((domain) => ({ domains: [domain], unify: nameOfDisposable })),
+];
+const CREDITED_PROVIDER_OF: ReadonlyMap<string, CreditedProvider> = new Map(
+  CREDITED_PROVIDERS.flatMap((provider) => provider.domains.map((domain) => [domain, provider] as const)),
+);
+
+/**
+ * The form of a mailbox for which free credits are given once. It is coarser than the mailbox itself, by which accounts
+ * are found: that one is stored, so its rules cannot change.
+ *
+ * @param mailbox as by mailboxOf
+ */
+export function creditedMailboxOf(mailbox: string): string {
+  return creditedFormsOf(mailbox)[0]!;
+}
+
+/**
+ * The forms under which the credits of a mailbox may be recorded: the one above first, then the mailbox itself and its
+ * other spellings, which were recorded before there was a coarser form.
+ */
+export function creditedFormsOf(mailbox: string): string[] {
+  const atIndex = mailbox.lastIndexOf('@');
+  const [local, domain] = [mailbox.slice(0, atIndex), mailbox.slice(atIndex + 1)];
+  const { domains = [domain], unify, spellings } = CREDITED_PROVIDER_OF.get(domain) ?? {};
+  const unified = unify?.(local) ?? local;
+  const locals = [unified, local, ...(spellings?.(unified) ?? [])];
+  return [...new Set(locals.flatMap((one) => domains.map((at) => `${one}@${at}`)))];
 }

@@ -1,3 +1,4 @@
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { DeliveryStatus, SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import { matchId } from '../../rules/identifiers.ts';
@@ -45,4 +46,12 @@ export function matchResource(monitorId: string, stored: StoredMatch): MonitorMa
     created_at: stored.createdAt.toISOString(),
     delivered_at: stored.deliveredAt?.toISOString() ?? null,
   };
+}
+
+/**
+ * Returns the content of a thing that was deleted or removed on the forum, without author and text. Ids, kind,
+ * subreddit and times stay. The title is blanked too, also of a comment, where it is the title of the post.
+ */
+export function blankedContent(item: ItemContent): ItemContent {
+  return { ...item, author: '[deleted]', title: '', body: '' };
 }

@@ -13,7 +13,7 @@
  * Baseline: the bound of the same run.
  */
 import { parseArgs } from 'node:util';
-import { estimateCompleteness } from '../../../shared/crawl/rules/estimate-completeness.ts';
+import { estimateCompleteness } from '../../../shared/crawl/rules/coverage.ts';
 import { WHOLE_SITE_FORUM } from '../../support/forum-model/forum-options.ts';
 import { steadily, WHOLE_SITE } from '../../support/forum-model/traffic.ts';
 import type { Coverage } from '../../support/virtual-crawl/measure-coverage.ts';

@@ -1,8 +1,8 @@
 /** The matcher as the service runs it, in a separate process that measures the delay of its event loop. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
-import { WHOLE } from '../../../shared/monitors/rules/monitor-shard.ts';
-import type { MonitorShard } from '../../../shared/monitors/rules/monitor-shard.ts';
+import { WHOLE } from '../../../shared/rules/identifiers.ts';
+import type { MonitorShard } from '../../../shared/rules/identifiers.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/credentials.ts';
 import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import type { Pack } from '../../../shared/billing/rules/plans.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
-import { saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
+import { saveCoverageHours } from '../../../shared/crawl/crawl-coverage.ts';
 import { closeGap, openGaps } from '../../../shared/crawl/crawl-gaps.ts';
 
 let db: TestDatabase;

@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { hashFeedToken, newFeedToken } from '../../../shared/matches/rules/feed-token.ts';
 import { newMuteId } from '../../../shared/rules/identifiers.ts';
-import { grantPublicId, hashOAuthId } from '../../../shared/accounts/rules/oauth-secret.ts';
+import { grantPublicId, hashOAuthId } from '../../../shared/accounts/rules/credentials.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { putFeedToken } from '../../../shared/matches/feed-tokens.ts';

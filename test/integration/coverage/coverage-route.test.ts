@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Coverage } from '../../../schemas/api/coverage.ts';
-import { saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
+import { readAuditSamples, saveAuditSamples, saveCoverageHours } from '../../../shared/crawl/crawl-coverage.ts';
 import { addForumCalls, readForumCalls } from '../../../shared/crawl/forum-calls.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { readAuditSamples, saveAuditSamples } from '../../../shared/crawl/audit-samples.ts';
 
 const HOUR = 3_600_000;
 

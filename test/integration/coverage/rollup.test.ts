@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { lagQuantiles } from '../../../shared/crawl/rules/lag-histogram.ts';
-import { saveAuditSamples } from '../../../shared/crawl/audit-samples.ts';
-import { readCoverageHours, saveCoverageHours } from '../../../shared/crawl/coverage-hours.ts';
-import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
-import { createTestDatabase } from '../../support/fixtures/test-database.ts';
-import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startCoverage } from '../../../services/crawler/coverage/start-coverage.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { readCoverageHours, saveAuditSamples, saveCoverageHours } from '../../../shared/crawl/crawl-coverage.ts';
+import { lagQuantiles } from '../../../shared/crawl/rules/coverage.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -3,7 +3,7 @@ import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
-import { exchangeReports } from '../../../shared/crawl/budget-reports.ts';
+import { exchangeReports } from '../../../shared/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../../../shared/upstream/budget/budget-exchange.ts';
 import { CallBudget } from '../../../shared/upstream/budget/call-budget.ts';
 import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test, describe } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { blankMatchedItems, findReadableMatches, findSeenAsRemoved } from '../../../shared/crawl/crawl-cursors.ts';
 import {
   countArchivedComments,
   countThingsSeenAfter,
@@ -10,15 +12,12 @@ import {
   readCommentActivity,
   readThingsSeen,
 } from '../../../shared/crawl/thread-items.ts';
-import { insertItems } from '../../../shared/archive/archive-rows.ts';
+import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
-import { findReadableMatches, findSeenAsRemoved } from '../../../shared/crawl/rechecks.ts';
-import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
-import { storeItems } from '../../../shared/matches/recording-items.ts';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;

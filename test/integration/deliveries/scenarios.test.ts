@@ -9,7 +9,7 @@ import { MAX_RETRY_AFTER_MS } from '../../../shared/deliveries/rules/delivery-ou
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
+import { blankMatchedItems } from '../../../shared/crawl/crawl-cursors.ts';
 import { startScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
 import type { EndpointRequest, ScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { blankMatchedItems, recordRemovals } from '../../../shared/crawl/removals.ts';
+import { blankMatchedItems, recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import type { CandidateSetup } from '../../support/fixtures/recorder-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

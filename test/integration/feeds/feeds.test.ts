@@ -4,7 +4,7 @@ import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
-import { blankMatchedItems, recordRemovals } from '../../../shared/crawl/removals.ts';
+import { blankMatchedItems, recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
 import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import type { CandidateSetup } from '../../support/fixtures/recorder-fixtures.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

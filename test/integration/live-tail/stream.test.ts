@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { freezeAccount } from '../../../shared/accounts/close-account.ts';
-import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
+import { blankMatchedItems } from '../../../shared/crawl/crawl-cursors.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

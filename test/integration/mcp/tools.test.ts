@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { KeyScope } from '../../../schemas/api/account.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
-import { blankMatchedItems } from '../../../shared/crawl/removals.ts';
+import { blankMatchedItems } from '../../../shared/crawl/crawl-cursors.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';

@@ -3,7 +3,7 @@ import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
 import { inIndexOrder } from '../../../shared/postgres/pool.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
-import { FILTERED_MATCHES } from '../../../shared/matches/filtered-matches.ts';
+import { FILTERED_MATCHES } from '../../../shared/matches/match-pages.ts';
 import { rowsRead } from '../../support/oracles/rows-read.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { apiKeyId } from '../../../shared/accounts/rules/api-key.ts';
+import { apiKeyId } from '../../../shared/accounts/rules/credentials.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
 import { NOTICE_KINDS } from '../../../shared/notices/rules/notice-kinds.ts';
 import { switchOffNotices } from '../../../shared/notices/notices.ts';

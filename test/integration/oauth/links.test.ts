@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '../../../shared/accounts/accounts.ts';
-import { changeAddress } from '../../../shared/accounts/change-address.ts';
+import { changeAddress, findAccount, openAccount } from '../../../shared/accounts/accounts.ts';
 import { freezeAccount } from '../../../shared/accounts/close-account.ts';
-import { openAccount } from '../../../shared/accounts/open-account.ts';
 import { Browser, problemOn, titleOf } from '../../support/clients/oauth-browser.ts';
 import type { SeenPage } from '../../support/clients/oauth-browser.ts';
+import { codeIn, linkIn } from '../../support/fakes/smtp-mail.ts';
 import {
   authorizationUrl,
   newEmail,
@@ -13,7 +12,6 @@ import {
   startOAuthInstallation,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
-import { codeIn, linkIn } from '../../support/fakes/smtp-mail.ts';
 
 let at: OAuthInstallation;
 let client: string;

@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
-import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
-import { hashOAuthId } from '../../../shared/accounts/rules/oauth-secret.ts';
-import { createSecretBox } from '../../../shared/rules/secret-box.ts';
-import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { createLogger } from '../../../shared/runtime/logger.ts';
-import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
-import { deleteExpired } from '../../../shared/maintenance/retention.ts';
 import { admitRequests } from '../../../shared/accounts/request-limits.ts';
-import { findSecrets } from '../../support/runner/find-secrets.ts';
+import { hashApiKey, hashOAuthId } from '../../../shared/accounts/rules/credentials.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { deleteExpired } from '../../../shared/maintenance/retention.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
   askMcp,
@@ -28,6 +26,7 @@ import {
   tokensFor,
 } from '../../support/fixtures/oauth-installation.ts';
 import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+import { findSecrets } from '../../support/runner/find-secrets.ts';
 
 let at: OAuthInstallation;
 let log = '';

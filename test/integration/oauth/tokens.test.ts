@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import {

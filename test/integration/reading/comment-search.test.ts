@@ -8,7 +8,7 @@ import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.t
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import type { ArchivedComment } from '../../../shared/matches/archived-comments.ts';
-import { recordRemovals } from '../../../shared/crawl/removals.ts';
+import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
 import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
 import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';

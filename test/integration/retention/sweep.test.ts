@@ -7,7 +7,7 @@ import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { recordRemovals } from '../../../shared/crawl/removals.ts';
+import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
 import { takeLease } from '../../../shared/maintenance/leases.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { unusedMailer } from '../../support/fakes/unused-mailer.ts';

@@ -5,7 +5,7 @@ import { codeIn, linkIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { keyRecovered, recoverySent } from '../../../schemas/api/signup.ts';
-import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/credentials.ts';
 import { mailboxOf } from '../../../shared/accounts/rules/mailbox.ts';
 import { closeAccount, freezeAccount } from '../../../shared/accounts/close-account.ts';
 import { insertAccount } from '../../../shared/accounts/accounts.ts';

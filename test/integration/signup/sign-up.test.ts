@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountCreated, codeSent } from '../../../schemas/api/signup.ts';
-import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/credentials.ts';
 import { deleteExpired } from '../../../shared/maintenance/retention.ts';
 import { APP_URL, newEmail, SECRET_KEY } from '../../support/fixtures/signup-app.ts';
 import { codeIn } from '../../support/fakes/smtp-mail.ts';
 import { shownBy, SignupBench, wrongCode } from '../../support/fixtures/signup-bench.ts';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { closeAccount } from '../../../shared/accounts/close-account.ts';
 import { credit } from '../../../shared/billing/ledger.ts';
 import type { SignupReply, SignupApp } from '../../support/fixtures/signup-app.ts';

@@ -5,7 +5,7 @@ import { planOf } from '../../../shared/billing/rules/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../../shared/billing/ledger-check.ts';
 import { credit } from '../../../shared/billing/ledger.ts';
-import { openAccount } from '../../../shared/accounts/open-account.ts';
+import { openAccount } from '../../../shared/accounts/accounts.ts';
 import { givePack, refundPack } from '../../../shared/billing/packs.ts';
 import { ApiProcess } from '../../support/children/api-process.ts';
 import type { ProcessReply } from '../../support/children/api-process.ts';

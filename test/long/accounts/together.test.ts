@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renewMonitors } from '../../../services/biller/renewal-pass.ts';
-import { hashApiKey } from '../../../shared/accounts/rules/api-key.ts';
+import { hashApiKey } from '../../../shared/accounts/rules/credentials.ts';
 import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';

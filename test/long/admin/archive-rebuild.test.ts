@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_COMMENTS } from '../../../schemas/messages/topics.ts';
-import { recordRemovals } from '../../../shared/crawl/removals.ts';
+import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
 import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { grantFreeCredits } from '../../../services/api/signup/verify-code.ts';
-import { createMailboxHash } from '../../../shared/accounts/rules/mailbox-hash.ts';
+import { createMailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { writeAccountRows } from '../../../shared/accounts/account-rows.ts';
+import { writeAccountRows } from '../../../shared/accounts/statement-rows.ts';
 import { processTree } from '../../support/children/process-tree.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { startSqlBench } from '../../support/fixtures/sql-bench.ts';

@@ -1,4 +1,4 @@
-import type { AuditSample } from '../../../shared/crawl/rules/estimate-completeness.ts';
+import type { AuditSample } from '../../../shared/crawl/rules/coverage.ts';
 import type { BudgetShares } from '../../../shared/upstream/budget/lanes.ts';
 import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
 import type { ForumOptions } from '../forum-model/forum-options.ts';

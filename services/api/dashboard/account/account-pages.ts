@@ -1,4 +1,4 @@
-import { CODE_SECONDS } from '../../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../../shared/accounts/rules/credentials.ts';
 import { NOTICE_KINDS } from '../../../../shared/notices/rules/notice-kinds.ts';
 import type { NoticeKind } from '../../../../shared/notices/rules/notice-kinds.ts';
 import { html } from '../../../../shared/html/html.ts';

@@ -1,12 +1,14 @@
-import { creditedMailboxOf } from '../../../../shared/accounts/rules/credited-mailbox.ts';
-import { parseEmailAddress } from '../../../../shared/accounts/rules/email-address.ts';
-import { createMailboxHash } from '../../../../shared/accounts/rules/mailbox-hash.ts';
-import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../../shared/accounts/rules/mailed-tokens.ts';
-import { mailboxOf } from '../../../../shared/accounts/rules/mailbox.ts';
-import { inTransaction } from '../../../../shared/postgres/pool.ts';
-import { changeAddress } from '../../../../shared/accounts/change-address.ts';
+import { changeAddress } from '../../../../shared/accounts/accounts.ts';
+import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../../shared/accounts/rules/credentials.ts';
+import {
+  createMailboxHash,
+  creditedMailboxOf,
+  mailboxOf,
+  parseEmailAddress,
+} from '../../../../shared/accounts/rules/mailbox.ts';
 import { SealedRecords } from '../../../../shared/accounts/sealed-records.ts';
 import { deleteSignup } from '../../../../shared/accounts/signups.ts';
+import { inTransaction } from '../../../../shared/postgres/pool.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import { addressLeftMail, addressTakenMail } from '../../notices/account-mails.ts';

@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import { parseEmailAddress } from '../../../../shared/accounts/rules/email-address.ts';
+import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { packForSale, PACKS_FOR_SALE, planOf } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html } from '../../../../shared/html/html.ts';

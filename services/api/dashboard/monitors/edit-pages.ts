@@ -1,6 +1,6 @@
 import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/credits.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 import { randomText } from '../../../../shared/rules/identifiers.ts';
 import { html } from '../../../../shared/html/html.ts';
 import { ApiError } from '../../http/api-error.ts';

@@ -5,8 +5,8 @@ import type {
   RuleSettingsResource,
   RuleWarning,
 } from '../../../../schemas/api/monitors.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/credits.ts';
-import type { RuleSettings } from '../../../../shared/monitors/rules/rule-query/rule-settings.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
+import type { RuleSettings } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';

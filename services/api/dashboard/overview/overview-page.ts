@@ -1,19 +1,18 @@
 import type { ServiceStatus } from '../../../../schemas/api/status.ts';
-import { daysLeft } from '../../../../shared/billing/rules/credits.ts';
-import { planOf } from '../../../../shared/billing/rules/plans.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { withDeadline } from '../../../../shared/runtime/lifecycle.ts';
-import { readUsageTotal } from '../../../../shared/billing/usage.ts';
 import {
   readAccountOverview,
   readMatchesByDay,
   readReadingCredits,
 } from '../../../../shared/accounts/account-overview.ts';
 import type { AccountOverview } from '../../../../shared/accounts/account-overview.ts';
+import { readUsageTotal } from '../../../../shared/billing/ledger-pages.ts';
+import { daysLeft, planOf } from '../../../../shared/billing/rules/plans.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { withDeadline } from '../../../../shared/runtime/lifecycle.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { get } from '../page.ts';
-import type { PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
 import { barChart, figures, list, notice, number } from '../parts.ts';
 
 const CHART_DAYS = 14;

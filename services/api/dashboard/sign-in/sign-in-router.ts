@@ -1,6 +1,6 @@
 import { Router, urlencoded } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
-import { CODE_SECONDS } from '../../../../shared/accounts/rules/mailed-tokens.ts';
+import { CODE_SECONDS } from '../../../../shared/accounts/rules/credentials.ts';
 import { html } from '../../../../shared/html/html.ts';
 import { SealedRecords } from '../../../../shared/accounts/sealed-records.ts';
 import { endDashboardSessionOfCookie } from '../../../../shared/accounts/dashboard-sessions.ts';

@@ -1,7 +1,7 @@
 import type { SqlAnswer } from '../../../../schemas/api/sql.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
-import { SQL_TABLES } from '../../../../shared/accounts/account-rows.ts';
+import { SQL_TABLES } from '../../../../shared/accounts/statement-rows.ts';
 import { attempt, file, get, NO_PROBLEMS, post } from '../page.ts';
 import type { PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { number, otherProblems, textArea } from '../parts.ts';

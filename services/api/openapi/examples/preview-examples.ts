@@ -1,5 +1,5 @@
 import type { DiffAnswer, PreviewAnswer, PreviewProgress, PreviewSample } from '../../../../schemas/api/rules.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/credits.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 
 const SAMPLE: PreviewSample = {
   thing_id: 't1_k2v9x1a',

@@ -1,7 +1,7 @@
 import type { SearchedText } from '../../../matching/rule.ts';
 import { pointAt, QueryFault, QueryReader } from './query-reader.ts';
 import type { Token, TermToken } from './query-reader.ts';
-import type { RuleSettings } from './rule-settings.ts';
+import type { RuleSettings } from './print-rule-query.ts';
 import { WrittenRule } from './written-rule.ts';
 
 /**

@@ -1,6 +1,11 @@
-import type { RuleTerm } from '../../../matching/rule.ts';
+import type { Rule, RuleTerm } from '../../../matching/rule.ts';
 import { PLAIN_TERM } from './query-reader.ts';
-import type { RuleSettings } from './rule-settings.ts';
+
+/** All of a monitor that its textual form says: everything but its name and its webhook. */
+export interface RuleSettings extends Rule {
+  /** At most one match a thread and day. */
+  threadOnce: boolean;
+}
 
 /** A word that needs no quotes: nothing in it means anything in a query. */
 const BARE_TERM = /^[\p{L}\p{N}#$@.][\p{L}\p{M}\p{N}.#$@+&/'’_-]*$/u;

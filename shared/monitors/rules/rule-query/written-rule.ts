@@ -1,7 +1,7 @@
 import type { RuleTerm, SearchedText } from '../../../matching/rule.ts';
 import { isText, TEXTS, QueryFault } from './query-reader.ts';
 import type { FilterToken, FilterValue, TermToken } from './query-reader.ts';
-import type { RuleSettings } from './rule-settings.ts';
+import type { RuleSettings } from './print-rule-query.ts';
 
 type Kind = 'post' | 'comment';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseEmailAddress } from '../../../../shared/accounts/rules/email-address.ts';
+import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { createMailer } from '../../../../shared/mail/mailer.ts';
 import { startSmtpReceiver } from '../../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../../support/fakes/smtp-receiver.ts';

@@ -3,7 +3,7 @@ import { coverage } from '../../../../../schemas/api/coverage.ts';
 import { coverageAnswer } from '../../../../../services/api/coverage/coverage-route.ts';
 import type { StoredRange } from '../../../../../services/api/coverage/coverage-route.ts';
 import { measure } from '../../../../../services/api/coverage/measured-hours.ts';
-import type { HourCoverage } from '../../../../../shared/crawl/rules/hour-coverage.ts';
+import type { HourCoverage } from '../../../../../shared/crawl/rules/coverage.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.parse('2026-03-10T08:00:00Z');

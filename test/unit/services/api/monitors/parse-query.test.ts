@@ -5,7 +5,7 @@ import { checkNewRule } from '../../../../../services/api/monitors/check-rule.ts
 import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/parse-query.ts';
 import { MAX_QUERY_LENGTH } from '../../../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
 import { printRuleQuery } from '../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import type { RuleSettings } from '../../../../../shared/monitors/rules/rule-query/rule-settings.ts';
+import type { RuleSettings } from '../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
 import { validSettings } from '../../../../support/samples/rule-settings-arbitraries.ts';
 
 /** The settings as POST /v1/monitors stores them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hashMailedToken } from '../../../../../shared/accounts/rules/mailed-tokens.ts';
+import { hashMailedToken } from '../../../../../shared/accounts/rules/credentials.ts';
 import { createCodeHashes, newCode } from '../../../../../services/api/signup/judge-code.ts';
 
 const SECRET_KEY = 'a secret key for tests, 32 characters';

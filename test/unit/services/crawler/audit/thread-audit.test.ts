@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ThreadAudit } from '../../../../../services/crawler/audit/thread-audit.ts';
 import type { AuditedWindow } from '../../../../../services/crawler/audit/thread-audit.ts';
-import { estimateCompleteness } from '../../../../../shared/crawl/rules/estimate-completeness.ts';
+import { estimateCompleteness } from '../../../../../shared/crawl/rules/coverage.ts';
 import { seededRandom } from '../../../../support/samples/seeded-random.ts';
 
 const SECOND = 1_000;

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { apiKeyId, hashApiKey, isApiKey, newApiKey } from '../../../../../shared/accounts/rules/api-key.ts';
 import {
+  apiKeyId,
   grantHashStart,
   grantPublicId,
+  hashApiKey,
   hashOAuthId,
   isAccessToken,
+  isApiKey,
+  newApiKey,
   newOAuthSecret,
-} from '../../../../../shared/accounts/rules/oauth-secret.ts';
+} from '../../../../../shared/accounts/rules/credentials.ts';
 
 test('a key names its id, and only the whole key has its hash', () => {
   const { id, key, hash } = newApiKey();

@@ -1,8 +1,7 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseEmailAddress } from '../../../../../shared/accounts/rules/email-address.ts';
-import { isEmailAddress, mailboxOf } from '../../../../../shared/accounts/rules/mailbox.ts';
+import { isEmailAddress, mailboxOf, parseEmailAddress } from '../../../../../shared/accounts/rules/mailbox.ts';
 
 const label = (length: number) => 'x'.repeat(length);
 

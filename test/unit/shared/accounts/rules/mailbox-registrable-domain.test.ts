@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registrableDomain } from '../../../../../shared/accounts/rules/mailbox.ts';
-import { parseEmailAddress } from '../../../../../shared/accounts/rules/email-address.ts';
+import { parseEmailAddress, registrableDomain } from '../../../../../shared/accounts/rules/mailbox.ts';
 
 describe('the domain that somebody registered', () => {
   test.each([

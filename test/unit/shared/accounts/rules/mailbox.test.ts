@@ -1,8 +1,11 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { creditedFormsOf, creditedMailboxOf } from '../../../../../shared/accounts/rules/credited-mailbox.ts';
-import { createMailboxHash } from '../../../../../shared/accounts/rules/mailbox-hash.ts';
-import { mailboxOf } from '../../../../../shared/accounts/rules/mailbox.ts';
+import {
+  createMailboxHash,
+  creditedFormsOf,
+  creditedMailboxOf,
+  mailboxOf,
+} from '../../../../../shared/accounts/rules/mailbox.ts';
 
 test.each([
   ['Ada@Example.COM', 'ada@example.com'],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { creditsToTakeBack } from '../../../../../shared/billing/rules/credits.ts';
-import { PACKS_FOR_SALE } from '../../../../../shared/billing/rules/plans.ts';
+import { creditsToTakeBack, PACKS_FOR_SALE } from '../../../../../shared/billing/rules/plans.ts';
 
 const UNTOUCHED = { charged: null, refunded: 0, isDisputed: false };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { combineCompleteness } from '../../../../../shared/crawl/rules/estimate-completeness.ts';
+import { combineCompleteness } from '../../../../../shared/crawl/rules/coverage.ts';
 
 test('hours count by their comments', () => {
   const combined = combineCompleteness([

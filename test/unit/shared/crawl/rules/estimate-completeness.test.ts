@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { estimateCompleteness } from '../../../../../shared/crawl/rules/estimate-completeness.ts';
-import type { AuditSample } from '../../../../../shared/crawl/rules/estimate-completeness.ts';
+import { estimateCompleteness } from '../../../../../shared/crawl/rules/coverage.ts';
+import type { AuditSample } from '../../../../../shared/crawl/rules/coverage.ts';
 import { seededRandom } from '../../../../support/samples/seeded-random.ts';
 
 describe('estimateCompleteness', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LagHistogram } from '../../../../../shared/crawl/rules/lag-histogram.ts';
+import type { LagHistogram } from '../../../../../shared/crawl/rules/coverage.ts';
 import {
   LAG_GAMMA,
   SHORTEST_LAG_SECONDS,
   lagQuantiles,
   mergeLags,
-} from '../../../../../shared/crawl/rules/lag-histogram.ts';
+} from '../../../../../shared/crawl/rules/coverage.ts';
 
 const LEVELS = [0, 0.5, 0.95, 0.99, 1];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { unreadPostsByHour } from '../../../../../shared/crawl/rules/unread-posts.ts';
-import type { UnreadStretch } from '../../../../../shared/crawl/rules/unread-posts.ts';
+import { unreadPostsByHour } from '../../../../../shared/crawl/rules/coverage.ts';
+import type { UnreadStretch } from '../../../../../shared/crawl/rules/coverage.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

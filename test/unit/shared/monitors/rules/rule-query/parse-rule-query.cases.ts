@@ -1,4 +1,4 @@
-import type { RuleSettings } from '../../../../../../shared/monitors/rules/rule-query/rule-settings.ts';
+import type { RuleSettings } from '../../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
 
 /** Queries that can be read, with the settings that differ from those of an empty rule. */
 export const READABLE: [query: string, settings: Partial<RuleSettings>][] = [

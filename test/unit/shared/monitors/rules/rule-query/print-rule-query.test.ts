@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseRuleQuery } from '../../../../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
 import { printRuleQuery } from '../../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import type { RuleSettings } from '../../../../../../shared/monitors/rules/rule-query/rule-settings.ts';
+import type { RuleSettings } from '../../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
 import { anySettings } from '../../../../../support/samples/rule-settings-arbitraries.ts';
 
 function parse(query: string): RuleSettings {

@@ -1,3 +1,111 @@
+import { z } from 'zod';
+
+const count = z.number().int().min(0);
+const share = z.number().min(0).max(1);
+
+/** What is known of an hour, as stored. Times of an hour are UTC. */
+export const hourCoverage = z.object({
+  /** Items first seen in the hour, by source. */
+  seen: z.record(z.string(), z.object({ posts: count, comments: count })),
+  /** Those first seen more than two minutes after their creation. */
+  late: count,
+  /** Their lags from creation to first sight (lag-histogram.ts), without items of dump files. */
+  lags: z.record(z.string(), count),
+  /** Things that the forum removed in the hour. */
+  tombstones: count,
+  /** Posts created in the hour: found, and ids that were not read; null while nobody walks the post ids. */
+  posts: z.object({ found: count, unread: count }).nullable(),
+  /** Comments created in the hour, by the audit; null before it has read any of their threads. */
+  comments: z.object({ share, low: share, high: share, threads: count, comments: z.number().min(0) }).nullable(),
+});
+
+export type HourCoverage = z.infer<typeof hourCoverage>;
+
+/**
+ * Counts of lags in buckets of equal relative width, so that quantiles of hours can be merged: the DDSketch of Masson,
+ * Rim and Lee (VLDB 2019). Every quantile is within 2 % of an exact one. Keys are bucket numbers, as JSON stores them.
+ */
+export type LagHistogram = Readonly<Record<string, number>>;
+
+const ACCURACY = 0.02;
+/** The ratio of a bucket's upper bound to its lower one. */
+export const LAG_GAMMA = (1 + ACCURACY) / (1 - ACCURACY);
+/** Shorter lags count as this long: the forum's dates are whole seconds. */
+export const SHORTEST_LAG_SECONDS = 0.1;
+
+export function mergeLags(histograms: readonly LagHistogram[]): LagHistogram {
+  const merged = new Map<string, number>();
+  for (const histogram of histograms) {
+    for (const bucket in histogram) merged.set(bucket, (merged.get(bucket) ?? 0) + histogram[bucket]!);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Quantiles of the lags in seconds, in the order of `levels` (0 to 1); undefined without any lag. */
+export function lagQuantiles(histogram: LagHistogram, levels: readonly number[]): number[] | undefined {
+  const buckets = Object.entries(histogram)
+    .map(([bucket, count]) => ({ bucket: Number(bucket), count }))
+    .sort((a, b) => a.bucket - b.bucket);
+  const total = buckets.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return undefined;
+  return levels.map((level) => {
+    let rank = Math.floor(level * (total - 1));
+    const found = buckets.find(({ count }) => {
+      rank -= count;
+      return rank < 0;
+    });
+    return secondsOf(found?.bucket ?? buckets.at(-1)!.bucket);
+  });
+}
+
+/** The value of a bucket that no lag in it differs from by more than the accuracy. Bucket b ends at gamma to the b. */
+function secondsOf(bucket: number): number {
+  return (2 * LAG_GAMMA ** bucket) / (LAG_GAMMA + 1);
+}
+
+/** A stretch of post ids that was not read. */
+export interface UnreadStretch {
+  /** Fullnames of the posts before and after the stretch. */
+  afterThing: string | undefined;
+  beforeThing: string | undefined;
+  /** Creation times of the posts around the stretch, in milliseconds since 1970. */
+  afterAt: number | undefined;
+  beforeAt: number | undefined;
+  openedAt: number;
+  found: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * How many post ids of each hour are in stretches that were not read, by the start of the hour in milliseconds since
+ * 1970. Ids are assumed to be spread evenly over the time of their stretch; a time that is not known is taken to be the
+ * next one known. A stretch without a first or last id counts nowhere, because its length is unknown.
+ */
+export function unreadPostsByHour(stretches: readonly UnreadStretch[]): Map<number, number> {
+  const unread = new Map<number, number>();
+  for (const { afterThing, beforeThing, openedAt, found, ...times } of stretches) {
+    const [first, last] = [postNumber(afterThing), postNumber(beforeThing)];
+    if (first === undefined || last === undefined) continue;
+    const beforeAt = times.beforeAt ?? openedAt;
+    const afterAt = times.afterAt ?? beforeAt;
+    const left = Math.max(0, Number(last - first) - 1 - found);
+    const length = Math.max(1, beforeAt - afterAt);
+    for (let hour = Math.floor(afterAt / HOUR_MS) * HOUR_MS; hour < afterAt + length; hour += HOUR_MS) {
+      const within = Math.min(hour + HOUR_MS, afterAt + length) - Math.max(hour, afterAt);
+      unread.set(hour, (unread.get(hour) ?? 0) + (left * within) / length);
+    }
+  }
+  return unread;
+}
+
+/** Reads the number in a post's fullname, which is in base 36. Returns undefined for any other name. */
+function postNumber(fullname: string | undefined): bigint | undefined {
+  const [, id] = /^t3_([0-9a-z]{1,13})$/.exec(fullname ?? '') ?? [];
+  if (id === undefined) return undefined;
+  return id.split('').reduce((number, digit) => number * 36n + BigInt(parseInt(digit, 36)), 0n);
+}
+
 /** A thread that was chosen with a known probability and read completely. */
 export interface AuditSample {
   /** One over the probability with which the thread was chosen; at least 1. */
