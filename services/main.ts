@@ -1,4 +1,4 @@
-import { StartFault } from './launcher/engines/start-fault.ts';
+import { StartFault } from './launcher/engines/engine.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import { checkReplayFiles } from './crawler/replay/replay-plan.ts';
 import { fullStart } from './launcher/full-start.ts';

@@ -135,7 +135,7 @@ function watchDataDir(
 /** They take four times as long to load as those of any other service: processes without the API do not. */
 async function loadApi() {
   const { ensureDemoAccount } = await import('./api/demo-account.ts');
-  const { startMatchWakeUps } = await import('./api/live-tail/match-wake-ups.ts');
+  const { startMatchWakeUps } = await import('./api/live-tail/live-tails.ts');
   const { startApi } = await import('./api/start-api.ts');
   return { ensureDemoAccount, startMatchWakeUps, startApi };
 }

@@ -1,5 +1,17 @@
 import { z } from 'zod';
 
+/** The language of a text that is too short, or whose language is not clear. Not an ISO 639-1 code. */
+export const UNDECIDED_LANGUAGE = 'und';
+
+/**
+ * The languages that are told apart, as ISO 639-1 codes in alphabetical order. A test compares them with those of the
+ * detector (`shared/language`).
+ */
+export const ITEM_LANGUAGES: readonly string[] = (
+  'am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl ' +
+  'no or pa pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh'
+).split(' ');
+
 /** ISO 8601 in UTC with milliseconds, as Date.prototype.toISOString prints it. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
@@ -57,3 +69,10 @@ export const forumItem = itemContent.extend({
 });
 
 export type ForumItem = z.infer<typeof forumItem>;
+
+/** Value of forum.removals: a thing was deleted or removed on the forum. Key: thing_id. */
+export const forumRemoval = z.object({
+  v: z.literal(1),
+  thing_id: fullname,
+  removed_at: timestamp,
+});

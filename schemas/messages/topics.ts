@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { candidate } from './candidate.ts';
 import { deliveryAttempt } from './delivery-attempt.ts';
-import { forumItem } from './forum-item.ts';
-import { forumRemoval } from './forum-removal.ts';
-import { recordedMatch } from './recorded-match.ts';
+import { forumItem, forumRemoval } from './forum-item.ts';
+import { recordedMatch } from './monitor-match.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

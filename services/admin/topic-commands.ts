@@ -9,7 +9,7 @@ import {
 import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
-import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
+import { parseMatcherCommit } from '../../schemas/messages/candidate.ts';
 
 const NAMES = TOPICS.map(({ name }) => name);
 const MOST_PARTITIONS = 10_000;

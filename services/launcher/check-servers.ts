@@ -9,7 +9,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { StartFault } from './engines/start-fault.ts';
+import { StartFault } from './engines/engine.ts';
 
 /** How long a server may take to answer; a start does not wait for it. */
 const ANSWER_MS = 3_000;

@@ -1,5 +1,5 @@
 import { listenFault } from './engines/ports.ts';
-import { StartFault } from './engines/start-fault.ts';
+import { StartFault } from './engines/engine.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 const DEFAULT_METRICS_PORT = 9464;

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pRetry from 'p-retry';
-import { untilAborted } from '../../shared/runtime/abort.ts';
+import { untilAborted } from '../../shared/runtime/errors.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
 import { startEngines } from './engines/embedded-engines.ts';
 import type { RunningEngines } from './engines/embedded-engines.ts';
 import { removeEndpoints, writeEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
 import { endOrphan } from './engines/owned-process.ts';
-import { StartFault } from './engines/start-fault.ts';
+import { StartFault } from './engines/engine.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.ts';

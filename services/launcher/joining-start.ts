@@ -1,7 +1,7 @@
 import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { makeDataDir } from './engines/data-dir-lock.ts';
-import { StartFault } from './engines/start-fault.ts';
+import { StartFault } from './engines/engine.ts';
 import { claimJoiningPorts } from './claim-ports.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/runtime/config.ts';
 import { isLoopback } from '../../shared/http/public-address.ts';
 import { urlOf } from '../../shared/runtime/operations-server.ts';
-import { persistedSecret } from './engines/persisted-secret.ts';
+import { persistedSecret } from './engines/engine.ts';
 
 /**
  * Packs can be bought with trial money only where nobody else can reach the installation, with the simulated forum, on

@@ -2,7 +2,7 @@ import type { MonitorShard } from '../../shared/rules/identifiers.ts';
 import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
-import { untilAborted } from '../../shared/runtime/abort.ts';
+import { untilAborted } from '../../shared/runtime/errors.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';

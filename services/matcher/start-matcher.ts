@@ -1,5 +1,5 @@
 import { matcherGroup } from '../../schemas/messages/consumer-groups.ts';
-import { parseMatcherCommit } from '../../schemas/messages/matcher-commit.ts';
+import { parseMatcherCommit } from '../../schemas/messages/candidate.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
 import { WHOLE } from '../../shared/rules/identifiers.ts';
 import type { MonitorShard } from '../../shared/rules/identifiers.ts';

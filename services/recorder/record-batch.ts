@@ -1,5 +1,5 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
 import { dailyMatchCap } from '../../shared/billing/rules/plans.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/matches/rules/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';

@@ -1,7 +1,7 @@
 import { candidate } from '../../schemas/messages/candidate.ts';
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { ANY_RECORD } from '../../shared/kafka/batch-consumer-deps.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';

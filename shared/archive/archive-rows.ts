@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
 import { blankedContent } from '../matches/rules/match-resource.ts';
 import { wordsOfText } from '../matching/searchable-words.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';

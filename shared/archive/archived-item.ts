@@ -1,5 +1,5 @@
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import { UNDECIDED_LANGUAGE } from '../../schemas/messages/item-languages.ts';
+import { UNDECIDED_LANGUAGE } from '../../schemas/messages/forum-item.ts';
 import type { MatchItem } from '../matching/rule.ts';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';

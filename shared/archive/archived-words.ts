@@ -1,4 +1,4 @@
-import { UNDECIDED_LANGUAGE } from '../../schemas/messages/item-languages.ts';
+import { UNDECIDED_LANGUAGE } from '../../schemas/messages/forum-item.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import { selectRows } from '../clickhouse/clickhouse-client.ts';
 import type { MatchItem } from '../matching/rule.ts';

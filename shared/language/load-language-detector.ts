@@ -1,5 +1,5 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import { UNDECIDED_LANGUAGE } from '../../schemas/messages/item-languages.ts';
+import { UNDECIDED_LANGUAGE } from '../../schemas/messages/forum-item.ts';
 
 /** The texts of an item in the order of reading: the title and text of a post, the text of a comment. */
 export type LanguageDetector = (texts: readonly string[]) => string;

@@ -1,5 +1,5 @@
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch, SuppressedReason } from '../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, readRows, sql } from '../postgres/sql.ts';
 import { matchId } from '../rules/identifiers.ts';

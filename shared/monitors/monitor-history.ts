@@ -1,5 +1,5 @@
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import type { SuppressedReason } from '../../schemas/messages/recorded-match.ts';
+import type { SuppressedReason } from '../../schemas/messages/monitor-match.ts';
 import type { Rule } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { readRows } from '../postgres/sql.ts';

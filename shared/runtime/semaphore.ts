@@ -1,4 +1,4 @@
-import { rejectOnAbort } from './abort.ts';
+import { rejectOnAbort } from './errors.ts';
 
 /**
  * At most `atOnce` pieces of work, and of one key (an account) `perKey`, in the order of arrival; those of a key with

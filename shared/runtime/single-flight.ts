@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { rejectOnAbort } from './abort.ts';
+import { rejectOnAbort } from './errors.ts';
 
 interface Flight<V> {
   answer: Promise<V>;

@@ -10,7 +10,7 @@ import {
 import type { LedgerEntry, Usage, UsageItem } from '../../../schemas/api/account.ts';
 import { readLedgerPage, readUsage, readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
 import type { StoredLedgerEntry, UsageGrouping, UsageRow } from '../../../shared/billing/ledger-pages.ts';
-import { withoutFormulas } from '../http/csv-formulas.ts';
+import { withoutFormulas } from '../exports/export-formats.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches.ts';
 import type { ExportFormat } from '../../../schemas/api/matches.ts';
-import type { StoredMatch } from '../../../shared/matches/rules/match-resource.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { readSeqRange } from '../../../shared/matches/match-pages.ts';
-import type { SeqRange } from '../../../shared/matches/match-pages.ts';
 import { readLiveTailPage } from '../../../shared/matches/live-tails.ts';
 import type { LiveTailHolder } from '../../../shared/matches/live-tails.ts';
+import { readSeqRange } from '../../../shared/matches/match-pages.ts';
+import type { SeqRange } from '../../../shared/matches/match-pages.ts';
+import type { StoredMatch } from '../../../shared/matches/rules/match-resource.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { AccountSlots } from '../http/account-slots.ts';
 import { StreamedBody, streamOf } from '../http/answer-stream.ts';
@@ -15,10 +15,9 @@ import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
-import { FILE_EXAMPLES } from '../openapi/examples/export-examples.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { FILE_EXAMPLES, MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { FILE_FORMATS } from './export-formats.ts';
 
 /** Of an account, in any 24 hours. */

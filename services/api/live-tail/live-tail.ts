@@ -2,7 +2,7 @@ import type { LiveTailEnd } from '../../../schemas/api/matches.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { rejectOnAbort } from '../../../shared/runtime/abort.ts';
+import { rejectOnAbort } from '../../../shared/runtime/errors.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Semaphore } from '../../../shared/runtime/semaphore.ts';

@@ -1,11 +1,16 @@
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
+import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
+import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
+import type { LiveTailHolder } from '../../../shared/matches/live-tails.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { LiveTailHolder } from '../../../shared/matches/live-tails.ts';
+import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
-import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { LIVE_TAIL_TIMING, LiveTail } from './live-tail.ts';
 import type { LiveTailTiming } from './live-tail.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
@@ -104,4 +109,30 @@ export class LiveTails {
   private wake(monitorId: string | undefined): void {
     for (const tail of this.tails) if (monitorId === undefined || tail.monitorId === monitorId) tail.wake();
   }
+}
+
+/** Each process has its own consumer group and deletes it on stop. */
+const GROUP = 'live-tail-';
+
+/** Wakes live tails when matches of their monitors are published, so that they need not wait for the next poll. */
+export function startMatchWakeUps(options: {
+  kafka: KafkaConnection;
+  prefix: string;
+  fatal: (error: Error) => void;
+  logger: Logger;
+}): WakeUps & Running {
+  let listener: Parameters<WakeUps['listen']>[0] | undefined;
+  const watch = startTopicKeyListener({
+    ...options,
+    group: GROUP + randomText(12),
+    topics: [MONITOR_MATCHES.name],
+    onKey: (monitorId) => listener?.(monitorId),
+    onGap: () => listener?.(undefined),
+  });
+  return {
+    listen(given) {
+      listener = given;
+    },
+    stop: () => watch.stop(),
+  };
 }

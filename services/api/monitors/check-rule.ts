@@ -1,5 +1,5 @@
 import type { MonitorTerm, RefinementChanges, UnsavedSettings } from '../../../schemas/api/monitors.ts';
-import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
+import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/forum-item.ts';
 import { parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
 import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {

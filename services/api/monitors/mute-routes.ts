@@ -1,19 +1,18 @@
 import type { z } from 'zod';
 import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors.ts';
-import { forumHosts, muteValue } from '../../../shared/rules/forum-reference.ts';
-import { isMuteId, newMuteId } from '../../../shared/rules/identifiers.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { deleteMute, insertMute, listMutes } from '../../../shared/monitors/monitor-mutes.ts';
 import type { StoredMute } from '../../../shared/monitors/monitor-mutes.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { forumHosts, muteValue } from '../../../shared/rules/forum-reference.ts';
+import { isMuteId, newMuteId } from '../../../shared/rules/identifiers.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { BODY_ERRORS, ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { muteLine, mutesText } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { muteExamples } from '../openapi/examples/mute-examples.ts';
+import { MONITOR_ID, muteExamples } from '../openapi/examples/monitor-examples.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 

@@ -1,6 +1,6 @@
 import * as schemas from '../../../schemas/api/signup.ts';
 import type { RouteDocument } from '../http/route.ts';
-import { signupExamples as examples } from '../openapi/examples/signup-examples.ts';
+import { signupExamples as examples } from '../openapi/examples/account-examples.ts';
 
 const WHEN_DISABLED_TOO = ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'internal_error'] as const;
 const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;

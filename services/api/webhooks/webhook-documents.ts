@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
-import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { digestEvent, spikeEvent, webhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import { monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import type { ComponentSchemas } from '../openapi/json-schemas.ts';
 import type { OpenApiDocument, Parameter } from '../openapi/openapi-shape.ts';

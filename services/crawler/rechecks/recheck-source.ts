@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { forumRemoval } from '../../../schemas/messages/forum-removal.ts';
+import type { forumRemoval } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
 import {
   findReadableMatches,

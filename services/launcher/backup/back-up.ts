@@ -5,7 +5,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { Config } from '../../../shared/runtime/config.ts';
 import { readEndpoints } from '../../../shared/runtime/endpoints-file.ts';
 import { backUpPostgres } from '../engines/postgres/postgres-backup.ts';
-import { StartFault } from '../engines/start-fault.ts';
+import { StartFault } from '../engines/engine.ts';
 
 /** Small files of a data directory that belong to a backup, where they exist: all of a trial on the simulated forum. */
 export const SMALL_FILES = ['demo-key', 'simulator.json'];

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { ConfigError, loadConfig } from '../../../shared/runtime/config.ts';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
-import { StartFault } from '../engines/start-fault.ts';
+import { StartFault } from '../engines/engine.ts';
 import { backUp } from './back-up.ts';
 import { restore } from './restore.ts';
 

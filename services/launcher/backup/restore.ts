@@ -9,7 +9,7 @@ import type { SecretKeySettings } from '../../../shared/maintenance/settings.ts'
 import { DataDirLock, makeDataDir } from '../engines/data-dir-lock.ts';
 import { startEngines } from '../engines/embedded-engines.ts';
 import { restorePostgres } from '../engines/postgres/postgres-backup.ts';
-import { StartFault } from '../engines/start-fault.ts';
+import { StartFault } from '../engines/engine.ts';
 import { readManifest, SMALL_FILES } from './back-up.ts';
 
 export interface Restored {

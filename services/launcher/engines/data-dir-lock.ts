@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { readJsonFile } from '../../../shared/runtime/endpoints-file.ts';
 import { errorCode, errorMessage } from '../../../shared/runtime/errors.ts';
-import { StartFault } from './start-fault.ts';
+import { StartFault } from './engine.ts';
 
 const STICKY = 0o1000;
 const SQLITE_BUSY = 5;

@@ -10,7 +10,7 @@ import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';
 import { postgresEngine } from './postgres/postgres-engine.ts';
-import { StartFault } from './start-fault.ts';
+import { StartFault } from './engine.ts';
 
 export interface StartEnginesOptions<Name extends EngineName> {
   /** The folder for all files; created if missing. It has one owner at a time. */

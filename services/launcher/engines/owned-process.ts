@@ -17,7 +17,7 @@ import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import type { ProcessIdentity } from '../../../shared/runtime/process-identity.ts';
-import { StartFault } from './start-fault.ts';
+import { StartFault } from './engine.ts';
 
 export interface OwnedProcessOptions {
   name: string;

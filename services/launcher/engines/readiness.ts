@@ -2,7 +2,7 @@ import { delay } from '../../../shared/runtime/clock.ts';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { logTail } from './owned-process.ts';
 import type { OwnedProcess } from './owned-process.ts';
-import { StartFault } from './start-fault.ts';
+import { StartFault } from './engine.ts';
 
 /** A probe: resolves when the address answers. */
 export async function answers(url: string): Promise<void> {

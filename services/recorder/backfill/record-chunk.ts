@@ -1,6 +1,6 @@
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { BackfillProgress, ClaimedBackfill, ScanPosition } from '../../../shared/backfills/backfill-claims.ts';
 import { isBackfillCancelled, saveBackfillProgress } from '../../../shared/backfills/backfill-progress.ts';
 import { backfillCredits, backfillRoom, numberBackfilled } from '../../../shared/backfills/rules/backfill-numbering.ts';

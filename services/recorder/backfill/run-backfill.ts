@@ -1,6 +1,6 @@
 import { ITEMS_ARCHIVER_GROUP, matcherGroups, RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
 import { matchItemOf } from '../../../shared/archive/archived-item.ts';

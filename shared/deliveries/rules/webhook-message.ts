@@ -1,7 +1,6 @@
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
-import type { Digest, DigestEvent, Spike, SpikeEvent } from '../../../schemas/messages/monitor-event.ts';
+import type { Digest, DigestEvent, Spike, SpikeEvent, WebhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import type { WebhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { randomText } from '../../rules/identifiers.ts';
 import { discordDigest, discordMessage, discordRequestUrl, discordSpike } from './discord-message.ts';
 import { slackDigest, slackMessage, slackSpike } from './slack-message.ts';

@@ -1,5 +1,5 @@
 import type { HistoryEvent, NotRecordedReason } from '../../../schemas/api/rules.ts';
-import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
+import type { SuppressedReason } from '../../../schemas/messages/monitor-match.ts';
 
 /** The recorder needs no longer than this, unless something is slow. */
 const UNDER_WAY_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { RecordedMatch, SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch, SuppressedReason } from '../../../schemas/messages/monitor-match.ts';
 import { dailyMatchCap } from '../../billing/rules/plans.ts';
 
 /**

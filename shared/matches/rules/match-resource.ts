@@ -1,6 +1,5 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
-import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import type { DeliveryStatus, SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
+import type { DeliveryStatus, MonitorMatch, SuppressedReason } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../rules/identifiers.ts';
 
 export interface StoredMatch {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { attemptRow, itemRow, matchRow } from '../../../shared/archive/archive-rows.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';

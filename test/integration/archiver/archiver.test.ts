@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { itemContent } from '../../../schemas/messages/forum-item.ts';
 import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { webhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { claimDueMatches } from '../../../shared/deliveries/deliveries.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { DeliveryLogEntry } from '../../../schemas/api/deliveries.ts';
 import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
 import { MONITOR_DELIVERIES } from '../../../schemas/messages/topics.ts';
-import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { webhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { MAX_RETRY_AFTER_MS } from '../../../shared/deliveries/rules/delivery-outcome.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';

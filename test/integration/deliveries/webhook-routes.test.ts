@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { webhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { findStoredMatches } from '../../../shared/matches/recording-matches.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';

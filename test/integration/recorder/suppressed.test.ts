@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter } from '../../../shared/matches/match-pages.ts';

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import '../../support/runner/provided-context.ts';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
-import { findProgram } from '../../../services/launcher/engines/find-program.ts';
+import { findProgram } from '../../../services/launcher/engines/engine.ts';
 import { administrate } from '../../support/fixtures/database-administration.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 

@@ -6,7 +6,7 @@ import { clusterIdFrom, kafkaEngine } from '../../../services/launcher/engines/k
 import { makeDataDir } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { endOrphan } from '../../../services/launcher/engines/owned-process.ts';
 import type { OwnedProcess } from '../../../services/launcher/engines/owned-process.ts';
-import { persistedSecret } from '../../../services/launcher/engines/persisted-secret.ts';
+import { persistedSecret } from '../../../services/launcher/engines/engine.ts';
 import { reservePorts } from '../../../services/launcher/engines/ports.ts';
 import type { PortName } from '../../../services/launcher/engines/ports.ts';
 

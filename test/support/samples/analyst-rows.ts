@@ -1,5 +1,5 @@
 import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 
 export const MINUTE = 60_000;
 export const DAY = 24 * 60 * MINUTE;

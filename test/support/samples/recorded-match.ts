@@ -1,4 +1,4 @@
-import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 
 /** A match as the recorder publishes it after its commit. */

@@ -1,13 +1,12 @@
 import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/rules.ts';
-import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import type { DeliveryStatus } from '../../../../schemas/messages/recorded-match.ts';
-import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
+import type { DeliveryStatus, MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { html } from '../../../../shared/html/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { positionsOfTerm } from '../../../../shared/matching/explain.ts';
+import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { attempt, get, NO_PROBLEMS } from '../page.ts';
-import type { PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
 import { field, list, notice, postButton, table, time } from '../parts.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 

@@ -1,4 +1,4 @@
-import type { Monitor, ParsedQuery } from '../../../../schemas/api/monitors.ts';
+import type { Monitor, MonitorMute, ParsedQuery } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/matches/rules/match-numbering.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/live-tail.ts';
@@ -138,3 +138,28 @@ export const monitorExamples = {
 
 /** The `:id` of routes about one monitor. */
 export const MONITOR_ID = { description: 'Id of a monitor, `mon_…`.', example: monitor.id };
+
+const mute: MonitorMute = {
+  id: 'mute_7h2n4x9b3c6d',
+  kind: 'author',
+  value: 'daily_deals_bot',
+  created_at: '2026-03-04T10:30:00.000Z',
+};
+
+/** Requests and answers of the routes about mutes, invented. */
+export const muteExamples = {
+  id: mute.id,
+  author: { kind: 'author', value: 'u/daily_deals_bot' },
+  thread: { kind: 'thread', value: 'https://www.reddit.com/r/Coffee/comments/1b6xk0p/' },
+  mute: { mute },
+  list: {
+    items: [mute, { ...mute, id: 'mute_8k3p5y0c4d7e', kind: 'subreddit', value: 'coffeeswap' }],
+    limit: 500,
+  },
+};
+
+/** The files that have the one match of the example page. */
+export const FILE_EXAMPLES = {
+  csv: `id,monitor_id,created_at\r\n${match.id},${match.monitor_id},${match.created_at}\r\n`,
+  ndjson: `${JSON.stringify(match)}\n`,
+};

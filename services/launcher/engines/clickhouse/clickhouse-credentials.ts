@@ -1,5 +1,5 @@
 import type { Credential } from './callers.ts';
-import { persistedSecret } from '../persisted-secret.ts';
+import { persistedSecret } from '../engine.ts';
 
 /** Of the two ports: the analysts' is not valid on the one that writes. */
 export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {

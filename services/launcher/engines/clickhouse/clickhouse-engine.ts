@@ -5,7 +5,7 @@ import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.t
 import type { Engine, EngineContext } from '../engine.ts';
 import { logSize, startOwnedProcess } from '../owned-process.ts';
 import { answers, awaitReady } from '../readiness.ts';
-import { StartFault } from '../start-fault.ts';
+import { StartFault } from '../engine.ts';
 
 const SERVER = join(import.meta.dirname, 'clickhouse-main.ts');
 /**

@@ -4,17 +4,15 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
+import { findProgram, persistedSecret, StartFault } from '../engine.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { findProgram } from '../find-program.ts';
+import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
+import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
+import { awaitReady } from '../readiness.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential } from './kafka-properties.ts';
-import { persistedSecret } from '../persisted-secret.ts';
-import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
-import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
-import { awaitReady } from '../readiness.ts';
-import { StartFault } from '../start-fault.ts';
 
 export interface KafkaEngineOptions {
   heapMb: number;

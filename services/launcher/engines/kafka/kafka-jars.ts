@@ -7,7 +7,7 @@ import pRetry, { AbortError } from 'p-retry';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { errorCode, errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { EngineContext } from '../engine.ts';
-import { StartFault } from '../start-fault.ts';
+import { StartFault } from '../engine.ts';
 
 /** The output of `sha256sum` in Maven's repository. */
 const CHECKSUMS = join(import.meta.dirname, 'jars.sha256');

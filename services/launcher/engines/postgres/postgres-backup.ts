@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { errorCode } from '../../../../shared/runtime/errors.ts';
 import { serverUser } from './postgres-user.ts';
-import { StartFault } from '../start-fault.ts';
+import { StartFault } from '../engine.ts';
 
 /** A segment of the write-ahead log, or the history of a timeline. */
 const LOG_FILE = /^(?<segment>[0-9A-F]{24})$|^[0-9A-F]{8}\.history$/;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { arch, platform } from 'node:os';
-import { StartFault } from '../start-fault.ts';
+import { StartFault } from '../engine.ts';
 
 export interface PostgresBinaries {
   postgres: string;

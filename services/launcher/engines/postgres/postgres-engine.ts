@@ -16,7 +16,7 @@ import { serverUser } from './postgres-user.ts';
 import type { ServerUser } from './postgres-user.ts';
 import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
 import { awaitReady } from '../readiness.ts';
-import { StartFault } from '../start-fault.ts';
+import { StartFault } from '../engine.ts';
 
 /** The name of the role, which is a superuser, and of its database. */
 const NAME = 'forum';

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
-import { findProgram } from '../find-program.ts';
-import { StartFault } from '../start-fault.ts';
+import { findProgram, StartFault } from '../engine.ts';
 
 /** Runs programs as the user who owns the server's files. */
 export interface ServerUser {

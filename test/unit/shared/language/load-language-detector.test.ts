@@ -1,6 +1,6 @@
 import { eld } from 'eld/extrasmall';
 import { describe, expect, test } from 'vitest';
-import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../../schemas/messages/item-languages.ts';
+import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../../schemas/messages/forum-item.ts';
 import { loadLanguageDetector } from '../../../../shared/language/load-language-detector.ts';
 import { COMMENTS, UNDECIDED } from './load-language-detector.cases.ts';
 

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
+import { webhookEvent } from '../../../../../schemas/messages/monitor-event.ts';
 import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
 import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
 import { openApiPath } from '../../../../../services/api/openapi/operation.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DataDirLock } from '../../../../../services/launcher/engines/data-dir-lock.ts';
-import { StartFault } from '../../../../../services/launcher/engines/start-fault.ts';
+import { StartFault } from '../../../../../services/launcher/engines/engine.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
+import { webhookEvent } from '../../../../../schemas/messages/monitor-event.ts';
 import { buildWebhookMessage } from '../../../../../shared/deliveries/rules/webhook-message.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';
 
