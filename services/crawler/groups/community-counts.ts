@@ -1,3 +1,4 @@
+import { storableText } from '../../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
@@ -14,7 +15,7 @@ export class CommunityCounts {
 
   /** Counts a published thing. */
   addThing(kind: 'post' | 'comment', subreddit: string): void {
-    const count = this.countOf(subreddit);
+    const count = this.countOf(storableText(subreddit));
     if (!count) return;
     if (kind === 'post') count.posts += 1;
     else count.comments += 1;

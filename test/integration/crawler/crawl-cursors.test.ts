@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ListingPolling } from '../../../services/crawler/listings/listing-polling.ts';
 import type { ListingPosition } from '../../../services/crawler/listings/listing-timeline.ts';
+import { CommunityCounts } from '../../../services/crawler/groups/community-counts.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readCursor, saveCursor } from '../../../shared/crawl/crawl-cursors.ts';
@@ -158,6 +159,14 @@ describe('the rates of communities', () => {
     // Six hundred in an hour, of which half are counted for an hour and have decayed by 4 %.
     expect((byName.get('tea')?.comments ?? 0) * 3600).toBeCloseTo(600, -1);
     expect((byName.get('tea')?.posts ?? 0) * 3600).toBeCloseTo(29.4, 0);
+  });
+
+  test('stores the counts of names that Postgres cannot store', async () => {
+    const counts = new CommunityCounts();
+    for (const name of ['a\ud800', 'a\udc00', 'a\u0000']) counts.addThing('comment', name);
+    await addCommunityCounts(database.pool, counts.take());
+    const { rows } = await database.pool.query('SELECT subreddit, comments FROM community_rates');
+    expect(rows).toEqual([{ subreddit: 'a\ufffd', comments: 3 }]);
   });
 
   test('puts each community into one slice, and tells the part of a slice in all comments', async () => {
