@@ -1,8 +1,11 @@
 import { toError } from '../runtime/errors.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { retry } from '../runtime/retry.ts';
 import { startBatchConsumer } from './batch-consumer.ts';
+import type { BatchConsumer } from './batch-consumer.ts';
 import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
+import { isKafkaAway } from './kafka-away.ts';
 import { discardGroup } from './topics/topic-admin.ts';
 
 /** The group is one for this process alone, so that every process sees every key. */
@@ -31,32 +34,40 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
     isBeginning = begins;
     onGap();
   };
-  const starting = startBatchConsumer({
-    ...deps,
-    metrics: createMetrics(),
-    startSignal: stopping.signal,
-    fromBeginning: false,
-    commits: false,
-    gather: { bytes: 1, ms: WAIT_MS },
-    onAssigned: () => {
-      noteGap(true);
-      return Promise.resolve();
-    },
-    onFetched: () => {
-      if (isBeginning) noteGap(false);
-    },
-    handle: ({ records }) => {
-      for (const key of new Set(records.map((record) => record.key))) onKey(key);
-      return Promise.resolve();
-    },
-  });
-  starting.catch((error: unknown) => {
+  let latest: Promise<BatchConsumer> | undefined;
+  const start = () =>
+    (latest = startBatchConsumer({
+      ...deps,
+      metrics: createMetrics(),
+      startSignal: stopping.signal,
+      fromBeginning: false,
+      commits: false,
+      gather: { bytes: 1, ms: WAIT_MS },
+      onAssigned: () => {
+        noteGap(true);
+        return Promise.resolve();
+      },
+      onFetched: () => {
+        if (isBeginning) noteGap(false);
+      },
+      handle: ({ records }) => {
+        for (const key of new Set(records.map((record) => record.key))) onKey(key);
+        return Promise.resolve();
+      },
+    }));
+  // The broker may go away again between the connection and the subscription.
+  retry(start, {
+    what: `watching ${deps.topics.join(' and ')}`,
+    logger: deps.logger,
+    signal: stopping.signal,
+    isRetryable: isKafkaAway,
+  }).catch((error: unknown) => {
     if (!stopping.signal.aborted) deps.fatal(toError(error));
   });
   return {
     async stop() {
       stopping.abort();
-      const consumer = await starting.catch(() => undefined);
+      const consumer = await latest?.catch(() => undefined);
       await consumer?.stop();
       if (consumer) await discardGroup(deps, deps.group);
     },

@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { startMatchWakeUps } from '../../../services/api/live-tail/live-tails.ts';
@@ -138,6 +139,23 @@ function lateConsumer(client: typeof fixture.kafka.client, asked: Promise<void>)
     return { ...consumer, connect };
   };
 }
+
+test('a broker that goes away again between the connection and the subscription ends no process', async () => {
+  let failures = 0;
+  const { client } = fixture.kafka;
+  const consumer: typeof client.consumer = (options) => {
+    const real = client.consumer(options);
+    const subscribe: typeof real.subscribe = async (topics) => {
+      if (++failures <= 2) throw new kafkajs.KafkaJSConnectionError('Connection timeout');
+      await real.subscribe(topics);
+    };
+    return { ...real, subscribe };
+  };
+  const woken = await startWoken(NEVER_MS, { ...fixture.kafka, client: { consumer } as unknown as typeof client });
+  await eventually('the topic is read', () => woken.gaps() >= 2);
+  expect(failures).toBe(3);
+  await woken.stop();
+});
 
 test('without a broker streams open, polls find matches, and everything stops cleanly', async () => {
   const nowhere = createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() });
