@@ -56,13 +56,20 @@ export async function renewLiveTailSlots(
   slots: readonly LiveTailSlot[],
   leaseSeconds: number,
 ): Promise<void> {
+  // Two streams of a process may have one slot: where its lease had expired, the second one took it.
   await execute(db)`
-    INSERT INTO live_tails AS t (account_id, place, stream_id, lease_until)
-    SELECT open.*, service_now() + make_interval(secs => ${leaseSeconds})
-    FROM unnest(${slots.map(({ accountId }) => accountId)}::text[], ${slots.map(({ slot }) => slot)}::smallint[],
-      ${slots.map(({ streamId }) => streamId)}::uuid[]) AS open
-    ON CONFLICT (account_id, place) DO UPDATE SET lease_until = excluded.lease_until
-      WHERE t.stream_id = excluded.stream_id`;
+    WITH open AS (
+      SELECT * FROM unnest(${slots.map(({ accountId }) => accountId)}::text[], ${slots.map(({ slot }) => slot)}::smallint[],
+        ${slots.map(({ streamId }) => streamId)}::uuid[]) AS open (account_id, slot, stream_id)
+    ), renewed AS (
+      UPDATE live_tails t
+      SET lease_until = service_now() + make_interval(secs => ${leaseSeconds})
+      FROM open
+      WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id
+    )
+    INSERT INTO live_tails (account_id, place, stream_id, lease_until)
+    SELECT account_id, slot, stream_id, service_now() + make_interval(secs => ${leaseSeconds}) FROM open
+    ON CONFLICT (account_id, place) DO NOTHING`;
 }
 
 export async function releaseLiveTailSlots(db: Queryable, slots: readonly LiveTailSlot[]): Promise<void> {

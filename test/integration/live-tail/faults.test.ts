@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { renewLiveTailSlots } from '../../../shared/stores/matches/live-tails.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
@@ -75,6 +77,19 @@ test('a stream whose expired lease was deleted leases its slot again', async () 
   await eventually('it has a slot', async () => (await slots()) === 1);
   await client.close();
   await eventually('the slot is free', async () => (await slots()) === 0);
+});
+
+test('streams of a process with one slot, of which the second took the expired lease of the first, are renewed', async () => {
+  const [first, second] = [0, 1].map(() => ({ accountId: 'acc_shared', slot: 1, streamId: randomUUID() }));
+  for (const holder of [first!, second!]) {
+    await renewLiveTailSlots(db.pool, [holder], 0);
+    await renewLiveTailSlots(db.pool, [first!, second!], 60);
+    const { rows } = await db.pool.query<{ id: string }>(
+      `DELETE FROM live_tails WHERE account_id = 'acc_shared' AND lease_until > service_now() RETURNING stream_id AS id`,
+    );
+    expect(rows).toEqual([{ id: holder.streamId }]);
+  }
+  await renewLiveTailSlots(db.pool, [first!, second!], 60);
 });
 
 test('a Postgres that does not answer does not block a stop', async () => {
