@@ -99,6 +99,8 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   };
   const matches = startMatches(shared, attempts, traces);
   const consumer = await startHintConsumer(deps, { dispatcher: matches.dispatcher, traces, clock });
+  // Not before: where the start fails, nobody stops what is at work.
+  matches.poll();
   const events = startEventDeliveries(shared);
   return {
     ready: () => consumer.ready(),

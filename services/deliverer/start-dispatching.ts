@@ -36,11 +36,11 @@ interface Dispatching<Delivery extends QueuedDelivery> {
   limits: Partial<DispatcherLimits>;
 }
 
-/** Starts a dispatcher and the poller that finds what is due for it. */
+/** A dispatcher, and the poller that finds what is due for it from `poll` on. Stop both. */
 export function startDispatching<Delivery extends QueuedDelivery>(
   { holds, metrics, logger, monotonic, fatal }: DispatchingDeps,
   { work, queue, readDue, attempt, onPause, limits }: Dispatching<Delivery>,
-): { dispatcher: DeliveryDispatcher<Delivery>; stop: () => Promise<void> } {
+): { dispatcher: DeliveryDispatcher<Delivery>; poll: () => void; stop: () => Promise<void> } {
   const outage = new OutageLog({ work, logger, metrics });
   const gate = new OutcomeGate({ what: `${work}: storing the outcome of an attempt`, logger, outage });
   const dispatcher = new DeliveryDispatcher({
@@ -58,26 +58,29 @@ export function startDispatching<Delivery extends QueuedDelivery>(
     attempt: (delivery, claimedAt) => attempt(delivery, claimedAt, (write) => gate.store(write)),
   });
   const pollerOutage = new OutageLog({ work: `${work}: looking for what is due`, logger, metrics });
-  const poller = startDuePoller({
-    read: async (after) => {
-      const page = await readDue(after);
-      pollerOutage.recovered();
-      return page;
-    },
-    onDue: (target) => {
-      dispatcher.markDue(target);
-    },
-    onError: waitForEngines(pollerOutage, fatal),
-    monotonic,
-  });
+  let poller: Running | undefined;
   return {
     dispatcher,
+    poll() {
+      poller = startDuePoller({
+        read: async (after) => {
+          const page = await readDue(after);
+          pollerOutage.recovered();
+          return page;
+        },
+        onDue: (target) => {
+          dispatcher.markDue(target);
+        },
+        onError: waitForEngines(pollerOutage, fatal),
+        monotonic,
+      });
+    },
     async stop() {
       const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, `${work}: attempts in flight did not end in time`);
       const givenUp = ended.finally(() => {
         gate.giveUp();
       });
-      await Promise.all([givenUp, poller.stop()]);
+      await Promise.all([givenUp, poller?.stop()]);
     },
   };
 }

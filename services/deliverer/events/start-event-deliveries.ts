@@ -35,13 +35,15 @@ const MONITORS_PER_STEP = 500;
  * Before: the biller stored the events.
  */
 export function startEventDeliveries(deps: EventDeliveryDeps): Running {
-  return startDispatching(deps, {
+  const events = startDispatching(deps, {
     work: 'delivering events',
     queue: eventQueue(deps),
     readDue: (after) => readDueEventMonitors(deps.pool, after, MONITORS_PER_STEP),
     limits: LIMITS,
     attempt: (event, claimedAt, store) => attemptEvent(event, claimedAt, deps, store),
   });
+  events.poll();
+  return events;
 }
 
 /** Events have no hints: what is new is due at once, and the poller finds it within a second. */

@@ -46,6 +46,15 @@ async function healthOf(monitorId: string) {
   return rows[0];
 }
 
+test('a start that fails leaves nothing at work, which nobody would stop', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1, '-1 second');
+  await expect(bench.startDeliverer({ prefix: 'without-topics.' })).rejects.toThrow();
+  await wait(1_500);
+  expect(receiver.received).toEqual([]);
+});
+
 test('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
   const { id, secret } = await bench.addMonitor(receiver.url);
