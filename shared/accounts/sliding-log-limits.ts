@@ -38,7 +38,8 @@ export async function secondsUntilUse(db: Queryable, { name, maxUses, seconds }:
     SELECT ceil(extract(epoch FROM times[cardinality(times) + 1 - ${maxUses}] - service_now()) + ${seconds})::integer
       AS seconds
     FROM recent_uses
-    WHERE name = ${name}`;
+    WHERE name = ${name}
+      AND times[cardinality(times) + 1 - ${maxUses}] <= service_now() + make_interval(secs => ${seconds})`;
   return Math.max(0, row?.seconds ?? 0);
 }
 

@@ -209,7 +209,8 @@ export class CachedReads<V> {
 }
 
 function isWithin(now: number, since: number, forMs: number): boolean {
-  return now - since < forMs;
+  // One from the future, of a process whose clock was ahead, would be served until then.
+  return now >= since && now - since < forMs;
 }
 
 function toCachedRead<V>({ stored, tier }: Copy<V>): CachedRead<V> {

@@ -6,7 +6,7 @@ import type { Pack } from '../../../shared/billing/rules/plans.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { admitRequests } from '../../../shared/accounts/request-limits.ts';
-import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import { secondsUntilUse, takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import type { SlidingLogLimit } from '../../../shared/accounts/sliding-log-limits.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -192,6 +192,16 @@ async function timesHeld(name: string): Promise<number> {
 
 describe('a limit of uses, taken concurrently', () => {
   beforeEach(() => db.freeze());
+
+  test('of which one was made by a clock that was ahead: it counts neither for asking nor for taking', async () => {
+    const limit = newLimit(1, 60);
+    await db.freeze('1 hour');
+    await take(limit);
+    await db.freeze('-1 hour');
+    expect(await secondsUntilUse(db.pool, limit)).toBe(0);
+    expect(await take(limit)).toBe(0);
+    expect(await secondsUntilUse(db.pool, limit)).toBe(60);
+  });
 
   test('of which some roll back: their uses are free again', async () => {
     const limit = newLimit(5, 60);
