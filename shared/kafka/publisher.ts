@@ -145,7 +145,7 @@ class SerialPublisher implements Publisher {
   private async send(topics: SizedTopics): Promise<void> {
     const producer = await this.connect();
     const partitions = await this.assignPartitions(topics);
-    for (const request of layOutRequests(partitions)) {
+    for (const request of layOutRequests(partitions, MAX_REQUEST_BYTES)) {
       const notBefore = performance.now();
       const appendTimes = await producer.send(request, SEND_TIMEOUT_MS);
       const notAfter = performance.now();
@@ -256,10 +256,25 @@ export function cutPieces(topic: string, records: readonly SizedRecord[], maxPie
   return pieces;
 }
 
-/** One piece of each partition in a request, in order: two would become one batch. */
-function layOutRequests(partitions: readonly Piece[][]): Piece[][] {
+/**
+ * In order, at most one piece of each partition in a request: two would become one batch. Several pieces together have
+ * at most `maxRequestBytes`: a broker refuses requests above socket.request.max.bytes, again at each retry.
+ */
+export function layOutRequests(partitions: readonly Piece[][], maxRequestBytes: number): Piece[][] {
   const most = Math.max(0, ...partitions.map(({ length }) => length));
-  return Array.from({ length: most }, (_, at) => partitions.flatMap((pieces) => pieces[at] ?? []));
+  const requests: Piece[][] = [];
+  for (let at = 0; at < most; at++) {
+    let bytes = Number.POSITIVE_INFINITY;
+    for (const piece of partitions.flatMap((pieces) => pieces[at] ?? [])) {
+      if (bytes + piece.bytes > maxRequestBytes) {
+        requests.push([]);
+        bytes = 0;
+      }
+      requests.at(-1)!.push(piece);
+      bytes += piece.bytes;
+    }
+  }
+  return requests;
 }
 
 const DISCONNECT_TIMEOUT_MS = 5_000;
