@@ -36,6 +36,8 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private readonly responsiveness = new LRUCache<string, Responsiveness>({ max: 50_000 });
   private readonly outage: LocalOutage;
   private readonly backlogs = new Map<string, MonitorBacklog>();
+  /** Of all backlogs together. */
+  private readonly hints = { count: 0 };
   private readonly targets = new LRUCache<string, { endpoint: Endpoint | null; expiresAt: number }>({ max: 20_000 });
   private readonly inFlight = new Set<Promise<void>>();
   private isStopping = false;
@@ -48,10 +50,10 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
 
-  /** Adds a hint of a match that was just recorded, or drops it when the monitor has too many. */
+  /** Adds a hint of a match that was just recorded, or drops it when there are too many. */
   addHint(monitorId: string, seq: number): void {
+    if (this.hints.count >= this.limits.hints) return;
     const backlog = this.backlog(monitorId);
-    if (backlog.hintCount >= this.limits.hints) return;
     backlog.addHint(seq);
     this.wake(backlog);
   }
@@ -73,7 +75,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private backlog(monitorId: string): MonitorBacklog {
     let backlog = this.backlogs.get(monitorId);
     if (!backlog) {
-      backlog = new MonitorBacklog(monitorId);
+      backlog = new MonitorBacklog(monitorId, this.hints);
       this.backlogs.set(monitorId, backlog);
     }
     return backlog;
@@ -322,7 +324,7 @@ export interface DispatcherLimits {
   perOrigin: number;
   /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
   silentAfterMs: number;
-  /** Maximum hints of a monitor in memory; further ones are dropped. A hint is a number. */
+  /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
   hints: number;
 }
 
@@ -333,7 +335,7 @@ const DEFAULT_LIMITS: DispatcherLimits = {
   perUrl: 4,
   perOrigin: 64,
   silentAfterMs: 1_000,
-  hints: 5_000,
+  hints: 50_000,
 };
 
 /**
@@ -350,9 +352,12 @@ class MonitorBacklog {
   isRunning = false;
   /** Seqs of new matches, ascending, without duplicates. */
   private hints: number[] = [];
+  /** Of all backlogs. */
+  private readonly total: { count: number };
 
-  constructor(monitorId: string) {
+  constructor(monitorId: string, total: { count: number }) {
     this.monitorId = monitorId;
+    this.total = total;
   }
 
   get hintCount(): number {
@@ -367,16 +372,22 @@ class MonitorBacklog {
   addHint(seq: number): void {
     let index = this.hints.length;
     while (index > 0 && this.hints[index - 1]! > seq) index--;
-    if (this.hints[index - 1] !== seq) this.hints.splice(index, 0, seq);
+    if (this.hints[index - 1] === seq) return;
+    this.hints.splice(index, 0, seq);
+    this.total.count++;
   }
 
   /** Removes and returns the first `count` hints. */
   takeHints(count: number): number[] {
-    return this.hints.splice(0, count);
+    const taken = this.hints.splice(0, count);
+    this.total.count -= taken.length;
+    return taken;
   }
 
   /** Removes hints of matches that were claimed as due. */
   dropHints(seqs: readonly number[]): void {
-    if (this.hints.length > 0) this.hints = this.hints.filter((seq) => !seqs.includes(seq));
+    const kept = this.hints.filter((seq) => !seqs.includes(seq));
+    this.total.count -= this.hints.length - kept.length;
+    this.hints = kept;
   }
 }

@@ -5,7 +5,7 @@ import { retry } from '../runtime/retry.ts';
 import { startBatchConsumer } from './batch-consumer.ts';
 import type { BatchConsumer } from './batch-consumer.ts';
 import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
-import { isKafkaAway } from './kafka-away.ts';
+import { isKafkaUnavailable } from './kafka-unavailable.ts';
 import { discardGroup } from './topics/topic-admin.ts';
 
 /** The group is one for this process alone, so that every process sees every key. */
@@ -60,7 +60,7 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
     what: `watching ${deps.topics.join(' and ')}`,
     logger: deps.logger,
     signal: stopping.signal,
-    isRetryable: isKafkaAway,
+    isRetryable: isKafkaUnavailable,
   }).catch((error: unknown) => {
     if (!stopping.signal.aborted) deps.fatal(toError(error));
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { renewLiveTailSlots } from '../../../shared/stores/matches/live-tails.ts';
+import { renewLiveTailSlots } from '../../../shared/matches/live-tails.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
