@@ -1,5 +1,8 @@
+import kafkajs from 'kafkajs';
 import { expect, test } from 'vitest';
-import { isArchivedUpTo } from '../../../../services/biller/erase-accounts.ts';
+import { advanceErasures, isArchivedUpTo } from '../../../../services/biller/erase-accounts.ts';
+import type { ErasureDeps } from '../../../../services/biller/erase-accounts.ts';
+import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 const HEADS = { matches: { 0: '5', 1: '0' }, attempts: { 0: '9007199254740993' } };
 
@@ -24,4 +27,33 @@ test('a topic that was created again needs to be archived only up to its present
   const heads = { matches: { 0: '2', 1: '0' }, attempts: { 0: '0' } };
   expect(isArchivedUpTo(HEADS, { heads, archived: { matches: { 0: '2', 1: '0' }, attempts: { 0: '0' } } })).toBe(true);
   expect(isArchivedUpTo(HEADS, { heads, archived: { matches: { 0: '1', 1: '0' }, attempts: { 0: '0' } } })).toBe(false);
+});
+
+/** One account waits for the archive, and Kafka refuses to tell how far that is. */
+function refusedBy(error: Error): ErasureDeps {
+  const settled = { accountId: 'acc_000000000001', monitorIds: [] };
+  const query = (statement: string | { text: string }) => {
+    const text = typeof statement === 'string' ? statement : statement.text;
+    const rows = text.includes('make_interval') ? [settled] : [];
+    return Promise.resolve({ rows, rowCount: rows.length });
+  };
+  return {
+    pool: { query },
+    kafka: { withAdmin: () => Promise.reject(error) },
+    prefix: '',
+    logger: silentLogger(),
+    mayContinue: () => Promise.resolve(true),
+  } as unknown as ErasureDeps;
+}
+
+test('a permission that Kafka refuses holds up erasures, and does not end the process', async () => {
+  const refusal = new kafkajs.KafkaJSProtocolError(
+    Object.assign(new Error('Not authorized to access group'), { type: 'GROUP_AUTHORIZATION_FAILED', code: 30 }),
+  );
+  await expect(advanceErasures(refusedBy(refusal))).resolves.toBeUndefined();
+});
+
+test('the job hears of an outage of Kafka', async () => {
+  const away = new kafkajs.KafkaJSNumberOfRetriesExceeded(new Error('connect'), { retryCount: 5, retryTime: 1 });
+  await expect(advanceErasures(refusedBy(away))).rejects.toBe(away);
 });
