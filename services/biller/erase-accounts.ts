@@ -1,7 +1,7 @@
 import { DELIVERIES_ARCHIVER_GROUP, MATCHES_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
-import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
+import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import {
@@ -46,7 +46,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_ROUND);
   if (settled.length === 0) return;
   const progress = await readArchiveProgress(kafka, prefix).catch((error: unknown) => {
-    if (isKafkaAway(error)) throw error;
+    if (isKafkaUnavailable(error)) throw error;
     // For instance for want of a permission: the other work of this process must not end with the erasures.
     logger.error({ err: error }, 'the offsets of the archived topics cannot be read; erasures wait for them');
   });

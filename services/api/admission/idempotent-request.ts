@@ -56,7 +56,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }]);
   }
   const key = { accountId: call.caller.accountId, route: options.route, key: call.idempotencyKey };
-  const bodyHash = hashBody(call.body);
+  const bodyHash = hashBody(call.sentBody);
   const kept = await findStoredAnswer(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
   await refuseConstantKeys(pool, key.accountId);
@@ -102,7 +102,7 @@ function replay<P>(
   };
 }
 
-/** Equal for bodies that mean the same: whitespace, the order of members and defaults do not matter. */
+/** Equal for bodies that are the same JSON: whitespace and the order of members do not matter. */
 function hashBody(body: unknown): Buffer {
   return createHash('sha256')
     .update(JSON.stringify(ordered(body ?? null)))

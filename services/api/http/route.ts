@@ -29,6 +29,8 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   query: Query;
   /** Likewise; undefined on routes without a body. */
   body: Body;
+  /** The body as sent, by which repeated requests are known: defaults of later versions do not change it. */
+  sentBody?: unknown;
   /** The Idempotency-Key header as sent. */
   idempotencyKey: string | undefined;
   /** The Last-Event-ID header as sent. */
@@ -142,6 +144,7 @@ export function route<
         ...call,
         query: parsed(query, call.query, 'query') as Parsed<Query>,
         body: parsed(body?.schema, call.body, 'body') as Parsed<Body>,
+        sentBody: call.body,
       }),
   };
 }

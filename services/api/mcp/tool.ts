@@ -113,7 +113,7 @@ function takeIds(
     if (typeof given !== 'string') throw invalidRequest([{ field, message: 'is required' }]);
     return given;
   });
-  const named = Object.fromEntries(Object.entries(args).filter(([field]) => !(field in params)));
+  const named = Object.fromEntries(Object.entries(args).filter(([field]) => !Object.hasOwn(params, field)));
   return { id, partId, named };
 }
 
