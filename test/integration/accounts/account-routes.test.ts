@@ -350,6 +350,9 @@ describe('an Idempotency-Key', () => {
     expect([again.status, again.headers.get('idempotency-replayed'), again.text]).toEqual([201, 'true', first.text]);
     const other = await create(account, 'k', '{"name":"n","keywords":["go","rust"]}');
     expect(codeOf(other)).toBe('idempotency_conflict');
+    // The body as sent counts: a default that a later version changes must not turn a repeat into another request.
+    const written = await create(account, 'k', '{"name":"n","keywords":["rust","go"],"exclude":[]}');
+    expect(codeOf(written)).toBe('idempotency_conflict');
     const proto = await create(account, 'k', '{"__proto__":{},"name":"n","keywords":["rust","go"]}');
     expect(codeOf(proto)).toBe('invalid_request');
   });

@@ -15,6 +15,24 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
+  test('remembers a limited number of hints of all monitors together, and takes new ones when those are claimed', async () => {
+    const bench = new Bench({ hints: 6 });
+    for (const name of ['a', 'b', 'c']) bench.add(name, `https://${name}.example`, range(4));
+    for (const name of ['a', 'b', 'c']) bench.hintAll(name);
+    await bench.settle();
+    await bench.drain();
+    expect(
+      bench
+        .ids()
+        .map((id) => id.split('/')[0])
+        .sort(),
+    ).toEqual(['a', 'a', 'a', 'a', 'b', 'b']);
+    bench.hintAll('c');
+    await bench.settle();
+    await bench.drain();
+    expect(bench.ids().filter((id) => id.startsWith('c'))).toHaveLength(4);
+  });
+
   test('has at most 64 attempts in flight per origin, whatever the paths', async () => {
     const bench = new Bench();
     for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));

@@ -9,6 +9,14 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('memory', () => {
+  test('treats a value from the future as expired, because the clock was set back', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source();
+    await posts.read('k', forum.fetch);
+    fixture.wait(-1);
+    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
+  });
+
   test('stays within its bytes, including keys and failures', async () => {
     const posts = fixture.reads({ memoryBytes: 20_000 });
     for (let i = 0; i < 300; i += 1) {
