@@ -1,10 +1,5 @@
 import type { Spike as SpikeOfEvent } from '../../schemas/messages/monitor-event.ts';
-import {
-  comparableHours,
-  findSpikes,
-  LEAST_MATCHES,
-  spikeResource,
-} from '../../shared/monitors/rules/spikes/find-spikes.ts';
+import { comparableHours, findSpikes, LEAST_MATCHES, spikeResource } from '../../shared/monitors/rules/find-spikes.ts';
 import { insertMonitorEvent } from '../../shared/deliveries/event-deliveries.ts';
 import { countMatchesByHour, listBusyMonitors } from '../../shared/matches/match-series.ts';
 import { readMonitorHistory, listSpikeWatchers } from '../../shared/monitors/monitor-history.ts';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { WebhookKind } from '../../schemas/api/monitors.ts';
 import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import type { SecretBox } from '../../shared/rules/secret-box.ts';
-import { storableText } from '../../shared/rules/storable-text.ts';
+import { storableText } from '../../shared/postgres/sql.ts';
 import { decideOutcome } from '../../shared/deliveries/rules/delivery-outcome.ts';
 import type { DeliveryOutcome } from '../../shared/deliveries/rules/delivery-outcome.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../shared/deliveries/rules/webhook-message.ts';

@@ -26,7 +26,7 @@ import {
 } from '../../shared/monitors/recording-monitors.ts';
 import type { RecordingMonitor } from '../../shared/monitors/recording-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { storableText } from '../../shared/rules/storable-text.ts';
+import { storableText } from '../../shared/postgres/sql.ts';
 
 /**
  * Outcome of a candidate:

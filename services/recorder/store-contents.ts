@@ -1,7 +1,7 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import { blankedContent } from '../../shared/matches/rules/match-resource.ts';
-import { storableText } from '../../shared/rules/storable-text.ts';
+import { storableText } from '../../shared/postgres/sql.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findKnownThings, storeItems, overwriteItems, readItems } from '../../shared/matches/recording-items.ts';
 

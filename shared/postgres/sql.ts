@@ -60,3 +60,8 @@ function run<Row extends QueryResultRow>(
   const text = rest.reduce((before, after, index) => before + placed(inserted[index]) + after, begin);
   return name === undefined ? db.query<Row>(text, values) : db.query<Row>({ name, text, values });
 }
+
+/** Replaces what Postgres cannot store. What is published must equal what is stored. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
+}

@@ -12,7 +12,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountDeletedMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
@@ -49,7 +49,6 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       summary: 'Balance, plan and limits',
       description: 'The account that the key belongs to.',
       answers: [ok('The account.', account, { account: accountExamples.account })],
-      errors: [],
       handle: (call) => show(deps, call),
     }),
     route({
@@ -63,7 +62,6 @@ export function accountRoutes(deps: AccountDeps): Route[] {
         'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
       body: { schema: deleteAccountBody, examples: { address: { email: accountExamples.account.email } } },
       answers: [ok('The account is deleted.', accountDeleted, { deleted: { status: 'deleted' } })],
-      errors: BODY_ERRORS,
       handle: (call) => remove(deps, call),
     }),
     ledgerRoute(deps),

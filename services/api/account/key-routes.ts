@@ -21,7 +21,7 @@ import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { newKeyMail } from '../notices/account-mails.ts';
 import { sendNotice } from '../notices/send-notice.ts';
@@ -46,7 +46,6 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       summary: 'List the keys of the account',
       description: 'Active keys, oldest first, without their secrets.',
       answers: [ok('The keys.', apiKeyList, { keys: { items: [accountExamples.key] } })],
-      errors: [],
       handle: (call) => list(deps, call),
     }),
     route({
@@ -64,7 +63,6 @@ export function keyRoutes(deps: AccountDeps): Route[] {
         {
           status: 201,
           description: 'The key; `api_key` is shown only this once.',
-          headers: [{ name: 'Idempotency-Replayed', optional: true }],
           content: [
             {
               schema: createdApiKey,
@@ -73,7 +71,6 @@ export function keyRoutes(deps: AccountDeps): Route[] {
           ],
         },
       ],
-      errors: [...BODY_ERRORS, 'idempotency_conflict'],
       handle: (call) => create(deps, call),
     }),
     route({
@@ -87,7 +84,6 @@ export function keyRoutes(deps: AccountDeps): Route[] {
         'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
       params: { id: { description: 'Id of a key.', example: accountExamples.key.id } },
       answers: [ok('The key is revoked.', apiKeyRevoked, { revoked: { status: 'revoked' } })],
-      errors: ['not_found'],
       handle: (call) => revoke(deps, call),
     }),
   ];
@@ -195,7 +191,6 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       description:
         'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
       answers: [ok('The grants.', accountGrantList, { grants: { items: [accountExamples.grant] } })],
-      errors: [],
       handle: (call) => listGrants(deps, call),
     }),
     route({
@@ -209,7 +204,6 @@ export function grantRoutes(deps: AccountDeps): Route[] {
         'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
       params: { id: { description: 'Id of a grant.', example: accountExamples.grant.id } },
       answers: [ok('The grant is revoked.', accountGrantRevoked, { revoked: { status: 'revoked' } })],
-      errors: ['not_found'],
       handle: (call) => revokeOne(deps, call),
     }),
   ];

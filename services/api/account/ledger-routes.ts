@@ -44,8 +44,6 @@ export function ledgerRoute(deps: AccountDeps): Route {
         headers: [{ name: 'Link', optional: true }],
       },
     ],
-    errors: ['invalid_request'],
-    produces: ['application/json', CSV],
     handle: (call) => ledger(deps, call),
   });
 }
@@ -113,7 +111,6 @@ export function usageRoute(deps: AccountDeps): Route {
     query: usageQuery,
     example: { by: 'route' },
     answers: [ok('The sums.', usageSchema, { usage: accountExamples.usage })],
-    errors: ['invalid_request'],
     handle: (call) => usage(deps, call),
   });
 }

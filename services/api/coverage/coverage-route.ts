@@ -54,7 +54,6 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
     query: coverageQuery,
     example: { from: '2026-03-04T10:00:00Z', to: '2026-03-04T11:00:00Z' },
     answers: [ok('The coverage of the range.', coverage, { hour: coverageExample })],
-    errors: ['invalid_request'],
     async handle({ query, caller, signal }) {
       const range = coverageRange(query, clock());
       const key = `${range.from} ${range.to}`;

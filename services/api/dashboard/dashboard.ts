@@ -5,16 +5,16 @@ import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
-import type { SecretBox } from '../../../shared/rules/secret-box.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
 import { html } from '../../../shared/html/html.ts';
 import { isForThisServer } from '../../../shared/http/host-header.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { sendStream, StreamedBody } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { noteAccount } from '../http/request-log.ts';
-import { methodNotAllowed } from '../http/route.ts';
+import { methodNotAllowed, typesOf } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { SignupDeps } from '../signup/signup-router.ts';
@@ -30,7 +30,7 @@ import { historyPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import { FormFields, get } from './page.ts';
-import type { ApiRequest, PageAnswer, PageRoute, PageRequest } from './page.ts';
+import type { ApiRequest, PageAnswer, PageRequest, PageRoute } from './page.ts';
 import { admitVisit, callerOf, createDashboardCookies, formTokenField, refuseForeignForm } from './sessions.ts';
 import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
@@ -218,7 +218,7 @@ function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Reques
       body: asked.body,
       idempotencyKey: asked.idempotencyKey,
       lastEventId,
-      type: route.produces?.[0] ?? 'application/json',
+      type: typesOf(route)[0]!,
       refuseAbandoned: () => {
         if (request.socket.destroyed) throw new ClientGone();
       },

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { EXPORT_FORMATS, matchExportQuery } from '../../../schemas/api/matches.ts';
+import { matchExportQuery } from '../../../schemas/api/matches.ts';
 import type { ExportFormat } from '../../../schemas/api/matches.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { readLiveTailPage } from '../../../shared/matches/live-tails.ts';
@@ -86,8 +86,7 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
         ],
       },
     ],
-    errors: ['not_found', 'service_unavailable'],
-    produces: EXPORT_FORMATS.map((format) => FILE_FORMATS[format].type.split(';')[0]!) as [string, ...string[]],
+    errors: ['service_unavailable'],
     handle: (call) => exportMatches({ pool, slots, timing: exportTiming }, call),
   });
 }

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { feedAddresses, feedRevoked } from '../../../schemas/api/matches.ts';
 import type { FeedAddresses } from '../../../schemas/api/matches.ts';
-import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/matches/rules/feed-token.ts';
+import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
@@ -101,7 +101,6 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
           content: [{ schema: feedAddresses, examples: { feed: feedExamples.addresses } }],
         },
       ],
-      errors: ['not_found'],
       handle: (call) => replace(deps, call),
     }),
     route({
@@ -114,7 +113,6 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       description: 'They are answered 404 from now on. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor has no feed.', feedRevoked, { revoked: { status: 'revoked' } })],
-      errors: ['not_found'],
       handle: (call) => revoke(deps, call),
     }),
   ];

@@ -97,8 +97,8 @@ export interface RouteDocument {
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
   answers: AnswerDocument[];
-  /** In addition to those of every route that needs a key. */
-  errors: readonly ErrorCode[];
+  /** In addition to those that follow from a body, parameters of the path, `isIdempotent` and the need of a key. */
+  errors?: readonly ErrorCode[];
   /** Whether it needs no key. Routes below /v1 always do. */
   isPublic?: boolean;
   /** Whether it is served at the application's address, which may differ from the API's. */
@@ -111,8 +111,6 @@ export interface Route extends RouteDocument {
   scope: RequiredScope;
   /** Whether GET costs credits. HEAD is then refused: it would cost as much and answer nothing. */
   charges?: boolean;
-  /** The types it can answer with, the default first; JSON when absent. */
-  produces?: readonly [string, ...string[]];
   /** The tool of the MCP server that wraps it. */
   tool?: RouteTool;
   handle(call: RouteRequest): Promise<RouteResponse>;
@@ -154,15 +152,12 @@ export function ok(description: string, schema: z.ZodType, examples: Record<stri
   return { status: 200, description, content: [{ schema, examples }] };
 }
 
-/** Errors of every route with a body. */
-export const BODY_ERRORS = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
-
 /**
  * The longest rule has 140 terms of 100 characters and 200 names. In Chinese, from a client that escapes it (six bytes
  * a character), it takes 100 KiB.
  */
 const BODY_LIMIT = 128 * 1024;
-const JSON_ONLY = ['application/json'] as const;
+export const JSON_TYPE = 'application/json';
 
 /**
  * Creates a router for the routes; other methods on their paths answer 405. Admission comes before this router. The
@@ -175,7 +170,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
     router[route.method](
       route.path,
       ...(route.charges === true ? [refuseHead(methodsOf(routes, route.path))] : []),
-      refuseOtherAnswers(route.produces ?? JSON_ONLY),
+      refuseOtherAnswers(typesOf(route)),
       ...(route.query === undefined ? [refuseParameters] : []),
       ...(route.body === undefined ? [] : jsonBody(BODY_LIMIT)),
       answerWith(route, callerOf),
@@ -188,6 +183,11 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
     router.all(path, methodNotAllowed(methodsOf(routes, path)));
   }
   return router;
+}
+
+/** The types that a route answers with, the default first. */
+export function typesOf({ answers }: Route): string[] {
+  return [...new Set(answers.flatMap(({ content }) => content.map(({ type = JSON_TYPE }) => type)))];
 }
 
 /** The methods that a path supports, as in Allow. */
@@ -221,12 +221,8 @@ function isStreamed(answer: RouteResponse): answer is RouteResponse & { body: St
   return answer.body instanceof StreamedBody;
 }
 
-function callOf(
-  { produces = JSON_ONLY, body }: Route,
-  request: Request,
-  response: Response,
-  caller: Caller,
-): RouteRequest {
+function callOf(route: Route, request: Request, response: Response, caller: Caller): RouteRequest {
+  const types = typesOf(route);
   const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
     caller,
@@ -234,10 +230,10 @@ function callOf(
     id: typeof id === 'string' ? id : '',
     partId: typeof partId === 'string' ? partId : '',
     query: request.query,
-    body: body === undefined ? undefined : (request.body as unknown),
+    body: route.body === undefined ? undefined : (request.body as unknown),
     idempotencyKey: request.get('Idempotency-Key'),
     lastEventId: request.get('Last-Event-ID'),
-    type: request.accepts([...produces]) || produces[0],
+    type: request.accepts(types) || types[0]!,
     refuseAbandoned: () => {
       if (request.socket.destroyed) throw new ClientGone();
     },

@@ -54,8 +54,6 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
         ],
       },
     ],
-    errors: ['invalid_request', 'not_found'],
-    produces: [EVENT_STREAM],
     handle: (call) => {
       const { keyId } = call.caller;
       if (keyId === undefined) throw new Error('a stream was requested without a key');

@@ -1,6 +1,6 @@
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { ComparedTexts } from '../../../shared/monitors/rules/suggestions/suggest.ts';
+import type { ComparedTexts } from '../../../shared/monitors/rules/suggest.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';

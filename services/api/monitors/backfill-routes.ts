@@ -17,7 +17,7 @@ import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { refuseFaults } from '../http/invalid-request.ts';
-import { BODY_ERRORS, chargedRequest, ok, route } from '../http/route.ts';
+import { chargedRequest, ok, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { backfillLine } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
@@ -53,10 +53,10 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
           status: 202,
           description: 'The run waits for its turn. `GET` on the same path shows its progress.',
           content: [{ schema: backfillAnswer, examples: { started: backfillExamples.started } }],
-          headers: [{ name: 'X-Credits-Used' }, { name: 'Idempotency-Replayed', optional: true }],
+          headers: [{ name: 'X-Credits-Used' }],
         },
       ],
-      errors: [...BODY_ERRORS, 'insufficient_credits', 'not_found', 'backfill_running', 'idempotency_conflict'],
+      errors: ['insufficient_credits', 'backfill_running'],
       tool: {
         name: 'start_backfill',
         title: 'Find earlier matches of a monitor',
@@ -77,7 +77,6 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
       params: { id: MONITOR_ID },
       answers: [ok('The runs.', backfillList, { runs: backfillExamples.list })],
-      errors: ['not_found'],
       tool: {
         name: 'get_backfill',
         title: 'Progress of the backfills of a monitor',
@@ -102,7 +101,6 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         run_id: { description: 'Id of a backfill, `bf_…`.', example: backfillExamples.started.backfill.id },
       },
       answers: [ok('The run.', backfillAnswer, { cancelling: backfillExamples.cancelling })],
-      errors: ['not_found'],
       tool: {
         name: 'cancel_backfill',
         title: 'Cancel a backfill of a monitor',

@@ -29,7 +29,7 @@ import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { freeWorkSlots, PacedSemaphore } from '../http/account-slots.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { explanationText } from '../mcp/rule-text.ts';
 import { READS } from '../mcp/tool.ts';
@@ -68,7 +68,6 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       answers: [
         ok('The explanation.', itemExplanation, { paused: explainExamples.ofThing, unknown: explainExamples.unknown }),
       ],
-      errors: ['invalid_request', 'not_found'],
       tool: {
         name: 'explain_match',
         title: 'Why a monitor matched something, or did not',
@@ -90,7 +89,6 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
       body: { schema: explainBody, examples: { comment: explainExamples.body } },
       answers: [ok('The explanation. `history` is empty.', ruleExplanation, { comment: explainExamples.ofText })],
-      errors: BODY_ERRORS,
       tool: {
         name: 'explain_rule',
         title: 'Try a rule on a text',

@@ -23,7 +23,7 @@ import { listMonitors, ruleOf } from '../../../shared/monitors/monitors.ts';
 import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
@@ -41,7 +41,7 @@ import { parse } from './parse-query.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 
-const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }, { name: 'Idempotency-Replayed', optional: true }];
+const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }];
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
   const on =
@@ -84,7 +84,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
           headers: CHARGED,
         },
       ],
-      errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits', 'idempotency_conflict'],
+      errors: ['monitor_limit_reached', 'insufficient_credits'],
       tool: {
         name: 'create_monitor',
         title: 'Create a monitor',
@@ -105,7 +105,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       summary: 'List monitors',
       description: 'The monitors of the account, without deleted ones, and what its plan allows.',
       answers: [ok('The monitors.', monitorList, { monitors: monitorExamples.list })],
-      errors: [],
       tool: {
         name: 'list_monitors',
         title: 'List monitors',
@@ -132,7 +131,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
           settings: monitorExamples.parsedQuery,
         }),
       ],
-      errors: BODY_ERRORS,
       handle: parse,
     }),
     route({
@@ -146,7 +144,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor.', monitorWithStats, { monitor: monitorExamples.withStats })],
-      errors: ['not_found'],
       handle: on(show),
     }),
     route({
@@ -168,7 +165,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         },
       },
       answers: [ok('The updated monitor.', updatedMonitor, { monitor: monitorExamples.monitor })],
-      errors: [...BODY_ERRORS, 'not_found'],
       tool: {
         name: 'update_monitor',
         title: 'Change a monitor',
@@ -190,7 +186,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor is deleted.', monitorDeleted, { deleted: { status: 'deleted' } })],
-      errors: ['not_found'],
       handle: on(remove),
     }),
     route({
@@ -204,7 +199,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor is paused.', monitorPaused, { paused: { status: 'paused' } })],
-      errors: ['not_found'],
       tool: {
         name: 'pause_monitor',
         title: 'Pause a monitor',
@@ -228,7 +222,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       answers: [
         { ...ok('The monitor is running.', monitorAnswer, { monitor: monitorExamples.monitor }), headers: CHARGED },
       ],
-      errors: ['invalid_request', 'insufficient_credits', 'idempotency_conflict', 'not_found'],
+      errors: ['insufficient_credits'],
       tool: {
         name: 'resume_monitor',
         title: 'Resume a monitor',
@@ -251,7 +245,6 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       query: matchPageQuery,
       example: { order: 'oldest', limit: 100 },
       answers: [ok('A page of matches.', matchPage, { page: monitorExamples.page })],
-      errors: ['invalid_request', 'not_found'],
       tool: {
         name: 'get_monitor_matches',
         title: 'Matches of a monitor',

@@ -8,7 +8,7 @@ import { forumHosts, muteValue } from '../../../shared/rules/forum-reference.ts'
 import { isMuteId, newMuteId } from '../../../shared/rules/identifiers.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { muteLine, mutesText } from '../mcp/monitor-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
@@ -43,7 +43,6 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       description: 'The communities, accounts and threads whose posts and comments the monitor does not record.',
       params: { id: MONITOR_ID },
       answers: [ok('All mutes.', muteList, { mutes: muteExamples.list })],
-      errors: ['not_found'],
       tool: {
         name: 'list_mutes',
         title: 'List the mutes of a monitor',
@@ -72,7 +71,6 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         },
         ok('It was muted already; the answer is the mute that exists.', muteAnswer, { mute: muteExamples.mute }),
       ],
-      errors: [...BODY_ERRORS, 'not_found'],
       tool: {
         name: 'add_mute',
         title: 'Mute a community, an account or a thread',
@@ -94,7 +92,6 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         'What is recorded after this is no longer muted. What was muted before is not made up for. A request that is repeated because its answer got lost is answered 404: the mute is deleted then.',
       params: { id: MONITOR_ID, mute_id: { description: 'Id of a mute, `mute_…`.', example: muteExamples.id } },
       answers: [ok('The mute is deleted.', muteDeleted, { deleted: { status: 'deleted' } })],
-      errors: ['not_found'],
       tool: {
         name: 'remove_mute',
         title: 'Remove a mute',

@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { muteOf } from '../../../shared/matching/item-filter.ts';
 import type { MonitorMatchResult } from '../../../shared/matching/monitor-index.ts';
 import type { Mute, Rule } from '../../../shared/matching/rule.ts';
-import { MatchWords, suggest } from '../../../shared/monitors/rules/suggestions/suggest.ts';
+import { MatchWords, suggest } from '../../../shared/monitors/rules/suggest.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

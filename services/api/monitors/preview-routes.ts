@@ -11,7 +11,7 @@ import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { previewText } from '../mcp/rule-text.ts';
 import { READS } from '../mcp/tool.ts';
@@ -71,8 +71,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
           ],
         },
       ],
-      errors: [...BODY_ERRORS, 'service_unavailable'],
-      produces: ['application/json', EVENT_STREAM],
+      errors: ['service_unavailable'],
       tool: {
         name: 'preview_monitor',
         title: 'See what a monitor would have found',
@@ -94,7 +93,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       params: { id: MONITOR_ID },
       body: { schema: diffBody, examples: { exclude: previewExamples.diffBody } },
       answers: [ok('The differences.', diffAnswer, { exclude: previewExamples.diff })],
-      errors: [...BODY_ERRORS, 'not_found', 'service_unavailable'],
+      errors: ['service_unavailable'],
       handle: (call) => diff(deps, call),
     }),
   ];

@@ -3,7 +3,7 @@ import { latency, latencyQuery, timeseries, timeseriesQuery } from '../../../sch
 import type { Latency, LatencyDay, Quantiles, Timeseries } from '../../../schemas/api/trends.ts';
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { comparableHours, findSpikes, spikeResource } from '../../../shared/monitors/rules/spikes/find-spikes.ts';
+import { comparableHours, findSpikes, spikeResource } from '../../../shared/monitors/rules/find-spikes.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
@@ -67,7 +67,6 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       query: timeseriesQuery,
       example: { interval: 'hour', by: 'subreddit' },
       answers: [ok('The counts.', timeseries, { hours: trendExamples.hours, empty: trendExamples.empty })],
-      errors: ['invalid_request', 'not_found'],
       tool: {
         name: 'get_monitor_timeseries',
         title: 'Matches of a monitor over time',
@@ -91,7 +90,6 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       query: latencyQuery,
       example: { days: 7 },
       answers: [ok('The days.', latency, { days: trendExamples.latency })],
-      errors: ['invalid_request', 'not_found'],
       handle: (call) => showLatency(deps, turns, call),
     }),
   ];

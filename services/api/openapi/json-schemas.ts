@@ -20,6 +20,7 @@ export class ComponentSchemas {
   add(schema: z.ZodType, side: 'input' | 'output'): JsonSchema {
     const name = z.globalRegistry.get(schema)?.id;
     if (name === undefined) throw new Error('a body of the API has no name: give its schema `.meta({ id })`');
+    if (name in this.all) return refTo(name);
     const { $defs } = z.toJSONSchema(schema, { io: side, override: ({ jsonSchema }) => simplify(jsonSchema) });
     const text = JSON.stringify($defs).replaceAll('"#/$defs/', `"${COMPONENTS}`);
     for (const [id, { id: _id, ...found }] of Object.entries(JSON.parse(text) as Record<string, JsonSchema>)) {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
+import { JSON_TYPE } from '../http/route.ts';
 import type { AnswerDocument, Content, Route, RouteDocument } from '../http/route.ts';
 import { errorResponsesOf } from './error-responses.ts';
 import type { ErrorResponses } from './error-responses.ts';
@@ -21,6 +22,9 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   'internal_error',
 ];
 
+/** Errors of every route with a body. */
+const OF_BODY: readonly ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type'];
+
 /** Converts a path to OpenAPI's syntax. */
 export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
@@ -40,11 +44,17 @@ export function operationOf(
   const isPublic = route.isPublic === true;
   const { scope = 'any key' } = route;
   const ofScope: readonly ErrorCode[] = scope === 'any key' ? [] : ['insufficient_scope'];
-  const always = isPublic ? [] : [...AUTHENTICATED, ...ofScope];
-  const { responses, components } = errorResponsesOf([...always, ...route.errors], isPublic);
+  const errors: ErrorCode[] = [
+    ...(isPublic ? [] : [...AUTHENTICATED, ...ofScope]),
+    ...(route.body === undefined ? [] : OF_BODY),
+    ...(route.params === undefined ? [] : (['not_found'] as const)),
+    ...(route.isIdempotent === true ? (['idempotency_conflict'] as const) : []),
+    ...(route.errors ?? []),
+  ];
+  const { responses, components } = errorResponsesOf(errors, isPublic);
   const answers = route.answers.map((answer): [string, ResponseObject] => [
     String(answer.status),
-    answerOf(answer, isPublic, schemas),
+    answerOf(answer, route, schemas),
   ]);
   const operation: Operation = {
     operationId: route.operationId,
@@ -87,12 +97,13 @@ function parametersOf(route: RouteDocument): Parameter[] {
 
 function answerOf(
   { description, content, headers = [] }: AnswerDocument,
-  isPublic: boolean,
+  { isPublic = false, isIdempotent = false }: RouteDocument,
   schemas: ComponentSchemas,
 ): ResponseObject {
   const always: HeaderUse[] = [
     { name: 'X-Request-Id' },
     ...(isPublic ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name }))),
+    ...(isIdempotent ? [{ name: 'Idempotency-Replayed', optional: true } as const] : []),
   ];
   return {
     description,
@@ -107,7 +118,7 @@ function contentOf(
   side: 'input' | 'output',
   schemas: ComponentSchemas,
 ): Record<string, MediaType> {
-  const byType = Map.groupBy(content, ({ type }) => type ?? 'application/json');
+  const byType = Map.groupBy(content, ({ type }) => type ?? JSON_TYPE);
   const mediaTypes = [...byType].map(([type, alternatives]): [string, MediaType] => {
     const found = alternatives.map(({ schema }) => (isZod(schema) ? schemas.add(schema, side) : schema));
     const examples = alternatives.flatMap((one) => Object.entries(one.examples));

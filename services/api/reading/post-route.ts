@@ -41,7 +41,6 @@ export function postRoute(deps: ReadingDeps): Route {
       'A post with the tree of its comments and an overview of the discussion. One credit covers up to 500 comments, and each further 100 cost one more. When the balance covers fewer comments than requested, the answer has as many as it covers and `meta.limited_by_balance` is true.',
     query: postQuery,
     example: { id: 't3_1b6xk0p', max_comments: 200 },
-    produces: ['application/json', 'text/markdown'],
     async handle(call): Promise<RouteResponse> {
       const outcome = await readChargedPost(deps, call);
       const { read, charged } = outcome;

@@ -46,13 +46,7 @@ export interface Reading {
 }
 
 /** Errors of every reading route. */
-const READING_ERRORS = [
-  'invalid_request',
-  'insufficient_credits',
-  'upstream_busy',
-  'upstream_timeout',
-  'upstream_error',
-] as const;
+const READING_ERRORS = ['insufficient_credits', 'upstream_busy', 'upstream_timeout', 'upstream_error'] as const;
 export const REFUSED_OR_UNKNOWN = ['forum_refused', 'not_found'] as const;
 
 /** What the document of every reading route has: the answer with its headers, and the errors. */

@@ -2,8 +2,7 @@ import * as schemas from '../../../schemas/api/signup.ts';
 import type { RouteDocument } from '../http/route.ts';
 import { signupExamples as examples } from '../openapi/examples/account-examples.ts';
 
-const WHEN_DISABLED_TOO = ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'internal_error'] as const;
-const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;
+const ALWAYS = ['internal_error', 'agent_signup_disabled'] as const;
 /** Of the routes that mail a code. */
 const WHEN_MAILED = [
   'invalid_email',
@@ -72,7 +71,7 @@ export const signupDocuments: readonly RouteDocument[] = [
         content: [{ schema: schemas.recoverySent, examples: { sent: examples.recoverySent } }],
       },
     ],
-    errors: [...WHEN_DISABLED_TOO, ...WHEN_MAILED],
+    errors: ['internal_error', ...WHEN_MAILED],
     isPublic: true,
     isOfApp: true,
   },
@@ -95,7 +94,7 @@ export const signupDocuments: readonly RouteDocument[] = [
       },
     ],
     errors: [
-      ...WHEN_DISABLED_TOO,
+      'internal_error',
       'invalid_recovery_token',
       'invalid_code',
       'code_expired',

@@ -20,7 +20,7 @@ import { OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { BODY_ERRORS, chargedRequest, route } from '../http/route.ts';
+import { chargedRequest, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
 import { sqlExamples } from '../openapi/examples/sql-examples.ts';
@@ -78,9 +78,8 @@ export function sqlRoute(deps: SqlDeps): Route {
         headers: [{ name: 'X-Credits-Used' }],
       },
     ],
-    errors: [...BODY_ERRORS, 'insufficient_credits', 'service_unavailable'],
+    errors: ['insufficient_credits', 'service_unavailable'],
     charges: true,
-    produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
     async handle(call) {
       if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
       const { accountId } = call.caller;

@@ -29,7 +29,7 @@ import type { Caller } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
-import { BODY_ERRORS, ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from '../monitors/find-monitor.ts';
 import { deliveryExamples } from '../openapi/examples/delivery-examples.ts';
@@ -53,16 +53,10 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       params: { id: MONITOR_ID },
       isIdempotent: true,
       answers: [
-        {
-          ...ok('The secret is rotated.', rotatedSecret, {
-            rotated: {
-              webhook_secret: monitorExamples.created.webhook_secret,
-            },
-          }),
-          headers: [{ name: 'Idempotency-Replayed', optional: true }],
-        },
+        ok('The secret is rotated.', rotatedSecret, {
+          rotated: { webhook_secret: monitorExamples.created.webhook_secret },
+        }),
       ],
-      errors: ['invalid_request', 'idempotency_conflict', 'not_found'],
       handle: (call) => rotate(deps, call),
     }),
     route({
@@ -80,7 +74,6 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
           delivered: { delivered: true, status: 204, error: null },
         }),
       ],
-      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
@@ -98,7 +91,6 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       query: deliveryLogQuery,
       example: { limit: 25 },
       answers: [ok('A page of attempts.', deliveryLogPage, { log: deliveryExamples.log })],
-      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id, query }) {
         await findMonitor(deps.pool, caller.accountId, id);
         return { status: 200, body: await readDeliveryLog(deps.pool, id, query) };
@@ -117,7 +109,6 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       query: eventLogQuery,
       example: { limit: 25 },
       answers: [ok('A page of events.', eventLogPage, { events: deliveryExamples.events })],
-      errors: ['invalid_request', 'not_found'],
       async handle({ caller, id, query }) {
         await findMonitor(deps.pool, caller.accountId, id);
         return { status: 200, body: await readEventLogPage(deps.pool, id, query) };
@@ -138,7 +129,6 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
         examples: { ofIds: deliveryExamples.ofIds, failedSince: deliveryExamples.failedSince },
       },
       answers: [ok('The matches are queued.', redelivery, { queued: deliveryExamples.queued })],
-      errors: [...BODY_ERRORS, 'not_found'],
       async handle({ caller, id, body }) {
         return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };
       },

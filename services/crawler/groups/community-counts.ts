@@ -1,4 +1,4 @@
-import { storableText } from '../../../shared/rules/storable-text.ts';
+import { storableText } from '../../../shared/postgres/sql.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { delay } from '../../../shared/runtime/clock.ts';

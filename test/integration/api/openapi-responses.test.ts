@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
+import { grantPublicId, hashFeedToken, hashOAuthId, newFeedToken } from '../../../shared/accounts/rules/credentials.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
-import { hashFeedToken, newFeedToken } from '../../../shared/matches/rules/feed-token.ts';
-import { newMuteId } from '../../../shared/rules/identifiers.ts';
-import { grantPublicId, hashOAuthId } from '../../../shared/accounts/rules/credentials.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
-import { createPool } from '../../../shared/postgres/pool.ts';
 import { putFeedToken } from '../../../shared/matches/feed-tokens.ts';
 import { insertMute } from '../../../shared/monitors/monitor-mutes.ts';
-import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { newMuteId } from '../../../shared/rules/identifiers.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -18,8 +19,6 @@ import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts'
 import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { startTestForum } from '../../support/fakes/test-forum.ts';
-import type { TestForum } from '../../support/fakes/test-forum.ts';
 
 let db: TestDatabase;
 let archive: TestClickhouse;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { comparableHours, findSpikes } from '../../../../../../shared/monitors/rules/spikes/find-spikes.ts';
+import { comparableHours, findSpikes } from '../../../../../shared/monitors/rules/find-spikes.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,4 +1,4 @@
-import type { SpikeResource } from '../../../../schemas/api/trends.ts';
+import type { SpikeResource } from '../../../schemas/api/trends.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MatchWords, suggest, variantsOf } from '../../../../../../shared/monitors/rules/suggestions/suggest.ts';
-import type { ComparedTexts } from '../../../../../../shared/monitors/rules/suggestions/suggest.ts';
+import { MatchWords, suggest, variantsOf } from '../../../../../shared/monitors/rules/suggest.ts';
+import type { ComparedTexts } from '../../../../../shared/monitors/rules/suggest.ts';
 
 const RULE = {
   keywords: ['rust', 'e mail'],
