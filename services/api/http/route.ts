@@ -176,7 +176,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
       answerWith(route, callerOf),
     );
   };
-  // Path by path, words before an id in their place, so that each path refuses its other methods itself.
+  // Path by path, literal segments before parameters, so that each path refuses its other methods itself.
   const paths = [...new Set(routes.map((route) => route.path))];
   for (const path of paths.sort((a, b) => (a.replaceAll(':', '~') < b.replaceAll(':', '~') ? -1 : 1))) {
     routes.filter((route) => route.path === path).forEach(add);

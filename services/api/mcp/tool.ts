@@ -200,7 +200,7 @@ function inputSchemaOf(schema: z.ZodType): ObjectSchema {
   return { ...whole, type: 'object', properties: Object.fromEntries(brief) as object };
 }
 
-/** Of an object inside of the arguments: another tool describes the same members. */
+/** For an object within the arguments, whose members another tool describes. */
 function withoutDescriptions(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withoutDescriptions);
