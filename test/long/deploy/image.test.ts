@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -29,6 +29,8 @@ const USER = process.getuid?.() === 0 ? { uid: 1_000, gid: 1_000 } : {};
 const folder = mkdtempSync(join(tmpdir(), 'forum-test-image-'));
 const app = join(folder, 'app');
 const data = join(folder, 'data');
+/** The image's user may not be able to read the checkout. */
+const node = join(folder, 'node');
 const database = newDatabaseName();
 let kafka: KafkaFixture;
 let archive: TestClickhouse;
@@ -40,6 +42,7 @@ const running: ChildProcess[] = [];
 beforeAll(async () => {
   execFileSync('bash', ['scripts/image-root.sh', folder, '--from-node-modules'], { cwd: ROOT });
   chmodSync(folder, 0o755);
+  copyFileSync(process.execPath, node);
   execFileSync('mkdir', [data]);
   if (USER.uid !== undefined) chownSync(data, USER.uid, USER.gid);
   execFileSync('chmod', ['-R', 'a-w', app]);
@@ -80,7 +83,7 @@ afterAll(async () => {
 /** Runs a file of the image, as its entry point does. */
 function start(args: readonly string[], more: Record<string, string>): ChildProcess & { output: string } {
   const child = Object.assign(
-    spawn(process.execPath, args, {
+    spawn(node, args, {
       cwd: app,
       env: { ...env, ...more },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -102,8 +105,7 @@ async function run(...args: string[]) {
 }
 
 const isHealthy = (metricsPort: string) =>
-  spawnSync(process.execPath, ['deploy/healthcheck.mjs'], { cwd: app, env: { METRICS_PORT: metricsPort } }).status ===
-  0;
+  spawnSync(node, ['deploy/healthcheck.mjs'], { cwd: app, env: { METRICS_PORT: metricsPort } }).status === 0;
 
 async function untilHealthy(child: ChildProcess & { output: string }, metricsPort: string) {
   await eventually(
