@@ -6,7 +6,7 @@ import type { Stryker } from '@stryker-mutator/core';
  * mutant that no test notices has survived.
  */
 const options: ConstructorParameters<typeof Stryker>[0] = {
-  mutate: ['shared/matching/**/*.ts', 'shared/monitors/rules/rule-query/*.ts'],
+  mutate: ['shared/matching/**/*.ts', 'shared/monitors/rules/*.ts'],
   plugins: ['@stryker-mutator/vitest-runner'],
   testRunner: 'vitest',
   // Coverage already tells which tests reach a mutant, so Vitest need not search for related files.

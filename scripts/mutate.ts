@@ -1,5 +1,5 @@
 /**
- * Runs mutation tests of shared/matching and shared/monitors/rules/rule-query or of the given files:
+ * Runs mutation tests of shared/matching and shared/monitors/rules or of the given files:
  * `npm run mutate -- shared/matching/text/tokens.ts`, or with a line range `tokens.ts:20-40`. Exits with code 1 when
  * less than 85 % of the mutants are detected. Settings: stryker.config.ts.
  */
@@ -13,7 +13,7 @@ const wrong = files.filter(
 );
 if (wrong.length > 0) {
   console.error(
-    `Not a .ts file below shared/matching or shared/monitors/rules/rule-query: ${wrong.join(', ')}. Give paths such as shared/matching/text/tokens.ts.`,
+    `Not a .ts file below shared/matching or shared/monitors/rules: ${wrong.join(', ')}. Give paths such as shared/matching/text/tokens.ts.`,
   );
   process.exitCode = 1;
 } else {

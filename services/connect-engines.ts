@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts
 import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
-import { ensureTopics, TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics, TopicsDiffer } from '../shared/kafka/topic-admin.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
 import { createPool, exportPoolUse } from '../shared/postgres/pool.ts';
 import { addressesOf } from '../shared/postgres/postgres-servers.ts';
@@ -13,8 +13,8 @@ import {
   StandbyMissing,
   whyCommitsCanBeLost,
 } from '../shared/postgres/synchronous-commits.ts';
-import { unavailableEngine } from '../shared/outages/unavailable-engine.ts';
-import { OutageLog } from '../shared/outages/outage-log.ts';
+import { unavailableEngine } from '../shared/runtime/outage-log.ts';
+import { OutageLog } from '../shared/runtime/outage-log.ts';
 import { isPostgresUnavailable } from '../shared/postgres/postgres-unavailable.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { delay } from '../shared/runtime/clock.ts';
@@ -27,7 +27,7 @@ import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
 import { opensSealed, secretBoxOf, secretKeys } from '../shared/maintenance/settings.ts';
 import type { SecretKeys } from '../shared/maintenance/settings.ts';
-import type { Tracing } from '../shared/tracing/tracing.ts';
+import type { Tracing } from '../shared/runtime/tracing.ts';
 
 export interface ProcessDeps {
   config: Config;
@@ -177,6 +177,6 @@ async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<
 async function startTracing(deps: { config: Config; lifecycle: Lifecycle }): Promise<Tracing | undefined> {
   const { tracing } = deps.config;
   if (tracing === undefined) return undefined;
-  const { createOtlpTracing } = await import('../shared/tracing/otlp-tracing.ts');
+  const { createOtlpTracing } = await import('../shared/runtime/tracing.ts');
   return deps.lifecycle.add('tracing', createOtlpTracing(tracing));
 }

@@ -1,12 +1,12 @@
 import { addForumCalls, exchangeReports } from '../shared/crawl/forum-calls.ts';
 import { createPool, withQueryDeadline } from '../shared/postgres/pool.ts';
 import { createSteadyClock } from '../shared/runtime/clock.ts';
-import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
-import { startCallRecorder } from '../shared/upstream/budget/call-counts.ts';
-import type { CountedCalls } from '../shared/upstream/budget/call-counts.ts';
-import { withSweepShares } from '../shared/upstream/budget/lanes.ts';
-import { createUpstream } from '../shared/upstream/upstream-client.ts';
-import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
+import { startBudgetExchange } from '../shared/forum-client/budget-exchange.ts';
+import { startCallRecorder } from '../shared/forum-client/call-counts.ts';
+import type { CountedCalls } from '../shared/forum-client/call-counts.ts';
+import { withSweepShares } from '../shared/forum-client/lanes.ts';
+import { createUpstream } from '../shared/forum-client/upstream-client.ts';
+import type { BudgetedUpstream } from '../shared/forum-client/upstream-client.ts';
 import type { Installation } from './connect-engines.ts';
 
 /** A stop waits this long for Postgres to take the last counts. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { groupsOfTopic, matcherGroups } from '../schemas/messages/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../schemas/messages/topics.ts';
-import { DiskCache } from '../shared/cache/disk-cache.ts';
+import { DiskCache } from './api/reading/disk-cache.ts';
 import { secretBoxOf } from '../shared/maintenance/settings.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../shared/http/address-lookup.ts';
@@ -11,7 +11,7 @@ import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import type { Subscription } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher, PublisherDeps } from '../shared/kafka/publisher.ts';
-import { groupPositions, lagOf } from '../shared/kafka/topics/topic-admin.ts';
+import { groupPositions, lagOf } from '../shared/kafka/topic-admin.ts';
 import type { MonitorShard } from '../shared/rules/identifiers.ts';
 import { CLOCK_TOLERANCE_MS } from '../shared/matches/rules/recording-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
@@ -24,7 +24,7 @@ import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
-import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
+import type { BudgetedUpstream } from '../shared/forum-client/upstream-client.ts';
 import { openSqlFolder } from './api/sql/sql-box.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
@@ -135,7 +135,7 @@ function watchDataDir(
 /** They take four times as long to load as those of any other service: processes without the API do not. */
 async function loadApi() {
   const { ensureDemoAccount } = await import('./api/demo-account.ts');
-  const { startMatchWakeUps } = await import('./api/live-tail/live-tails.ts');
+  const { startMatchWakeUps } = await import('./api/matches/live-tails.ts');
   const { startApi } = await import('./api/start-api.ts');
   return { ensureDemoAccount, startMatchWakeUps, startApi };
 }

@@ -1,6 +1,6 @@
 /** Runs all services, or those named as arguments, as the child of main.ts, which passes the engines' addresses. */
 import { once } from 'node:events';
-import { TopicsDiffer } from '../shared/kafka/topics/topic-admin.ts';
+import { TopicsDiffer } from '../shared/kafka/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle } from '../shared/runtime/lifecycle.ts';

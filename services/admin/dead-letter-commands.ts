@@ -9,13 +9,13 @@ import {
   replayDeadLetters,
   replayGroup,
   setAsideRecords,
-} from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
-import type { DeadLetter } from '../../shared/kafka/stored-letters/replay-dead-letters.ts';
-import { consumerLag } from '../../shared/kafka/topics/topic-admin.ts';
-import { withLanguage, loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
-import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
+} from '../../shared/kafka/replay-dead-letters.ts';
+import type { DeadLetter } from '../../shared/kafka/replay-dead-letters.ts';
+import { consumerLag } from '../../shared/kafka/topic-admin.ts';
+import { withLanguage, loadLanguageDetector } from '../../shared/crawl/load-language-detector.ts';
+import type { LanguageDetector } from '../../shared/crawl/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
+import { readThingLetter } from '../../shared/forum-client/thing-letter.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 import { requireTopics } from './topic-commands.ts';

@@ -1,7 +1,7 @@
 import { TOPICS } from '../../schemas/messages/topics.ts';
 import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
-import { ensureTopics, TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
-import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
+import { ensureTopics, TopicsDiffer } from '../../shared/kafka/topic-admin.ts';
+import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
 import { migratePostgres, MigrationUnderWay } from '../../shared/postgres/migrate-postgres.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';

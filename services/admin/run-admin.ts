@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { TopicsDiffer } from '../../shared/kafka/topics/topic-admin.ts';
-import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
+import { TopicsDiffer } from '../../shared/kafka/topic-admin.ts';
+import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
 import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';

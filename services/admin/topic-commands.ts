@@ -1,12 +1,7 @@
 import { groupsOfTopic, matcherGroups } from '../../schemas/messages/consumer-groups.ts';
 import { TOPICS, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import {
-  NotDrained,
-  raisePartitions,
-  connectedGroups,
-  handOverGroups,
-} from '../../shared/kafka/topics/raise-partitions.ts';
-import { consumerLag, partitionCounts } from '../../shared/kafka/topics/topic-admin.ts';
+import { NotDrained, raisePartitions, connectedGroups, handOverGroups } from '../../shared/kafka/raise-partitions.ts';
+import { consumerLag, partitionCounts } from '../../shared/kafka/topic-admin.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 import { parseMatcherCommit } from '../../schemas/messages/candidate.ts';

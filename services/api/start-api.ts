@@ -8,8 +8,8 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppDeps } from './api-app.ts';
 import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-errors.ts';
-import { LiveTails } from './live-tail/live-tails.ts';
-import type { LiveTailsDeps } from './live-tail/live-tails.ts';
+import { LiveTails } from './matches/live-tails.ts';
+import type { LiveTailsDeps } from './matches/live-tails.ts';
 
 export interface ApiDeps extends Omit<
   ApiAppDeps,

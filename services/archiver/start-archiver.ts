@@ -15,7 +15,7 @@ import {
 } from '../../schemas/messages/topics.ts';
 import type { Topic } from '../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import type { BatchConsumerDeps } from '../../shared/kafka/batch-consumer-deps.ts';
+import type { BatchConsumerDeps } from '../../shared/kafka/batch-runner.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
-import { OutageLog } from '../../shared/outages/outage-log.ts';
+import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
+import { OutageLog } from '../../shared/runtime/outage-log.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';

@@ -3,9 +3,9 @@ import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { Lane } from '../../shared/upstream/budget/lanes.ts';
-import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
-import type { Upstream } from '../../shared/upstream/upstream-client.ts';
+import type { Lane } from '../../shared/forum-client/lanes.ts';
+import type { UnreadableThing } from '../../shared/forum-client/thing-letter.ts';
+import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
 import { readThings } from './read-things.ts';
 

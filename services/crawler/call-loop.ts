@@ -2,7 +2,7 @@ import { isClickhouseUnavailable } from '../../shared/clickhouse/clickhouse-unav
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
-import { isOwnBudgetRefusal, UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { isOwnBudgetRefusal, UpstreamError } from '../../shared/forum-client/upstream-error.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
 

@@ -1,5 +1,5 @@
-import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
-import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
+import type { Thing } from '../../shared/forum-client/thing-schema.ts';
+import type { UnreadableThing } from '../../shared/forum-client/thing-letter.ts';
 
 /** What one call of a source brought. */
 export interface Fetched {

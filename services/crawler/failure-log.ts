@@ -1,6 +1,6 @@
 import { toError } from '../../shared/runtime/errors.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
 
 /** How often failures are logged again while they last. */
 const LOG_AGAIN_MS = 60_000;

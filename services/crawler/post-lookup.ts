@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { parseListing } from '../../shared/upstream/parsing/parse-things.ts';
-import type { CommentData } from '../../shared/upstream/parsing/thing-schema.ts';
-import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
-import type { Upstream } from '../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
-import { whenBudgetAllows } from '../../shared/upstream/patient-upstream.ts';
+import { parseListing } from '../../shared/forum-client/parse-things.ts';
+import type { CommentData } from '../../shared/forum-client/thing-schema.ts';
+import type { PostOfComment } from '../../shared/forum-client/thing-to-forum-item.ts';
+import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
+import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
+import { whenBudgetAllows } from '../../shared/forum-client/patient-upstream.ts';
 import type { RecentPosts } from './seen-things.ts';
 
 const IDS_PER_CALL = 100;

@@ -1,11 +1,11 @@
-import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
-import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
+import type { Thing } from '../../shared/forum-client/thing-schema.ts';
+import { fullnameOf } from '../../shared/forum-client/thing-schema.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { ParsedListing } from '../../shared/upstream/parsing/parse-things.ts';
-import { parseListing } from '../../shared/upstream/parsing/parse-things.ts';
-import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
-import { identifyThing } from '../../shared/upstream/thing-letter.ts';
+import type { ParsedListing } from '../../shared/forum-client/parse-things.ts';
+import { parseListing } from '../../shared/forum-client/parse-things.ts';
+import type { UnreadableThing } from '../../shared/forum-client/thing-letter.ts';
+import { identifyThing } from '../../shared/forum-client/thing-letter.ts';
 import type { CrawlSource } from './crawl-source.ts';
 
 /** What the decisions of a source need to know of a thing. */

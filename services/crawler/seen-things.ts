@@ -1,5 +1,5 @@
-import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
-import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
+import type { Thing } from '../../shared/forum-client/thing-schema.ts';
+import type { PostOfComment } from '../../shared/forum-client/thing-to-forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import { randomText } from '../../shared/rules/identifiers.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';

@@ -9,7 +9,7 @@ import { closeGapsBefore, openGaps } from '../../shared/crawl/crawl-gaps.ts';
 import { releaseLease } from '../../shared/maintenance/leases.ts';
 import type { WantedLease } from '../../shared/maintenance/leases.ts';
 import type { FailureLog } from './failure-log.ts';
-import { untilNextRenewal } from './leases/source-shares.ts';
+import { untilNextRenewal } from './source-shares.ts';
 
 /**
  * After kill -9 the source pauses for this long. It must be far shorter than the time in which a busy listing turns

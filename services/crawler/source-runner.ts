@@ -11,7 +11,7 @@ import type { CrawlSource } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { ItemPublisher } from './item-publisher.ts';
 import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
-import type { SourceShares } from './leases/source-shares.ts';
+import type { SourceShares } from './source-shares.ts';
 
 /** How often a standby process tries to acquire the lease. */
 const STANDBY_MS = 500;

@@ -17,8 +17,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/deliveries/delivery-outcomes.ts';
-import { traceHeaders } from '../../shared/tracing/tracing.ts';
-import type { TraceSpan, Tracing } from '../../shared/tracing/tracing.ts';
+import { traceHeaders } from '../../shared/runtime/tracing.ts';
+import type { TraceSpan, Tracing } from '../../shared/runtime/tracing.ts';
 import type { AttemptResult } from './delivery-dispatcher.ts';
 
 /** What attempts of matches and of events need. */

@@ -1,5 +1,5 @@
-import { unavailableEngine } from '../../shared/outages/unavailable-engine.ts';
-import { OutageLog } from '../../shared/outages/outage-log.ts';
+import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
+import { OutageLog } from '../../shared/runtime/outage-log.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { toError } from '../../shared/runtime/errors.ts';

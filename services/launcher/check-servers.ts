@@ -4,7 +4,7 @@ import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
-import { certificateFault } from '../../shared/outages/engine.ts';
+import { certificateFault } from '../../shared/runtime/engine.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';

@@ -22,7 +22,7 @@ const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly s
       'services/services-main.ts',
       'services/api/start-api.ts',
       'services/api/demo-account.ts',
-      'services/api/live-tail/live-tails.ts',
+      'services/api/matches/live-tails.ts',
     ],
   },
 ];

@@ -1,27 +1,41 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pRetry from 'p-retry';
-import { untilAborted } from '../../shared/runtime/errors.ts';
-import { DataDirLock } from './engines/data-dir-lock.ts';
-import { startEngines } from './engines/embedded-engines.ts';
-import type { RunningEngines } from './engines/embedded-engines.ts';
-import { removeEndpoints, writeEndpoints } from '../../shared/runtime/endpoints-file.ts';
-import type { EngineName } from './engines/engine.ts';
-import { endOrphan } from './engines/owned-process.ts';
-import { StartFault } from './engines/engine.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.ts';
+import { removeEndpoints, writeEndpoints } from '../../shared/runtime/endpoints-file.ts';
+import { untilAborted } from '../../shared/runtime/errors.ts';
 import { releaseMemory } from '../../shared/runtime/release-memory.ts';
 import { claimPorts } from './claim-ports.ts';
+import { DataDirLock } from './engines/data-dir-lock.ts';
+import { startEngines } from './engines/embedded-engines.ts';
+import type { RunningEngines } from './engines/embedded-engines.ts';
+import { StartFault } from './engines/engine.ts';
+import type { EngineName } from './engines/engine.ts';
+import { endOrphan } from './engines/owned-process.ts';
+import type { LaunchOutput } from './launch-output.ts';
 import { startServices } from './services-child.ts';
 import type { ServiceAddresses } from './services-child.ts';
 import { engineUrls, servicesEnvironment } from './services-environment.ts';
 import { startSimulator } from './simulator-child.ts';
-import { checkNamedServers } from './start-deps.ts';
-import type { StartDeps } from './start-deps.ts';
 import { Supervisor } from './supervisor.ts';
 import { offersTrialPayments, paymentSimulatorEnvironment } from './trial-payments.ts';
+
+export interface StartDeps {
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  /** Aborted by the first SIGTERM or SIGINT; then everything is stopped in order. */
+  signal: AbortSignal;
+  output: LaunchOutput;
+}
+
+/** Checks the named servers, if any. Loading the clients takes longer than the rest of this process's start. */
+export async function checkNamedServers({ config, output }: Pick<StartDeps, 'config' | 'output'>): Promise<void> {
+  if ((config.kafka.brokers ?? config.postgresUrl ?? config.clickhouseUrl) === undefined) return;
+  const { checkServers } = await import('./check-servers.ts');
+  await checkServers(config, output.warn);
+}
 
 const WRITE_AGAIN_MS = 1_000;
 

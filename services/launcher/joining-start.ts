@@ -3,8 +3,8 @@ import { errorMessage } from '../../shared/runtime/errors.ts';
 import { makeDataDir } from './engines/data-dir-lock.ts';
 import { StartFault } from './engines/engine.ts';
 import { claimJoiningPorts } from './claim-ports.ts';
-import { checkNamedServers } from './start-deps.ts';
-import type { StartDeps } from './start-deps.ts';
+import { checkNamedServers } from './full-start.ts';
+import type { StartDeps } from './full-start.ts';
 import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
 import { servicesEnvironment } from './services-environment.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
+import type { PaymentSimulatorOptions } from './http/payment-simulator.ts';
 import type { Omissions } from './timeline/timeline.ts';
 
 const HOLES = 0.02;

@@ -9,7 +9,7 @@ import type {
   CommandParams,
   QueryParams,
 } from '@clickhouse/client';
-import { markEngine } from '../outages/engine.ts';
+import { markEngine } from '../runtime/engine.ts';
 import { errorMessage } from '../runtime/errors.ts';
 
 export type ClickHouseClient = Pick<PlainClient, 'query' | 'insert' | 'command' | 'exec' | 'ping' | 'close'>;

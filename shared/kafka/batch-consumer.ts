@@ -6,7 +6,7 @@ import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
-import type { AssignmentApi, BatchConsumerDeps } from './batch-consumer-deps.ts';
+import type { AssignmentApi, BatchConsumerDeps } from './batch-runner.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { TooManyDeadLetters } from './dead-letters.ts';
 import type { UnreadablePlace } from './dead-letters.ts';

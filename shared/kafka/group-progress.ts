@@ -1,6 +1,6 @@
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { Subscription } from './lag-monitor.ts';
-import { readGroupPositions } from './topics/topic-admin.ts';
+import { readGroupPositions } from './topic-admin.ts';
 
 /** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type PartitionOffsets = Record<string, Record<string, string>>;

@@ -3,7 +3,7 @@ import { repeatEvery } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import { lagOf, readGroupPositions } from './topics/topic-admin.ts';
+import { lagOf, readGroupPositions } from './topic-admin.ts';
 
 const INTERVAL_MS = 15_000;
 

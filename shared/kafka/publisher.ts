@@ -12,7 +12,7 @@ import { isKafkaUnavailable, PublishFailed, PublishRefused } from './kafka-unava
 import { protocolErrorType } from './kafka-connection.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { partitionOfKey } from './partition-of-key.ts';
-import { partitionCounts } from './topics/topic-admin.ts';
+import { partitionCounts } from './topic-admin.ts';
 
 export interface OutgoingRecord {
   key: string;

@@ -4,9 +4,9 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { retry } from '../runtime/retry.ts';
 import { startBatchConsumer } from './batch-consumer.ts';
 import type { BatchConsumer } from './batch-consumer.ts';
-import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
+import type { BatchConsumerDeps } from './batch-runner.ts';
 import { isKafkaUnavailable } from './kafka-unavailable.ts';
-import { discardGroup } from './topics/topic-admin.ts';
+import { discardGroup } from './topic-admin.ts';
 
 /** The group is one for this process alone, so that every process sees every key. */
 export interface TopicKeyListenerDeps extends Pick<

@@ -1,4 +1,4 @@
-import { html, trustedHtml } from '../html/html.ts';
+import { html, trustedHtml } from '../http/html.ts';
 import type { Mail } from './mailer.ts';
 
 /** Longer lines are broken by some mail programs. */

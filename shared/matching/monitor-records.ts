@@ -1,8 +1,8 @@
 import { acquireRule, unpackTerm } from './rule-terms.ts';
 import type { AcquiredTerms } from './rule-terms.ts';
 import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
-import type { IntHeap } from './tables/int-heap.ts';
-import { IntList } from './tables/int-list.ts';
+import type { IntHeap } from './terms/int-list.ts';
+import { IntList } from './terms/int-list.ts';
 import { countOf, signatureOf } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
 import { MonitorPostings } from './terms/monitor-postings.ts';

@@ -1,6 +1,6 @@
 import type { MatchItem, MatchPosition } from './rule.ts';
-import { IntHeap } from './tables/int-heap.ts';
-import { WordTable } from './tables/word-table.ts';
+import { IntHeap } from './terms/int-list.ts';
+import { WordTable } from './terms/word-table.ts';
 import { forEachText, TEXTS } from './text/item-texts.ts';
 import { isOneEditAway } from './text/one-edit.ts';
 import { TextReader } from './text/text-reader.ts';

@@ -1,5 +1,5 @@
-import { IntHeap } from './tables/int-heap.ts';
-import { WordTable } from './tables/word-table.ts';
+import { IntHeap } from './terms/int-list.ts';
+import { WordTable } from './terms/word-table.ts';
 import { TextReader } from './text/text-reader.ts';
 import { SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from './text/tokens.ts';
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readOne, readRows } from '../postgres/sql.ts';
-import type { NoticeKind } from './rules/notice-kinds.ts';
-import { NOTICE_KINDS } from './rules/notice-kinds.ts';
+import type { NoticeKind } from '../rules/notice-kinds.ts';
+import { NOTICE_KINDS } from '../rules/notice-kinds.ts';
 
 /** What a mail says, by kind; stored until the mail is settled. */
 export type NoticeFacts =

@@ -1,4 +1,4 @@
-import { certificateFault, isNetworkFault, markedEngine } from '../outages/engine.ts';
+import { certificateFault, isNetworkFault, markedEngine } from '../runtime/engine.ts';
 import { errorCode } from '../runtime/errors.ts';
 
 /** SQLSTATE classes of temporary conditions: they end by themselves or an operator ends them. */

@@ -18,7 +18,7 @@ const BUILDS_STATEMENTS = new Set([
   'shared/archive/archived-item.ts',
   // Tables and columns that are declared there, and on the page and in the description that name them.
   'shared/accounts/statement-rows.ts',
-  'services/api/dashboard/sql/sql-page.ts',
+  'services/api/dashboard/sql-page.ts',
   'services/api/sql/sql-route.ts',
   // The columns of a customer's result, in a process that holds nothing else.
   'services/api/sql/sql-box-main.ts',

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit } from '../../schemas/api/reading.ts';
-import { parseAnswer, parsePage } from '../../shared/upstream/parsing/parse-things.ts';
-import { postSchema, toPost } from '../../shared/upstream/parsing/to-post.ts';
+import { parseAnswer, parsePage } from '../../shared/forum-client/parse-things.ts';
+import { postSchema, toPost } from '../../shared/forum-client/to-post.ts';
 import {
   commentSchema,
   rulesSchema,
@@ -13,7 +13,7 @@ import {
   toForumUser,
   toSubreddit,
   userSchema,
-} from '../../shared/upstream/parsing/forum-resources.ts';
+} from '../../shared/forum-client/forum-resources.ts';
 import { damaged } from '../support/samples/damaged-things.ts';
 import { listingOf, nodeOf } from '../support/samples/upstream-samples.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';

@@ -10,15 +10,14 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { ledgerRoute, usageRoute } from '../billing/ledger-routes.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { accountDeletedMail } from '../notices/account-mails.ts';
-import { sendNotice } from '../notices/send-notice.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
-import { ledgerRoute, usageRoute } from './ledger-routes.ts';
+import { accountDeletedMail, sendNotice } from './security-mails.ts';
 
 /** Collaborators of the account routes. */
 export interface AccountDeps {

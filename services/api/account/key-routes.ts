@@ -8,25 +8,24 @@ import {
   createKeyBody,
 } from '../../../schemas/api/account.ts';
 import type { AccountGrantResource, ApiKey } from '../../../schemas/api/account.ts';
-import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/credentials.ts';
-import type { PoolClient } from '../../../shared/postgres/pool.ts';
 import { listAccountGrants, revokeGrant } from '../../../shared/accounts/account-grants.ts';
 import type { AccountGrant } from '../../../shared/accounts/account-grants.ts';
 import { lockAccount } from '../../../shared/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/accounts/api-keys.ts';
+import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/credentials.ts';
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import type { PoolClient } from '../../../shared/postgres/pool.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
-import { newKeyMail } from '../notices/account-mails.ts';
-import { sendNotice } from '../notices/send-notice.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-routes.ts';
+import { newKeyMail, sendNotice } from './security-mails.ts';
 
 /** Active keys of an account. */
 const MAX_KEYS = 20;

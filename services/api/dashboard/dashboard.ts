@@ -6,7 +6,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
-import { html } from '../../../shared/html/html.ts';
+import { html } from '../../../shared/http/html.ts';
 import { isForThisServer } from '../../../shared/http/host-header.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -16,11 +16,11 @@ import { toApiError } from '../http/error-handler.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { methodNotAllowed, typesOf } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
-import type { LiveTails } from '../live-tail/live-tails.ts';
+import type { LiveTails } from '../matches/live-tails.ts';
 import type { SignupDeps } from '../signup/signup-router.ts';
-import { accountPages } from './account/account-pages.ts';
-import { billingPages, checkoutOrigin } from './billing/billing-pages.ts';
-import { keysPages } from './keys/keys-pages.ts';
+import { accountPages } from './account-pages.ts';
+import { billingPages, checkoutOrigin } from './billing-pages.ts';
+import { keysPages } from './keys-pages.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
 import { editPages } from './monitors/edit-pages.ts';
@@ -28,13 +28,13 @@ import { explanationPages } from './monitors/matches.ts';
 import { monitorPages } from './monitors/monitor-page.ts';
 import { historyPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
-import { overviewPages } from './overview/overview-page.ts';
+import { overviewPages } from './overview-page.ts';
 import { FormFields, get } from './page.ts';
 import type { ApiRequest, PageAnswer, PageRequest, PageRoute } from './page.ts';
 import { admitVisit, callerOf, createDashboardCookies, formTokenField, refuseForeignForm } from './sessions.ts';
 import type { DashboardCookies, SignedIn } from './sessions.ts';
-import { createSignInRouter } from './sign-in/sign-in-router.ts';
-import { sqlPages } from './sql/sql-page.ts';
+import { createSignInRouter } from './sign-in-router.ts';
+import { sqlPages } from './sql-page.ts';
 
 export interface DashboardDeps extends SignupDeps {
   /** The address that the server is bound to. */

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
-import { html } from '../../../shared/html/html.ts';
-import type { Html } from '../../../shared/html/html.ts';
-import { document } from '../pages/page.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html } from '../../../shared/http/html.ts';
+import { document } from '../http/page.ts';
 import type { ShownPage } from './page.ts';
 
 export interface Frame {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { randomText } from '../../../shared/rules/identifiers.ts';
-import type { HtmlValue, Html } from '../../../shared/html/html.ts';
+import type { HtmlValue, Html } from '../../../shared/http/html.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';

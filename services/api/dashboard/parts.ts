@@ -1,5 +1,5 @@
-import { html } from '../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../shared/html/html.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import type { FieldProblems, FormFields, PageRequest } from './page.ts';
 
 const MINUTE = 60;

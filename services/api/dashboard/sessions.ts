@@ -1,10 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request, Response } from 'express';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
-import { randomText } from '../../../shared/rules/identifiers.ts';
-import { html } from '../../../shared/html/html.ts';
-import type { Html } from '../../../shared/html/html.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import {
@@ -14,12 +10,15 @@ import {
   isKnownNetwork,
 } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html } from '../../../shared/http/html.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { randomText } from '../../../shared/rules/identifiers.ts';
+import { newSessionMail, sendNotice } from '../account/security-mails.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
-import { newSessionMail } from '../notices/account-mails.ts';
-import { sendNotice } from '../notices/send-notice.ts';
-import { networksOf } from '../signup/signup-limits.ts';
 import { cookieOf } from '../signup/link-router.ts';
+import { networksOf } from '../signup/signup-limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
 
 const SESSION = 'dashboard_session';

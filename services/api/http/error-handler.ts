@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
+import { unavailableEngine } from '../../../shared/runtime/outage-log.ts';
 import { OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
 import { isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import { ApiError, ClientGone, engineUnavailable } from './api-error.ts';

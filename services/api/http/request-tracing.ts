@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { ServerResponse } from 'node:http';
-import type { TraceSpan, Tracing } from '../../../shared/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../../../shared/runtime/tracing.ts';
 
 /** Readiness probes and scrapes of the status would be most of the traces. */
 const UNTRACED = new Set(['/healthz', '/readyz', '/status']);

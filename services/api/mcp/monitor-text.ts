@@ -1,7 +1,7 @@
 import type { Backfill } from '../../../schemas/api/backfills.ts';
 import type { Monitor, MonitorMute, MonitorTerm, RuleWarning } from '../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { inlineText } from '../reading/comments/untrusted-text.ts';
+import { inlineText } from '../reading/untrusted-text.ts';
 import { excerptOf } from './tool.ts';
 
 export function matchesText({ items, after, before }: MatchPage): string {

@@ -1,7 +1,7 @@
 import type * as forum from '../../../schemas/api/reading.ts';
 import type { CommentItem, ForumUser, Subreddit, ThingsResponse } from '../../../schemas/api/reading.ts';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
-import { inlineText } from '../reading/comments/untrusted-text.ts';
+import { inlineText } from '../reading/untrusted-text.ts';
 import { excerptOf } from './tool.ts';
 
 type AnyListing = forum.PostListing | forum.SubredditListing | forum.UserListing;

@@ -1,6 +1,6 @@
 import type { ExplainedTerm, ItemExplanation, PreviewAnswer, RuleExplanation } from '../../../schemas/api/rules.ts';
 import type { Timeseries } from '../../../schemas/api/trends.ts';
-import { inlineText } from '../reading/comments/untrusted-text.ts';
+import { inlineText } from '../reading/untrusted-text.ts';
 
 /** An explanation in few lines: the verdict, the terms, what filters reject, and the history. */
 export function explanationText(explanation: ItemExplanation | RuleExplanation): string {

@@ -5,7 +5,7 @@ import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
-import { inlineText } from '../reading/comments/untrusted-text.ts';
+import { inlineText } from '../reading/untrusted-text.ts';
 
 /** JSON Schema 2020-12 of an object. */
 export type ObjectSchema = Record<string, unknown> & { type: 'object' };

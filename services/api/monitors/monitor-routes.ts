@@ -33,7 +33,7 @@ import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } f
 import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
 import { findLastSeq, findMonitor } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
-import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from './match-page.ts';
+import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from '../matches/match-page.ts';
 import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import { muteRoutes } from './mute-routes.ts';

@@ -1,8 +1,8 @@
 import type { RuleSettingsResource } from '../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../shared/monitors/rules/refinements-resource.ts';
-import { describeRefusal, parseRuleQuery } from '../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
-import type { QueryRefusal } from '../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
-import type { RuleSettings } from '../../../shared/monitors/rules/rule-query/print-rule-query.ts';
+import { describeRefusal, parseRuleQuery } from '../../../shared/monitors/rules/parse-rule-query.ts';
+import type { QueryRefusal } from '../../../shared/monitors/rules/parse-rule-query.ts';
+import type { RuleSettings } from '../../../shared/monitors/rules/print-rule-query.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { RouteResponse, RouteRequest } from '../http/route.ts';
 import { checkNewRule } from './check-rule.ts';

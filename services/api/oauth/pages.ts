@@ -1,7 +1,7 @@
-import { html } from '../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../shared/html/html.ts';
-import { pageOf, problem } from '../pages/page.ts';
-import type { Page } from '../pages/page.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../shared/http/html.ts';
+import { pageOf, problem } from '../http/page.ts';
+import type { Page } from '../http/page.ts';
 
 export interface AskingClient {
   name: string | undefined;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import Provider, { errors } from 'oidc-provider';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
-import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
+import { unavailableEngine } from '../../../shared/runtime/outage-log.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
 import type { FoundRecord, SealedRecords } from '../../../shared/accounts/sealed-records.ts';

@@ -1,9 +1,9 @@
 import { errorEnvelope } from '../../../schemas/api/common.ts';
-import { feedDocuments } from '../feeds/feed-documents.ts';
+import { feedDocuments } from '../matches/feed-documents.ts';
 import { API_VERSION } from '../http/route.ts';
 import type { RouteDocument } from '../http/route.ts';
 import { signupDocuments } from '../signup/signup-documents.ts';
-import { webhookDocuments } from '../webhooks/webhook-documents.ts';
+import { webhookDocuments } from '../deliveries/webhook-documents.ts';
 import { ComponentSchemas } from './json-schemas.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 import { openApiPath, operationOf } from './operation.ts';

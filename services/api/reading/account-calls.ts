@@ -1,7 +1,7 @@
 import { planOf } from '../../../shared/billing/rules/plans.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Payer } from '../../../shared/upstream/budget/call-budget.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import type { Payer } from '../../../shared/forum-client/call-budget.ts';
+import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { isFaultOfForum } from './reading-failure.ts';

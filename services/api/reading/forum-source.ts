@@ -4,11 +4,11 @@ import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/rea
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { flag, optional } from '../../../shared/upstream/parsing/thing-schema.ts';
-import { parseAnswer, parsePage } from '../../../shared/upstream/parsing/parse-things.ts';
-import { postSchema, toPost } from '../../../shared/upstream/parsing/to-post.ts';
-import type { ParsedPage, ShapeFault } from '../../../shared/upstream/parsing/parse-things.ts';
-import type { MappingOptions, UpstreamPost } from '../../../shared/upstream/parsing/to-post.ts';
+import { flag, optional } from '../../../shared/forum-client/thing-schema.ts';
+import { parseAnswer, parsePage } from '../../../shared/forum-client/parse-things.ts';
+import { postSchema, toPost } from '../../../shared/forum-client/to-post.ts';
+import type { ParsedPage, ShapeFault } from '../../../shared/forum-client/parse-things.ts';
+import type { MappingOptions, UpstreamPost } from '../../../shared/forum-client/to-post.ts';
 import {
   commentSchema,
   rulesSchema,
@@ -17,10 +17,10 @@ import {
   toForumUser,
   toSubreddit,
   userSchema,
-} from '../../../shared/upstream/parsing/forum-resources.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { ThreadCallDeps } from './comments/expand-comments.ts';
+} from '../../../shared/forum-client/forum-resources.ts';
+import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
+import type { ThreadCallDeps } from './expand-comments.ts';
 import { leadsToAnother } from './reading-failure.ts';
 
 /** An item of a page and its NSFW flag. */

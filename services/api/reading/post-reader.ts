@@ -1,12 +1,12 @@
 import type { CacheTier, Post } from '../../../schemas/messages/forum-post.ts';
-import { CachedReads } from '../../../shared/cache/cached-reads.ts';
-import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
+import { CachedReads } from './cached-reads.ts';
+import type { DiskCache } from './disk-cache.ts';
 import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { LoadedComments } from './comments/comment-tree.ts';
-import { expandComments, readAroundComment, readThread } from './comments/expand-comments.ts';
-import type { ExpandedComments, ReadThread } from './comments/expand-comments.ts';
+import type { LoadedComments } from './comment-tree.ts';
+import { expandComments, readAroundComment, readThread } from './expand-comments.ts';
+import type { ExpandedComments, ReadThread } from './expand-comments.ts';
 import type { ForumSource } from './forum-source.ts';
 import { isForumUnavailable, negativeForMs } from './reading-failure.ts';
 

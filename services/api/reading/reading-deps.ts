@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { CachedReads } from '../../../shared/cache/cached-reads.ts';
-import type { CachedReadsDeps } from '../../../shared/cache/cached-reads.ts';
+import { CachedReads } from './cached-reads.ts';
+import type { CachedReadsDeps } from './cached-reads.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import type { ForumHosts } from '../../../shared/rules/forum-reference.ts';
 import type { Caller } from '../admission/authentication.ts';

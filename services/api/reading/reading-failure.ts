@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /** How a route answers when the forum denies a request. */

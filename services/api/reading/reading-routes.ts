@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
+import type { DiskCache } from './disk-cache.ts';
 import { forumHosts } from '../../../shared/rules/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
-import { buildCommentTree } from './comments/comment-tree.ts';
-import type { CommentTree, LoadedComments } from './comments/comment-tree.ts';
-import { buildDiscussionGraph } from './comments/discussion-graph.ts';
-import { renderPostMarkdown } from './comments/post-markdown.ts';
+import { buildCommentTree } from './comment-tree.ts';
+import type { CommentTree, LoadedComments } from './comment-tree.ts';
+import { buildDiscussionGraph } from './discussion-graph.ts';
+import { renderPostMarkdown } from './post-markdown.ts';
 import type { LoadedPost } from './post-reader.ts';
 
 export type PostFormat = 'json' | 'graph' | 'md';

@@ -1,8 +1,8 @@
-import { CachedReads } from '../../../shared/cache/cached-reads.ts';
+import { CachedReads } from './cached-reads.ts';
 import { parseReference } from '../../../shared/rules/forum-reference.ts';
 import type { ForumHosts, ThingReference } from '../../../shared/rules/forum-reference.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { ForumSource } from './forum-source.ts';
 import { isDenial, isForumUnavailable } from './reading-failure.ts';
 

@@ -9,7 +9,7 @@ import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
 import { returnUse, secondsUntilUse, takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import type { SlidingLogLimit } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import { sendNotice } from '../notices/send-notice.ts';
+import { sendNotice } from '../account/security-mails.ts';
 import { wrongCodesMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import type { SignupDeps } from './signup-router.ts';

@@ -3,10 +3,10 @@ import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { randomText } from '../../../shared/rules/identifiers.ts';
 import { toApiError } from '../http/error-handler.ts';
-import { html } from '../../../shared/html/html.ts';
-import type { HtmlValue } from '../../../shared/html/html.ts';
-import { pageOf, problem, sendPage } from '../pages/page.ts';
-import type { Page } from '../pages/page.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { HtmlValue } from '../../../shared/http/html.ts';
+import { pageOf, problem, sendPage } from '../http/page.ts';
+import type { Page } from '../http/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/accounts/rules/credentials.ts';
 

@@ -7,7 +7,7 @@ import { openSync, writeSync } from 'node:fs';
 import { DuckDBInstance, StatementType } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
 import { SQL_TABLES } from '../../../shared/accounts/statement-rows.ts';
-import { withoutFormulas, withoutFormulasInSql } from '../exports/export-formats.ts';
+import { withoutFormulas, withoutFormulasInSql } from '../matches/export-formats.ts';
 import { RESULT, SQL_LIMITS } from './sql-box.ts';
 import type { BoxAnswer, BoxJob, SqlColumn } from './sql-box.ts';
 

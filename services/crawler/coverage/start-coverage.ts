@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { postShare } from '../../../shared/crawl/rules/coverage.ts';
-import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
-import { OutageLog } from '../../../shared/outages/outage-log.ts';
+import { unavailableEngine } from '../../../shared/runtime/outage-log.ts';
+import { OutageLog } from '../../../shared/runtime/outage-log.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { withQueryDeadline } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';

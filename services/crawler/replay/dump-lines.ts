@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress, zstdCompressSync } from 'node:zlib';
 import type { ZstdDecompress } from 'node:zlib';
-import type { ParsedThing } from '../../../shared/upstream/parsing/parse-things.ts';
-import { parseThing } from '../../../shared/upstream/parsing/parse-things.ts';
+import type { ParsedThing } from '../../../shared/forum-client/parse-things.ts';
+import { parseThing } from '../../../shared/forum-client/parse-things.ts';
 
 const FILE_CHUNK_BYTES = 64 * 1024;
 const CHUNK_BYTES = 1024 * 1024;

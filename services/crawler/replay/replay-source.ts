@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { Thing } from '../../../shared/forum-client/thing-schema.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import type { DumpLine } from './dump-lines.ts';
 import { parseDumpLine, readDumpLines } from './dump-lines.ts';

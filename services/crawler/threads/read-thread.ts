@@ -1,14 +1,14 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { Lane } from '../../../shared/upstream/budget/lanes.ts';
-import { parseMoreThings, parseThreadThings } from '../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { LeftOut, ThreadThings } from '../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { CommentData, PostData } from '../../../shared/upstream/parsing/thing-schema.ts';
-import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
-import { identifyThing } from '../../../shared/upstream/thing-letter.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { Lane } from '../../../shared/forum-client/lanes.ts';
+import { parseMoreThings, parseThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
+import type { LeftOut, ThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
+import type { CommentData, PostData } from '../../../shared/forum-client/thing-schema.ts';
+import type { UnreadableThing } from '../../../shared/forum-client/thing-letter.ts';
+import { identifyThing } from '../../../shared/forum-client/thing-letter.ts';
+import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { SourceLabel } from '../crawl-source.ts';
 import { readThings } from '../read-things.ts';
 

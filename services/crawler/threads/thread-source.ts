@@ -1,8 +1,8 @@
 import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
-import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
-import { patientUpstream } from '../../../shared/upstream/patient-upstream.ts';
-import { isOwnBudgetRefusal } from '../../../shared/upstream/upstream-error.ts';
+import type { Thing } from '../../../shared/forum-client/thing-schema.ts';
+import { patientUpstream } from '../../../shared/forum-client/patient-upstream.ts';
+import { isOwnBudgetRefusal } from '../../../shared/forum-client/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';

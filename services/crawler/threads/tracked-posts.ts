@@ -1,4 +1,4 @@
-import { samplingHash } from '../audit/thread-audit.ts';
+import { samplingHash } from '../coverage/thread-audit.ts';
 
 export const CAPACITY = 500_000;
 /** Instead of the creation time of a post. */

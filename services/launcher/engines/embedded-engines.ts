@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
-import { clickhouseCredentials, clickhouseUrl } from './clickhouse/clickhouse-credentials.ts';
-import { clickhouseEngine } from './clickhouse/clickhouse-engine.ts';
+import { clickhouseCredentials, clickhouseEngine, clickhouseUrl } from './clickhouse/clickhouse-engine.ts';
+import { makeDataDir } from './data-dir-lock.ts';
+import { StartFault } from './engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
 import { kafkaEngine } from './kafka/kafka-engine.ts';
-import { makeDataDir } from './data-dir-lock.ts';
 import { endOrphan } from './owned-process.ts';
 import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';
 import { postgresEngine } from './postgres/postgres-engine.ts';
-import { StartFault } from './engine.ts';
 
 export interface StartEnginesOptions<Name extends EngineName> {
   /** The folder for all files; created if missing. It has one owner at a time. */

@@ -4,9 +4,9 @@ import type { Answer } from './answer.ts';
 import { ok } from './answer.ts';
 import { isReadable } from '../content/community-directory.ts';
 import { slotOfPost } from '../timeline/timeline.ts';
-import { permalinkOf } from '../render/render-post.ts';
+import { permalinkOf } from '../content/render-post.ts';
 import type { World } from '../world.ts';
-import type { Thing } from '../render/render-post.ts';
+import type { Thing } from '../content/render-post.ts';
 
 const faultSchema = z.strictObject({
   kind: z.enum([

@@ -3,10 +3,10 @@ import { failure, ok, redirect } from './answer.ts';
 import { everyAuthor, accountStatusOf, SUSPENDED_USER } from '../content/authors.ts';
 import type { Community } from '../content/community-directory.ts';
 import { isReadable } from '../content/community-directory.ts';
-import { listingOf, renderComment } from '../render/comment-tree.ts';
-import { renderCommunity, renderRules, renderUser } from '../render/render-community.ts';
-import type { Thing } from '../render/render-post.ts';
-import { permalinkOf, renderPost, scoreAt } from '../render/render-post.ts';
+import { listingOf, renderComment } from '../content/comment-tree.ts';
+import { renderCommunity, renderRules, renderUser } from '../content/render-community.ts';
+import type { Thing } from '../content/render-post.ts';
+import { permalinkOf, renderPost, scoreAt } from '../content/render-post.ts';
 import type { World } from '../world.ts';
 import type { Post } from '../content/catalog.ts';
 

@@ -6,7 +6,7 @@ import type { Answer, RouteRequest } from './answer.ts';
 import { failure, ok, page } from './answer.ts';
 import type { ControlDeps, Fault } from './control-routes.ts';
 import { controlRoute, duplicateChildren, insertMore } from './control-routes.ts';
-import { PaymentSimulator } from '../payments/payment-simulator.ts';
+import { PaymentSimulator } from './payment-simulator.ts';
 import * as listings from './listing-routes.ts';
 import { commentsRoute, duplicatesRoute, moreChildrenRoute } from './thread-routes.ts';
 

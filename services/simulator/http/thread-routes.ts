@@ -1,9 +1,9 @@
 import type { Answer, RouteRequest } from './answer.ts';
 import { failure, ok } from './answer.ts';
 import type { Post } from '../content/catalog.ts';
-import { CommentTree, listingOf } from '../render/comment-tree.ts';
+import { CommentTree, listingOf } from '../content/comment-tree.ts';
 import { pageListing, pageOf } from './listing-routes.ts';
-import { renderPost } from '../render/render-post.ts';
+import { renderPost } from '../content/render-post.ts';
 
 const DEFAULT_COMMENTS = 200;
 const MAX_COMMENTS = 500;

@@ -1,5 +1,5 @@
-import type { IntHeap } from '../tables/int-heap.ts';
-import { IntList } from '../tables/int-list.ts';
+import type { IntHeap } from './int-list.ts';
+import { IntList } from './int-list.ts';
 import { TEXTS } from '../text/item-texts.ts';
 
 /**

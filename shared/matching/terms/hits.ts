@@ -1,4 +1,4 @@
-import { IntList } from '../tables/int-list.ts';
+import { IntList } from './int-list.ts';
 
 /** An entry: a monitor and, in the lower bits, the texts in which the term counts for it. Never negative. */
 export const TEXT_BITS = 3;

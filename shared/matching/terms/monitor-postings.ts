@@ -1,9 +1,8 @@
+import { ALL_TEXTS, USUAL_TEXTS } from '../text/item-texts.ts';
 import { monitorOf, TEXT_BITS } from './hits.ts';
 import type { Hits } from './hits.ts';
-import { PAGE_MASK } from '../tables/int-heap.ts';
-import type { IntHeap } from '../tables/int-heap.ts';
-import { IntList } from '../tables/int-list.ts';
-import { ALL_TEXTS, USUAL_TEXTS } from '../text/item-texts.ts';
+import { IntList, PAGE_MASK } from './int-list.ts';
+import type { IntHeap } from './int-list.ts';
 
 /**
  * The entries of the monitors that watch for a term; the place of an entry is the address at which it is stored. A list

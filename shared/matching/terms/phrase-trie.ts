@@ -1,10 +1,10 @@
 import { isReferenced, TERM_SIZE } from './found-terms.ts';
 import type { FoundTerms } from './found-terms.ts';
-import type { IntHeap } from '../tables/int-heap.ts';
-import { NODE_SIZE, NodeTable } from '../tables/node-table.ts';
+import type { IntHeap } from './int-list.ts';
+import { NODE_SIZE, NodeTable } from './node-table.ts';
 import { isGap } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
-import { BEGINS_PHRASES } from '../tables/word-table.ts';
+import { BEGINS_PHRASES } from './word-table.ts';
 
 /** The term that ends at a node is part of the node's record. */
 const TERM = NODE_SIZE;

@@ -1,5 +1,5 @@
 import { TERM_SIZE } from './found-terms.ts';
-import type { IntHeap } from '../tables/int-heap.ts';
+import type { IntHeap } from './int-list.ts';
 import { hasKind } from './term-shape.ts';
 import {
   CHARACTER_TOKEN,

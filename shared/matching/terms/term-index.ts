@@ -1,11 +1,11 @@
 import { changeReferences, FoundTerms } from './found-terms.ts';
-import { IntHeap } from '../tables/int-heap.ts';
+import { IntHeap } from './int-list.ts';
 import { hasCase, kindOf, shapeOf } from './term-shape.ts';
 import type { TermKind, TermShape } from './term-shape.ts';
 import { TermTables } from './term-tables.ts';
 import { WORD_TOKEN } from '../text/tokens.ts';
 import type { Tokens } from '../text/tokens.ts';
-import { IN_CASED_TERM, KEY_OF_CASED_TERM } from '../tables/word-table.ts';
+import { IN_CASED_TERM, KEY_OF_CASED_TERM } from './word-table.ts';
 
 /** How a term is searched. Absent members mean the plain way. */
 export interface TermOptions {

@@ -1,11 +1,11 @@
 import type { FoundTerms } from './found-terms.ts';
-import { IntHeap } from '../tables/int-heap.ts';
+import { IntHeap } from './int-list.ts';
 import { PhraseTrie } from './phrase-trie.ts';
 import { PrefixTerms } from './prefix-terms.ts';
 import { SequenceAutomaton } from './sequence-automaton.ts';
 import type { TermShape } from './term-shape.ts';
 import { TextReader } from '../text/text-reader.ts';
-import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from '../tables/word-table.ts';
+import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from './word-table.ts';
 
 /** All terms whose letters are compared in one way. The methods work on what the reader has read. */
 export class TermTables {

@@ -3,7 +3,7 @@ import { CodeParts } from './code-parts.ts';
 import { characterAt, escapeAt } from './escapes.ts';
 import { caseKeepingTable, FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
 import { foldInContext } from './fold-in-context.ts';
-import { IntList } from '../tables/int-list.ts';
+import { IntList } from '../terms/int-list.ts';
 
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;

@@ -1,10 +1,10 @@
 import { UNIT_CLASS, WORD } from './character-class.ts';
 import { FoldedText } from './folded-text.ts';
 import type { FoundTerms } from '../terms/found-terms.ts';
-import { IntList } from '../tables/int-list.ts';
+import { IntList } from '../terms/int-list.ts';
 import { POSSESSIVE_TOKEN, SPACE_TOKEN, Tokens } from './tokens.ts';
-import { BEGINS_PHRASES, IS_LETTER, IS_TERM } from '../tables/word-table.ts';
-import type { WordTable } from '../tables/word-table.ts';
+import { BEGINS_PHRASES, IS_LETTER, IS_TERM } from '../terms/word-table.ts';
+import type { WordTable } from '../terms/word-table.ts';
 
 /** The symbol of a word is its address (0: no term has it), that of a character is negative, so they never collide. */
 export const characterSymbol = (codePoint: number): number => -1 - codePoint;

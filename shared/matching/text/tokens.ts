@@ -1,5 +1,5 @@
 import { characterClass, SPACE, SPACELESS, SURROGATE, SYMBOL, UNIT_CLASS, WORD } from './character-class.ts';
-import { IntList } from '../tables/int-list.ts';
+import { IntList } from '../terms/int-list.ts';
 
 /** Kinds of tokens. Odd ones are compared by their code units. Zero stands for positions beyond the ends of a text. */
 export const WORD_TOKEN = 1;

@@ -27,7 +27,7 @@ import { startEngines } from '../../../services/launcher/engines/embedded-engine
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import type { Publisher } from '../../../shared/kafka/publisher.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

@@ -9,7 +9,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Report } from '../main.ts';

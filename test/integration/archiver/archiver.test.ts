@@ -12,7 +12,7 @@ import {
 } from '../../../schemas/messages/topics.ts';
 import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
-import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
+import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

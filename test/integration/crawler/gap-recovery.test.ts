@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertItems } from '../../../shared/archive/archive-rows.ts';
-import type { UnknownPosts } from '../../../services/crawler/audit/audit-source.ts';
-import { postGaps } from '../../../services/crawler/audit/audit-source.ts';
+import type { UnknownPosts } from '../../../services/crawler/coverage/audit-source.ts';
+import { postGaps } from '../../../services/crawler/coverage/audit-source.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
 import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { returnUrls } from '../../../services/api/dashboard/billing/billing-pages.ts';
+import { returnUrls } from '../../../services/api/dashboard/billing-pages.ts';
 import { createStripe } from '../../../shared/billing/stripe-client.ts';
 import { charge } from '../../../shared/billing/ledger.ts';
 import { listReceipts } from '../../../shared/billing/payments.ts';

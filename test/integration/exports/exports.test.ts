@@ -8,7 +8,7 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { withoutFormulas } from '../../../services/api/exports/export-formats.ts';
+import { withoutFormulas } from '../../../services/api/matches/export-formats.ts';
 import { CSV_CELLS } from '../../unit/services/api/http/csv-formulas.cases.ts';
 import { csvRecords } from '../../support/oracles/csv-records.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
+import type { BatchConsumerDeps } from '../../../shared/kafka/batch-runner.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import type { CommittedOffset, UnreadRecords } from '../../../shared/kafka/group-assignment.ts';
 import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';

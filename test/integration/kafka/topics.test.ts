@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test, describe } from 'vitest';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { startLagMonitor } from '../../../shared/kafka/lag-monitor.ts';
-import { TopicsDiffer, consumerLag, deleteGroups, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { TopicsDiffer, consumerLag, deleteGroups, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture, topicOf } from '../../support/fixtures/kafka-fixture.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { ConsumedRecord, ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import { PublishRefused } from '../../../shared/kafka/kafka-unavailable.ts';
-import { handleUnread, readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
-import type { TopicsToRead } from '../../../shared/kafka/topics/read-to-end.ts';
+import { handleUnread, readToEnd } from '../../../shared/kafka/read-to-end.ts';
+import type { TopicsToRead } from '../../../shared/kafka/read-to-end.ts';
 
 let fixture: KafkaFixture;
 

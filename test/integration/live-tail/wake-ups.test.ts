@@ -1,7 +1,7 @@
 import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { startMatchWakeUps } from '../../../services/api/live-tail/live-tails.ts';
+import { startMatchWakeUps } from '../../../services/api/matches/live-tails.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { apiKeyId } from '../../../shared/accounts/rules/credentials.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
-import { NOTICE_KINDS } from '../../../shared/notices/rules/notice-kinds.ts';
+import { NOTICE_KINDS } from '../../../shared/rules/notice-kinds.ts';
 import { switchOffNotices } from '../../../shared/notices/notices.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';

@@ -9,8 +9,8 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import type { ArchivedComment } from '../../../shared/matches/archived-comments.ts';
 import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
-import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
-import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { parseListing } from '../../../shared/forum-client/parse-things.ts';
+import { thingToForumItem } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
-import { buildCommentTree, inPageOrder } from '../../../services/api/reading/comments/comment-tree.ts';
-import { expandComments, readThread } from '../../../services/api/reading/comments/expand-comments.ts';
-import type { ExpandRequest } from '../../../services/api/reading/comments/expand-comments.ts';
+import { buildCommentTree, inPageOrder } from '../../../services/api/reading/comment-tree.ts';
+import { expandComments, readThread } from '../../../services/api/reading/expand-comments.ts';
+import type { ExpandRequest } from '../../../services/api/reading/expand-comments.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 

@@ -5,7 +5,7 @@ import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { partitionOfKey } from '../../../shared/kafka/partition-of-key.ts';
 import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

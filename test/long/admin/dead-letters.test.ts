@@ -5,7 +5,7 @@ import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
-import { ensureTopics, groupPositions } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics, groupPositions } from '../../../shared/kafka/topic-admin.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

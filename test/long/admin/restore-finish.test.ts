@@ -7,7 +7,7 @@ import {
 import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { consumerLag, ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

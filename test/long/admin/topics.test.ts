@@ -3,7 +3,7 @@ import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
 import { MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

@@ -8,7 +8,7 @@ import type { RunningEngines } from '../../../services/launcher/engines/embedded
 import { createPool, eachInTransaction, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
-import { unavailableEngine } from '../../../shared/outages/unavailable-engine.ts';
+import { unavailableEngine } from '../../../shared/runtime/outage-log.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { signalTree } from '../../support/children/process-tree.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

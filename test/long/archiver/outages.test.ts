@@ -3,7 +3,7 @@ import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
+import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
 import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ReadArchive } from '../../../services/recorder/backfill/run-backfill.ts';
-import { createReadArchive, LiveLoad } from '../../../services/recorder/backfill/run-backfill.ts';
-import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
-import { markEngine } from '../../../shared/outages/engine.ts';
+import type { ReadArchive } from '../../../services/recorder/run-backfill.ts';
+import { createReadArchive, LiveLoad } from '../../../services/recorder/run-backfill.ts';
+import { startBackfills } from '../../../services/recorder/start-backfills.ts';
+import { markEngine } from '../../../shared/runtime/engine.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import {
   allMatches,

@@ -7,7 +7,7 @@ import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/t
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import type { EmittedItem } from '../../support/clients/emitted-items.ts';
 import { startSimulatorProcess } from '../../support/children/simulator-process.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rotateSecret } from '../../../services/api/webhooks/webhook-routes.ts';
+import { rotateSecret } from '../../../services/api/deliveries/webhook-routes.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';

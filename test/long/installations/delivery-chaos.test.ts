@@ -15,7 +15,7 @@ import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
 import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { RandomEndpoints } from '../../support/fakes/random-endpoints.ts';

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 /** What `npm run backup` does. */
 function runBackup(env: NodeJS.ProcessEnv, ...args: string[]): { code: number | null; out: string; err: string } {
-  const script = 'services/launcher/backup/backup-main.ts';
+  const script = 'services/launcher/backup-main.ts';
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { cwd: ROOT, env });
   return { code: status, out: stdout.toString(), err: stderr.toString() };
 }

@@ -8,8 +8,8 @@ import type { RunningEngines } from '../../../services/launcher/engines/embedded
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { PublishFailed } from '../../../shared/kafka/kafka-unavailable.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import { readToEnd } from '../../../shared/kafka/topics/read-to-end.ts';
-import { consumerLag } from '../../../shared/kafka/topics/topic-admin.ts';
+import { readToEnd } from '../../../shared/kafka/read-to-end.ts';
+import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

@@ -3,7 +3,7 @@ import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { KafkaSecurity } from '../../../shared/kafka/broker-list.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
-import { ensureTopics } from '../../../shared/kafka/topics/topic-admin.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { topicOf } from '../../support/fixtures/kafka-fixture.ts';

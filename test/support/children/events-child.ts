@@ -3,14 +3,14 @@
  * argument is JSON: `EventsChildOptions`. With `killed` it is killed (SIGKILL) right before or after that commit of a
  * transaction: of the making of digests, or of the storing of an attempt's outcome.
  */
-import { mailDigests } from '../../../services/biller/digests/mail-digests.ts';
-import { makeDueDigests } from '../../../services/biller/digests/make-digests.ts';
+import { mailDigests } from '../../../services/biller/mail-digests.ts';
+import { makeDueDigests } from '../../../services/biller/make-digests.ts';
 import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
 import { runJob } from '../../../services/biller/jobs.ts';
 import type { Job } from '../../../services/biller/jobs.ts';
 import { WebhookKeys } from '../../../services/deliverer/delivery-attempt.ts';
 import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
-import { startEventDeliveries } from '../../../services/deliverer/events/start-event-deliveries.ts';
+import { startEventDeliveries } from '../../../services/deliverer/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';

@@ -3,8 +3,8 @@
  * (SIGKILL) right after that commit, before it can publish a match or commit an offset; with `killedBefore` right
  * before it. SIGTERM stops it in order.
  */
-import { createReadArchive, LiveLoad } from '../../../services/recorder/backfill/run-backfill.ts';
-import { startBackfills } from '../../../services/recorder/backfill/start-backfills.ts';
+import { createReadArchive, LiveLoad } from '../../../services/recorder/run-backfill.ts';
+import { startBackfills } from '../../../services/recorder/start-backfills.ts';
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listOf } from '../../../services/simulator/payments/payment-simulator.ts';
+import { listOf } from '../../../services/simulator/http/payment-simulator.ts';
 
 interface Listed {
   id: string;

@@ -1,5 +1,5 @@
-import type { ExpandRequest } from '../../../services/api/reading/comments/expand-comments.ts';
-import type { UpstreamCall } from '../../../shared/upstream/upstream-client.ts';
+import type { ExpandRequest } from '../../../services/api/reading/expand-comments.ts';
+import type { UpstreamCall } from '../../../shared/forum-client/upstream-client.ts';
 
 /** The frozen clock of a scripted forum. The deadline is 8 seconds later. */
 export const NOW = 1_000_000;

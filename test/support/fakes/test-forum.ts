@@ -1,6 +1,6 @@
 import type { ForumReadingDeps } from '../../../services/api/reading/reading-routes.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { createUpstream } from '../../../shared/upstream/upstream-client.ts';
+import { createUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import { RunningSimulator } from './running-simulator.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 

@@ -1,7 +1,7 @@
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { Call } from '../../../services/crawler/crawl-source.ts';
 import { ThreadSource } from '../../../services/crawler/threads/thread-source.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';

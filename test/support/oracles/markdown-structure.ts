@@ -1,6 +1,6 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { Post } from '../../../schemas/messages/forum-post.ts';
-import { inPageOrder } from '../../../services/api/reading/comments/comment-tree.ts';
+import { inPageOrder } from '../../../services/api/reading/comment-tree.ts';
 
 type Root = ReturnType<typeof fromMarkdown>;
 type Node = Root | Root['children'][number];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ITEM_LANGUAGES } from '../../../schemas/messages/forum-item.ts';
-import type { RuleSettings } from '../../../shared/monitors/rules/rule-query/print-rule-query.ts';
+import type { RuleSettings } from '../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleTerm, SearchedText } from '../../../shared/matching/rule.ts';
 import { validateTerms } from '../../../shared/matching/validate-rule.ts';
 import { ALIKE, nastyText } from './matching-arbitraries.ts';

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { Forum } from '../forum-model/forum.ts';
 import type { ForumAnswer, ForumReader, ForumRequest } from '../forum-model/forum-reader.ts';
 import { Random } from '../forum-model/random.ts';

@@ -1,6 +1,6 @@
 import type { AuditSample } from '../../../shared/crawl/rules/coverage.ts';
-import type { BudgetShares } from '../../../shared/upstream/budget/lanes.ts';
-import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
+import type { BudgetShares } from '../../../shared/forum-client/lanes.ts';
+import { DEFAULT_SHARES } from '../../../shared/forum-client/lanes.ts';
 import type { ForumOptions } from '../forum-model/forum-options.ts';
 import { Forum } from '../forum-model/forum.ts';
 import { ForumReader } from '../forum-model/forum-reader.ts';

@@ -1,6 +1,6 @@
 import { backOffMs } from '../../../services/crawler/call-loop.ts';
-import type { Claim, Taken } from '../../../shared/upstream/budget/call-budget.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { Claim, Taken } from '../../../shared/forum-client/call-budget.ts';
+import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { ForumAnswer } from '../forum-model/forum-reader.ts';
 import type { Random } from '../forum-model/random.ts';
 import type { EventQueue } from './event-queue.ts';

@@ -1,4 +1,4 @@
-import type { Lane } from '../../../shared/upstream/budget/lanes.ts';
+import type { Lane } from '../../../shared/forum-client/lanes.ts';
 import type { ForumAnswer, ForumRequest } from '../forum-model/forum-reader.ts';
 
 /** A call that a source wants to make now, as `Call` of the crawler, but with no fetch. */

@@ -2,7 +2,7 @@ import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/
 import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 import { randomText } from '../../../../shared/rules/identifiers.ts';
-import { html } from '../../../../shared/html/html.ts';
+import { html } from '../../../../shared/http/html.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { refuseFaults } from '../../http/invalid-request.ts';
 import { checkNewRule } from '../../monitors/check-rule.ts';

@@ -1,7 +1,7 @@
 import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/rules.ts';
 import type { DeliveryStatus, MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { positionsOfTerm } from '../../../../shared/matching/explain.ts';
 import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError } from '../../http/api-error.ts';

@@ -1,8 +1,8 @@
 import type { Monitor, RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
 import { refinementsResource } from '../../../../shared/monitors/rules/refinements-resource.ts';
-import { parseRuleQuery } from '../../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
-import { printRuleQuery } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import type { RuleSettings } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
+import { parseRuleQuery } from '../../../../shared/monitors/rules/parse-rule-query.ts';
+import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
+import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../../http/api-error.ts';

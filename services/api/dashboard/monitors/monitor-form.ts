@@ -1,7 +1,7 @@
 import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/backfills/rules/backfill-numbering.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
 import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
 import { BACKFILL_HOURS } from './trends-page.ts';

@@ -6,9 +6,9 @@ import type {
   RuleWarning,
 } from '../../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
-import type { RuleSettings } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
 import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';

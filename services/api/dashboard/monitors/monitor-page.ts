@@ -1,15 +1,15 @@
 import type { Monitor, MonitorDelivery, MonitorMute, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
-import { printRuleQuery } from '../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import {
   readMatchesByTerm,
   readMatchesToday,
   readMonitorMatchesByDay,
 } from '../../../../shared/accounts/account-overview.ts';
-import { openLiveTail } from '../../live-tail/live-tail-route.ts';
-import { itemEvent } from '../../live-tail/live-tail.ts';
+import { openLiveTail } from '../../matches/live-tail-route.ts';
+import { itemEvent } from '../../matches/live-tail.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';

@@ -4,8 +4,8 @@ import type { ExportFormat, FeedAddresses } from '../../../../schemas/api/matche
 import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import type { Latency, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
 import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/backfills/rules/backfill-numbering.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import { readFeedTokenTime } from '../../../../shared/matches/feed-tokens.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';

@@ -8,8 +8,8 @@ import type {
   TestDelivery,
 } from '../../../../schemas/api/deliveries.ts';
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.ts';
-import { html } from '../../../../shared/html/html.ts';
-import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
+import { html } from '../../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
 import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {

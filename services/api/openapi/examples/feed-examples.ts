@@ -1,5 +1,5 @@
 import type { FeedAddresses } from '../../../../schemas/api/matches.ts';
-import { atomFeed, jsonFeed, lastChange } from '../../feeds/feed-formats.ts';
+import { atomFeed, jsonFeed, lastChange } from '../../matches/feed-formats.ts';
 import { monitorExamples } from './monitor-examples.ts';
 
 const [match] = monitorExamples.page.items;

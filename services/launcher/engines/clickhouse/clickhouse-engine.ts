@@ -1,11 +1,23 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { COLLECTABLE } from '../../../../shared/runtime/release-memory.ts';
-import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
+import { persistedSecret, StartFault } from '../engine.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { logSize, startOwnedProcess } from '../owned-process.ts';
 import { answers, awaitReady } from '../readiness.ts';
-import { StartFault } from '../engine.ts';
+import type { Credential } from './callers.ts';
+
+/** Of the two ports: the analysts' is not valid on the one that writes. */
+export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {
+  return {
+    writer: { user: 'forum', password: persistedSecret(dataDir, 'clickhouse') },
+    reader: { user: 'analyst', password: persistedSecret(dataDir, 'clickhouse-read-only') },
+  };
+}
+
+export function clickhouseUrl({ user, password }: Credential, port: number): string {
+  return `http://${user}:${password}@127.0.0.1:${port}`;
+}
 
 const SERVER = join(import.meta.dirname, 'clickhouse-main.ts');
 /**

@@ -5,7 +5,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
 import { releaseMemory } from '../../../../shared/runtime/release-memory.ts';
-import { clickhouseCredentials } from './clickhouse-credentials.ts';
+import { clickhouseCredentials } from './clickhouse-engine.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementRunner } from './statement-runner.ts';
 

@@ -1,5 +1,5 @@
-import type { Candidate } from '../../../../services/crawler/audit/thread-audit.ts';
-import { ThreadAudit } from '../../../../services/crawler/audit/thread-audit.ts';
+import type { Candidate } from '../../../../services/crawler/coverage/thread-audit.ts';
+import { ThreadAudit } from '../../../../services/crawler/coverage/thread-audit.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';

@@ -1,5 +1,5 @@
 import { POSTS_PER_CHECK, ThreadSweep } from '../../../../services/crawler/threads/thread-sweep.ts';
-import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { backOffMs } from '../../../../services/crawler/call-loop.ts';
-import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 const broken = new UpstreamError('broken', 'x');
 

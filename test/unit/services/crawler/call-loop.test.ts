@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CallLoop } from '../../../../services/crawler/call-loop.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../../../../services/crawler/crawl-source.ts';
-import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 /** A source whose calls the test ends one by one, in any order. */
 class ScriptedSource implements CrawlSource {

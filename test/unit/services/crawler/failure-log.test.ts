@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { FailureLog } from '../../../../services/crawler/failure-log.ts';
-import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 const TEXTS = { begins: 'begins', lasts: 'lasts', ends: 'ends' };
 let now = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
 import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
-import type { CommentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
-import { commentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
-import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import type { CommentData } from '../../../../shared/forum-client/thing-schema.ts';
+import { commentData } from '../../../../shared/forum-client/thing-schema.ts';
+import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 /** Answers /api/info from these things; the first `failures` calls fail. */

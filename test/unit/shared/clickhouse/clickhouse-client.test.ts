@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
-import { unavailableEngine } from '../../../../shared/outages/unavailable-engine.ts';
+import { unavailableEngine } from '../../../../shared/runtime/outage-log.ts';
 import { eventually } from '../../../support/fixtures/eventually.ts';
 
 let server: Server;

@@ -4,7 +4,7 @@ import protocol from 'kafkajs/src/protocol/error.js';
 import createRetry from 'kafkajs/src/retry/index.js';
 import { expect, test } from 'vitest';
 import { isKafkaUnavailable, PublishFailed, PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
-import { unavailableEngine } from '../../../../shared/outages/unavailable-engine.ts';
+import { unavailableEngine } from '../../../../shared/runtime/outage-log.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 
 function kafkajsError(name: string, about?: unknown, details: object = {}): Error {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dashboardAddress } from '../../../../../services/api/dashboard/dashboard.ts';
-import { pathBelow } from '../../../../../services/api/dashboard/sign-in/sign-in-router.ts';
+import { pathBelow } from '../../../../../services/api/dashboard/sign-in-router.ts';
 
 test('the address follows DASHBOARD_URL, with the prefix that a proxy serves it under', () => {
   expect(dashboardAddress('http://localhost:8080')).toEqual({

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createMonitorBody } from '../../../../../schemas/api/monitors.ts';
 import { checkNewRule } from '../../../../../services/api/monitors/check-rule.ts';
 import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/parse-query.ts';
-import { MAX_QUERY_LENGTH } from '../../../../../shared/monitors/rules/rule-query/parse-rule-query.ts';
-import { printRuleQuery } from '../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
-import type { RuleSettings } from '../../../../../shared/monitors/rules/rule-query/print-rule-query.ts';
+import { MAX_QUERY_LENGTH } from '../../../../../shared/monitors/rules/parse-rule-query.ts';
+import { printRuleQuery } from '../../../../../shared/monitors/rules/print-rule-query.ts';
+import type { RuleSettings } from '../../../../../shared/monitors/rules/print-rule-query.ts';
 import { validSettings } from '../../../../support/samples/rule-settings-arbitraries.ts';
 
 /** The settings as POST /v1/monitors stores them. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AccountCalls } from '../../../../../services/api/reading/account-calls.ts';
 import { ApiError } from '../../../../../services/api/http/api-error.ts';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 
 const CALL = { endpoint: 'x' };
 

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { post } from '../../../../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/reading.ts';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
-import { parseThread, parseThreadThings } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import { parseListing } from '../../../../../shared/upstream/parsing/parse-things.ts';
+import { parseThread, parseThreadThings } from '../../../../../shared/forum-client/parse-comment-tree.ts';
+import { parseListing } from '../../../../../shared/forum-client/parse-things.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 import { damaged } from '../../../../support/samples/damaged-things.ts';
 

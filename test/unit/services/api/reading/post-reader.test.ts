@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
 import { PostReader } from '../../../../../services/api/reading/post-reader.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
-import type { Upstream, UpstreamCall } from '../../../../../shared/upstream/upstream-client.ts';
+import type { Upstream, UpstreamCall } from '../../../../../shared/forum-client/upstream-client.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 import { listingOf, nodeOf, POST } from '../../../../support/samples/upstream-samples.ts';
 

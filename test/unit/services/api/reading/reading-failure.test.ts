@@ -6,7 +6,7 @@ import {
   leadsToAnother,
   negativeForMs,
 } from '../../../../../services/api/reading/reading-failure.ts';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 
 const moved = (location?: string) => new UpstreamError('moved', 'moved', { status: 302, location });
 const refused = (reason: string, status = 403) => new UpstreamError('refused', 'refused', { status, reason });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { PostMeta } from '../../../../../schemas/messages/forum-post.ts';
 import type { LoadedPost } from '../../../../../services/api/reading/post-reader.ts';
 import { RenderedPosts } from '../../../../../services/api/reading/rendered-posts.ts';
-import { parseThread } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import { toPost } from '../../../../../shared/upstream/parsing/to-post.ts';
+import { parseThread } from '../../../../../shared/forum-client/parse-comment-tree.ts';
+import { toPost } from '../../../../../shared/forum-client/to-post.ts';
 import { threadOf } from '../../../../bench/reading/reading-thread.ts';
 
 function loadedPost(id: string, comments: number): LoadedPost {

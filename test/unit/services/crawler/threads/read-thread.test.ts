@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isGone, readThread } from '../../../../../services/crawler/threads/read-thread.ts';
 import type { ThreadReading } from '../../../../../services/crawler/threads/read-thread.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 import { ScriptedForum } from '../../../../support/fakes/scripted-forum.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 import { START, ThreadForum } from '../../../../support/fakes/thread-forum.ts';
 
 const forbidden = (reason: string): UpstreamError =>

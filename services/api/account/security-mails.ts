@@ -1,0 +1,166 @@
+import type { KeyScope } from '../../../schemas/api/account.ts';
+import { MailError } from '../../../shared/mail/mailer.ts';
+import type { Mail, Mailer } from '../../../shared/mail/mailer.ts';
+import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { PERMISSION_WORDS } from '../admission/scope.ts';
+
+/** Sentences are wrapped; lists of lines stay as they are. */
+function mail(to: string, subject: string, parts: readonly (string | readonly string[])[]): Mail {
+  return plainMail(
+    to,
+    subject,
+    parts.map((part) => (typeof part === 'string' ? wrapLines(part) : part)),
+  );
+}
+
+const accountAt = (dashboardUrl: string): string => `your account at ${new URL(dashboardUrl).host}`;
+
+/** The account was deleted: by a program with a key, or, without one, by a person in the dashboard. */
+export function accountDeletedMail(
+  to: string,
+  { at, keyId }: { at: Date; keyId: string | undefined },
+  dashboardUrl: string,
+): Mail {
+  const by = keyId === undefined ? 'in the dashboard' : `at the request of a program that has the API key fk_${keyId}…`;
+  const somebodyElse = keyId === undefined ? 'somebody else read your mail' : 'somebody else had your key';
+  return mail(to, 'Your account was deleted', [
+    `Your account at ${new URL(dashboardUrl).host} was deleted at ${mailTime(at)}, ${by}.`,
+    ['Its keys no longer work, its monitors are deleted, and this cannot be undone.'],
+    `If it was not you, ${somebodyElse}: ask the operator of the service before you open another account.`,
+  ]);
+}
+
+interface ChangedAddress {
+  oldEmail: string;
+  newEmail: string;
+  at: Date;
+}
+
+export function addressLeftMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
+  return mail(oldEmail, 'The address of your account was changed', [
+    `The address of ${accountAt(dashboardUrl)} was changed at ${mailTime(at)}, with the codes that were mailed to this address and to the new one. The new address is:`,
+    [`- ${newEmail}`],
+    'Codes and notices are mailed there from now on. Other sessions of the dashboard were ended. API keys still work.',
+    'If it was not you, ask the operator of the service at once: this address no longer opens the account.',
+  ]);
+}
+
+export function addressTakenMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
+  return mail(newEmail, 'This is the address of your account now', [
+    `The address of ${accountAt(dashboardUrl)} was changed to this one at ${mailTime(at)}. Before, it was:`,
+    [`- ${oldEmail}`],
+    'Codes and notices are mailed here from now on. Sign in with this address:',
+    [`${dashboardUrl}/dashboard`],
+  ]);
+}
+
+export function keyRecoveredMail(to: string, { keyId, at }: { keyId: string; at: Date }, dashboardUrl: string): Mail {
+  return mail(to, 'A new API key to your account', [
+    `A new API key to ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, with a code or link that was mailed to you.`,
+    [`The first characters of the key are fk_${keyId}. Your other keys still work.`],
+    `If it was not you, somebody else reads your mail: secure your mailbox, and revoke this key here, or with DELETE /v1/account/keys/${keyId}:`,
+    [`${dashboardUrl}/dashboard/keys`],
+  ]);
+}
+
+export interface NewKey {
+  keyId: string;
+  name: string;
+  scopes: readonly KeyScope[];
+  at: Date;
+  /** The key that a program created it with; undefined: a person did, in the dashboard. */
+  creatorKeyId: string | undefined;
+}
+
+export function newKeyMail(to: string, { keyId, name, scopes, at, creatorKeyId }: NewKey, dashboardUrl: string): Mail {
+  const by = creatorKeyId === undefined ? 'in the dashboard' : `by a program that has the key fk_${creatorKeyId}…`;
+  return mail(to, 'A new API key to your account', [
+    `An API key ${quotedName(name)} to ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, ${by}. Its first characters are fk_${keyId}. Whoever has it may:`,
+    scopes.map((scope) => `- ${PERMISSION_WORDS[scope]}`),
+    'If it was not you, revoke the key here, and look for other keys and sessions that you do not know:',
+    [`${dashboardUrl}/dashboard/keys`],
+  ]);
+}
+
+export interface NewProgram {
+  /** As the program calls itself; undefined when it gave no name. */
+  name: string | undefined;
+  /** Where it sends its users back to. */
+  host: string;
+  permissions: readonly string[];
+  at: Date;
+}
+
+export function newProgramMail(to: string, { name, host, permissions, at }: NewProgram, dashboardUrl: string): Mail {
+  const program = name === undefined ? 'A program without a name' : `A program that calls itself ${quotedName(name)}`;
+  return mail(to, 'A program was connected to your account', [
+    `${program}, of ${quotedName(host)}, was allowed to use ${accountAt(dashboardUrl)} at ${mailTime(at)}, by somebody who entered a code that was mailed to you. It may:`,
+    permissions.map((words) => `- ${words}`),
+    'If it was not you, somebody else reads your mail: secure your mailbox, and disconnect the program here:',
+    [`${dashboardUrl}/dashboard/programs`],
+  ]);
+}
+
+/** Somebody signed in from a /24 or /64 that the account had no session from. */
+export function newSessionMail(
+  to: string,
+  { network, userAgent, at }: { network: string; userAgent: string; at: Date },
+  dashboardUrl: string,
+): Mail {
+  return mail(to, 'A new sign-in to your account', [
+    `Somebody signed in to the dashboard of ${accountAt(dashboardUrl)} from a network that was not seen before, at ${mailTime(at)}.`,
+    [`Network: ${network}`, `Browser: ${browserInWords(userAgent)}`],
+    'If it was you, there is nothing to do. If it was not, somebody else reads your mail: secure your mailbox, then end the session here:',
+    [`${dashboardUrl}/dashboard/account`],
+  ]);
+}
+
+/** The order matters: browsers name others in their User-Agent to be served like them. */
+const BROWSERS: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS|Chromium)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** A browser by its User-Agent header, for people: "Firefox on Linux". It is what the browser says of itself. */
+export function browserInWords(userAgent: string): string {
+  const nameIn = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = nameIn(SYSTEMS);
+  return `${nameIn(BROWSERS) ?? 'An unknown browser'}${system === undefined ? '' : ` on ${system}`}`;
+}
+
+/** Nobody should wait longer for an answer because a mail server is slow: the answer may hold a key, shown once. */
+const WAIT_MS = 3_000;
+
+/** Call it after the commit. A notice that cannot be sent is logged, not retried. @param about what, for the log */
+export async function sendNotice(deps: { mailer: Mailer; logger: Logger }, mail: Mail, about: string): Promise<void> {
+  const ended = new AbortController();
+  const sending = mailAndLog(deps, mail, about).finally(() => ended.abort());
+  await Promise.race([sending, delay(WAIT_MS, ended.signal)]);
+}
+
+async function mailAndLog(
+  { mailer, logger }: { mailer: Mailer; logger: Logger },
+  mail: Mail,
+  about: string,
+): Promise<void> {
+  try {
+    await mailer.send(mail);
+  } catch (error) {
+    if (error instanceof MailError) {
+      logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, `could not mail a notice: ${about}`);
+    } else logger.error({ err: error }, `could not mail a notice: ${about}`);
+  }
+}

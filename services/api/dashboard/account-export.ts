@@ -1,0 +1,88 @@
+import type { Monitor } from '../../../schemas/api/monitors.ts';
+import { listSignInNetworks } from '../../../shared/accounts/accounts.ts';
+import { isDashboardSessionValid, listDashboardSessions } from '../../../shared/accounts/dashboard-sessions.ts';
+import { NOTICE_KINDS } from '../../../shared/rules/notice-kinds.ts';
+import { readSwitchedOff } from '../../../shared/notices/notices.ts';
+import { listExportedPayments } from '../../../shared/billing/payments.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { DashboardDeps } from './dashboard.ts';
+import type { ApiRequest, PageRequest } from './page.ts';
+
+/** Of the format: other members and types of lines may be added to it. */
+const VERSION = 1;
+/** Matches and attempts per page: each page is one short statement. */
+const PAGE = 100;
+const MOST_PAYMENTS = 10_000;
+/** Lines are sent together up to this many characters. */
+const PIECE_LENGTH = 64 * 1024;
+
+type Line = { type: string } & Record<string, unknown>;
+
+/** JSON lines, as the README says. When the session ends meanwhile, so does the export, without its last line. */
+export async function* exportAccount(deps: DashboardDeps, visit: PageRequest): AsyncGenerator<string> {
+  let piece = '';
+  let count = 0;
+  for await (const line of lines(deps, visit)) {
+    count++;
+    piece += `${JSON.stringify(line)}\n`;
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = '';
+    if (!(await isDashboardSessionValid(deps.pool, visit.session.id)))
+      throw new ApiError('unauthorized', 'Signed out.');
+  }
+  yield `${piece}${JSON.stringify({ type: 'end', lines: count })}\n`;
+}
+
+async function* lines({ pool }: DashboardDeps, visit: PageRequest): AsyncGenerator<Line> {
+  const { account, now, read } = visit;
+  const itemsOf = async (path: string) => ((await read(path)) as { items: object[] }).items;
+  yield { type: 'export', version: VERSION, exported_at: new Date(now).toISOString() };
+  yield lineOf('account', await read('/v1/account'));
+  const switchedOff = await readSwitchedOff(pool, account.id);
+  for (const kind of NOTICE_KINDS) yield { type: 'notice', kind, mailed: !switchedOff.includes(kind) };
+  for (const key of await itemsOf('/v1/account/keys')) yield lineOf('key', key);
+  for (const grant of await itemsOf('/v1/account/grants')) yield lineOf('program', grant);
+  for (const { id, network, userAgent, createdAt, lastSeenAt } of await listDashboardSessions(pool, account.id)) {
+    const times = { created_at: createdAt.toISOString(), last_seen_at: lastSeenAt.toISOString() };
+    yield { type: 'session', id, network, browser: userAgent, ...times };
+  }
+  yield { type: 'networks', signed_in_from: await listSignInNetworks(pool, account.mailbox) };
+  for (const { createdAt, paidAt, ...payment } of await listExportedPayments(pool, account.id, MOST_PAYMENTS)) {
+    yield { type: 'payment', ...payment, created_at: createdAt.toISOString(), paid_at: paidAt?.toISOString() ?? null };
+  }
+  for await (const entry of paged(visit, '/v1/account/ledger')) yield lineOf('ledger', entry);
+  for (const monitor of (await itemsOf('/v1/monitors')) as Monitor[]) {
+    yield lineOf('monitor', monitor);
+    yield* monitorLines(visit, monitor.id);
+  }
+}
+
+/** What belongs to a monitor. A monitor that is deleted meanwhile ends its part. */
+async function* monitorLines(visit: PageRequest, id: string): AsyncGenerator<Line> {
+  try {
+    const { items } = (await visit.read('/v1/monitors/:id/mutes', { id })) as { items: object[] };
+    for (const mute of items) yield { ...lineOf('mute', mute), monitor_id: id };
+    for await (const match of paged(visit, '/v1/monitors/:id/matches', { id, query: { order: 'oldest' } })) {
+      yield lineOf('match', match);
+    }
+    for await (const attempt of paged(visit, '/v1/monitors/:id/deliveries', { id })) {
+      yield { ...lineOf('delivery', attempt), monitor_id: id };
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  }
+}
+
+async function* paged({ read }: PageRequest, path: string, asked: ApiRequest = {}): AsyncGenerator<object> {
+  let cursor = {};
+  for (;;) {
+    const query = { ...asked.query, limit: String(PAGE), ...cursor };
+    const { items, after } = (await read(path, { ...asked, query })) as { items: object[]; after: string | null };
+    yield* items;
+    if (after === null) return;
+    cursor = { after };
+  }
+}
+
+const lineOf = (type: string, resource: object): Line => ({ type, ...resource });

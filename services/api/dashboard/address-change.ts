@@ -1,0 +1,157 @@
+import { changeAddress } from '../../../shared/accounts/accounts.ts';
+import { CODE_SECONDS, hashMailedToken, newSignupToken } from '../../../shared/accounts/rules/credentials.ts';
+import {
+  createMailboxHash,
+  creditedMailboxOf,
+  mailboxOf,
+  parseEmailAddress,
+} from '../../../shared/accounts/rules/mailbox.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { deleteSignup } from '../../../shared/accounts/signups.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { addressLeftMail, addressTakenMail, sendNotice } from '../account/security-mails.ts';
+import { ApiError } from '../http/api-error.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import { LEAVE_ADDRESS, TAKE_ADDRESS } from '../signup/code-mail.ts';
+import { createCodeJudge, hasTry, judgeCode, notifyOfWrongCodes } from '../signup/judge-code.ts';
+import type { CodeVerdict } from '../signup/judge-code.ts';
+import { acceptableAddress, mailSecret, refuseUndeliverable } from '../signup/request-code.ts';
+import { takeCodeLimits } from '../signup/signup-limits.ts';
+import type { DashboardDeps } from './dashboard.ts';
+import type { PageRequest } from './page.ts';
+
+/** Changes under way, by the id of the session that asked for them. */
+const MODEL = 'AddressChange';
+
+const recordsOf = ({ pool, secretBox }: DashboardDeps) => new SealedRecords(pool, secretBox);
+
+/**
+ * Begins a change of the account's address: mails a code to the old and one to the new address, as sign-up does.
+ * Whether another account has the new mailbox is not looked up: only who reads its mail may know.
+ *
+ * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox would be judged
+ */
+export async function requestAddressChange(deps: DashboardDeps, visit: PageRequest, given: string): Promise<void> {
+  const { account, session, clientAddress } = visit;
+  const { address, domain } = acceptableAddress({ email: given });
+  const { id: accountId, email } = account;
+  if (address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
+  const old = parseEmailAddress(email)?.address;
+  // That of the demo account is none that mail could be sent to.
+  if (old === undefined) throw new ApiError('invalid_email', 'The address of this account cannot be changed.');
+  const { limits } = LEAVE_ADDRESS;
+  for (const mailbox of [mailboxOf(address), mailboxOf(old)]) {
+    const mailboxHash = createMailboxHash(deps.secretKey)(mailbox);
+    await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash });
+    if (await hasTry(deps.pool, mailboxHash)) continue;
+    throw new ApiError('too_many_attempts', 'Too many wrong codes were tried for these addresses. Try again tomorrow.');
+  }
+  await refuseUndeliverable(deps, domain);
+  const [newToken, oldToken] = [newSignupToken(), newSignupToken()];
+  // The change, then the mails: a code that arrives is always known.
+  const payload = { accountId, email: address, oldEmail: email, newToken, oldToken };
+  await recordsOf(deps).put({ model: MODEL, id: session.id, payload, validSeconds: CODE_SECONDS });
+  const appUrl = deps.dashboardUrl;
+  try {
+    await mailSecret(deps, { purpose: TAKE_ADDRESS, address, token: newToken, appUrl });
+    await mailSecret(deps, { purpose: LEAVE_ADDRESS, address: old, token: oldToken, appUrl });
+  } catch (error) {
+    // One code alone is of no use.
+    await recordsOf(deps).delete(MODEL, session.id);
+    throw error;
+  }
+}
+
+export async function pendingAddress(deps: DashboardDeps, { session }: PageRequest): Promise<string | undefined> {
+  const found = await recordsOf(deps).find(MODEL, session.id);
+  return found === undefined ? undefined : String(found.payload.email);
+}
+
+export type AddressVerdict =
+  | { outcome: 'changed' }
+  /** What is wrong with each code; the change is still under way. */
+  | { outcome: 'wrong'; oldProblem: string | undefined; newProblem: string | undefined }
+  | { outcome: 'over'; problem: string };
+
+const over = (problem: string): AddressVerdict => ({ outcome: 'over', problem });
+
+export async function confirmAddressChange(
+  deps: DashboardDeps,
+  visit: PageRequest,
+  { oldCode, newCode }: { oldCode: string; newCode: string },
+): Promise<AddressVerdict> {
+  const { session } = visit;
+  const found = await recordsOf(deps).find(MODEL, session.id);
+  if (found === undefined) return over('The codes are too old, or were used. Ask for new ones.');
+  const { email = '', oldEmail = '', newToken = '', oldToken = '' } = found.payload as Record<string, string>;
+  const [old, next] = await judgeBoth(deps, [
+    { token: oldToken, code: oldCode, mailbox: mailboxOf(oldEmail) },
+    { token: newToken, code: newCode, mailbox: mailboxOf(email) },
+  ]);
+  for (const verdict of [old, next]) await notifyOfWrongCodes(deps, verdict);
+  const left = [old, next].map((verdict) => {
+    if (verdict.outcome === 'right') return Infinity;
+    return verdict.outcome === 'wrong' ? verdict.triesLeft : 0;
+  });
+  const areRight = left.every((tries) => tries === Infinity);
+  if (!areRight && !left.includes(0)) {
+    return { outcome: 'wrong', oldProblem: problemOf(old), newProblem: problemOf(next) };
+  }
+  await recordsOf(deps).delete(MODEL, session.id);
+  return areRight
+    ? change(deps, visit, { oldEmail, newEmail: email })
+    : over('The codes are no longer accepted. Ask for new ones.');
+}
+
+interface EnteredCode {
+  token: string;
+  code: string;
+  mailbox: string;
+}
+
+/**
+ * Judges both codes in one transaction, in the order of their mailboxes, which everybody who judges two keeps to. Right
+ * codes are used up together or not at all.
+ */
+function judgeBoth(deps: DashboardDeps, entered: [EnteredCode, EnteredCode]): Promise<[CodeVerdict, CodeVerdict]> {
+  const judge = createCodeJudge(deps, LEAVE_ADDRESS.name);
+  return inTransaction(deps.pool, async (client) => {
+    const verdicts = new Map<EnteredCode, CodeVerdict>();
+    for (const one of entered.toSorted((a, b) => (a.mailbox < b.mailbox ? -1 : 1))) {
+      verdicts.set(one, await judgeCode(client, judge, hashMailedToken(one.token), one.code));
+    }
+    const areRight = [...verdicts.values()].every(({ outcome }) => outcome === 'right');
+    if (areRight) for (const { token } of entered) await deleteSignup(client, hashMailedToken(token));
+    return [verdicts.get(entered[0])!, verdicts.get(entered[1])!];
+  });
+}
+
+function problemOf(verdict: CodeVerdict): string | undefined {
+  return verdict.outcome === 'wrong' ? `is wrong. Tries left: ${verdict.triesLeft}.` : undefined;
+}
+
+/**
+ * The codes are used up by now, in a transaction of their own: the deletion of an account locks the account before its
+ * codes. A crash in between leaves the old address, and the person asks for new codes.
+ */
+async function change(
+  deps: DashboardDeps,
+  { account, session, now }: PageRequest,
+  { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
+): Promise<AddressVerdict> {
+  const mailboxHash = createMailboxHash(deps.secretKey);
+  const outcome = await changeAddress(deps.pool, {
+    accountId: account.id,
+    oldEmail,
+    newEmail,
+    newMailbox: mailboxOf(newEmail),
+    mailboxHashes: [oldEmail, newEmail].map((email) => mailboxHash(creditedMailboxOf(mailboxOf(email)))),
+    keptSessionId: session.id,
+  });
+  if (outcome === 'taken') return over('Another account has the mailbox of the new address.');
+  if (outcome === 'outdated') return over('The address was changed meanwhile.');
+  const changed = { oldEmail, newEmail, at: new Date(now) };
+  const mails = [addressLeftMail, addressTakenMail].map((mailOf) => mailOf(changed, deps.dashboardUrl));
+  await Promise.all(mails.map((mail) => sendNotice(deps, mail, 'an address was changed')));
+  return { outcome: 'changed' };
+}

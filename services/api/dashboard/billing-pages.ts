@@ -1,0 +1,277 @@
+import { Stripe } from 'stripe';
+import { parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
+import { packForSale, PACKS_FOR_SALE, planOf } from '../../../shared/billing/rules/plans.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html } from '../../../shared/http/html.ts';
+import { startCheckout } from '../../../shared/billing/start-checkout.ts';
+import type { WantedCheckout } from '../../../shared/billing/start-checkout.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import { readLedgerPage } from '../../../shared/billing/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/billing/ledger-pages.ts';
+import { findPayment, listReceipts } from '../../../shared/billing/payments.ts';
+import type { StoredPayment, Receipt } from '../../../shared/billing/payments.ts';
+import { csvOf, entryOf } from '../billing/ledger-routes.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { DashboardDeps } from './dashboard.ts';
+import { file, get, post, streamed } from './page.ts';
+import type { PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import { figures, notice, number, postButton, select, table, time } from './parts.ts';
+
+const ENTRIES_PER_PAGE = 25;
+const MOST_RECEIPTS = 100;
+const ENTRY_ID = /^\d{1,15}$/;
+const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
+/** Seconds between updates: soon after a purchase, at leisure otherwise. */
+const UPDATE_S = { pending: 5, usual: 30 };
+
+/** Credits: what there is, packs to buy, receipts, and every change of the balance. */
+export function billingPages(deps: DashboardDeps): PageRoute[] {
+  return [
+    get('/billing', (visit) => show(deps, visit)),
+    post('/billing/buy', (visit) => buyPack(deps, visit)),
+    get('/billing/ledger.csv', (visit) => downloadLedger(deps.pool, visit)),
+  ];
+}
+
+async function show({ pool, payments }: DashboardDeps, visit: PageRequest): Promise<ShownPage> {
+  const { query } = visit;
+  const { id } = visit.account;
+  const bought = query.text('bought');
+  const payment = PAYMENT_ID.test(bought) ? await findPayment(pool, bought) : undefined;
+  const own = payment?.accountId === id ? payment : undefined;
+  const { kinds } = ledgerFilter(visit);
+  const before = query.text('before');
+  const beforeId = ENTRY_ID.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
+  // Read after the payment: a page that says that credits were added also shows them.
+  const [account = visit.account, receipts, entries] = await Promise.all([
+    findAccount(pool, id),
+    listReceipts(pool, id, MOST_RECEIPTS),
+    readLedgerPage(pool, { accountId: id, beforeId, limit: ENTRIES_PER_PAGE + 1, kinds }),
+  ]);
+  const seconds = own?.status === 'started' ? UPDATE_S.pending : UPDATE_S.usual;
+  return {
+    title: 'Billing',
+    content: html`<section id="balance" data-live="${seconds}">
+        ${own && purchaseNotice(own)}
+        ${own === undefined && query.has('cancelled') && notice('', 'You left the checkout. Nothing was charged.')}
+        ${accountFigures(account)}
+      </section>
+      ${packsSection(visit, payments?.settings)}
+      <div id="changes" data-live="${seconds}">${receiptsSection(receipts)} ${ledgerSection(visit, entries)}</div>`,
+  };
+}
+
+function purchaseNotice({ id, status, credits }: StoredPayment): Html {
+  if (status === 'paid') return notice('good', `${number(credits)} credits were added.`);
+  if (status === 'started') {
+    return html`<p class="notice" role="status">
+      Your payment is on its way: ${number(credits)} credits arrive as soon as it is confirmed, usually in a moment. A
+      bank transfer takes days. You can close this page. Its reference is <code>${id}</code>.
+    </p>`;
+  }
+  const said = html`This payment did not go through, and nothing was credited. Its reference is <code>${id}</code>.`;
+  return notice('bad', said);
+}
+
+function accountFigures({ balance, owed, pack }: StoredAccount): Html {
+  const { monitors, requestsPerSecond: requests, dailyMatchCap } = planOf(pack);
+  return figures([
+    ['Credits', number(balance), owed > 0 && `${number(owed)} spent ones are owed, and paid by the next purchase`],
+    [
+      'Largest pack',
+      pack === 0 ? 'none' : `$${pack}`,
+      `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}, ${requests} ${requests === 1 ? 'request' : 'requests'} a second, ${number(dailyMatchCap)} matches a monitor and day`,
+    ],
+  ]);
+}
+
+function packsSection(visit: PageRequest, settings: PaymentSettings | undefined): Html {
+  const off = notice('', 'Buying is off here: whoever runs this service has not set up payments.');
+  const trial = html`<strong>Trial without money.</strong> No money is charged, and what is bought is taken back when
+    real payments begin.`;
+  return html`<section>
+    <h2>Buy credits</h2>
+    ${settings === undefined ? off : settings.mode !== 'live' && notice('', trial)}
+    ${
+      settings &&
+      html`<p>
+        Credits do not expire. The largest pack decides your limits, and they stay after its credits are spent.
+      </p>`
+    }
+    <ul class="figures">
+      ${PACKS_FOR_SALE.map(({ pack, credits }) => {
+        const { monitors, requestsPerSecond, dailyMatchCap } = planOf(pack);
+        const buy = { action: '/billing/buy', label: `Buy for $${pack}`, fields: { pack: String(pack) } };
+        return html`<li>
+          <h3>$${pack}</h3>
+          <p><strong>${number(credits)} credits</strong></p>
+          <ul>
+            <li>${monitors} monitors</li>
+            <li>${requestsPerSecond} requests a second</li>
+            <li>${number(dailyMatchCap)} matches a monitor and day</li>
+          </ul>
+          ${settings && postButton(visit, buy)}
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+function receiptsSection(receipts: readonly Receipt[]): Html {
+  const price = ({ amount, currency }: Receipt) =>
+    new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount / 100);
+  const rows = receipts.map((receipt) => [
+    time(receipt.paidAt),
+    price(receipt),
+    receipt.credits,
+    stateOf(receipt),
+    html`<code>${receipt.id}</code>`,
+  ]);
+  return html`<section>
+    <h2 id="receipts">Receipts</h2>
+    ${
+      receipts.length === 0
+        ? html`<p>You have bought nothing yet.</p>`
+        : table('Receipts', ['Paid', 'Price', 'Credits', 'State', 'Reference'], rows)
+    }
+  </section>`;
+}
+
+function stateOf({ status, mode, credits, takenBack }: Receipt): string {
+  const trial = mode === 'live' ? '' : ', without money';
+  if (status === 'voided') return `Taken back: it was a trial${trial}`;
+  if (takenBack >= credits) return `Refunded or disputed${trial}`;
+  if (takenBack > 0) return `Refunded in part: ${number(takenBack)} credits taken back${trial}`;
+  return `Paid${trial}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  grant: 'Granted',
+  pack: 'Pack',
+  refund: 'Taken back',
+  correction: 'Correction by the operator',
+  reversal: 'Given back, not answered',
+  monitor_create: 'New monitor',
+  monitor_resume: 'Resumed monitor',
+  monitor_renewal: 'Monitor, a day',
+  backfill: 'Earlier matches',
+  read: 'Reading',
+  sql: 'SQL',
+};
+
+/** What the ledger can be narrowed to: the value of the form, its name, and the kinds of entries. */
+const FILTERS = [
+  { value: '', name: 'Everything', kinds: undefined },
+  { value: 'packs', name: 'Packs, grants, refunds and corrections', kinds: ['pack', 'grant', 'refund', 'correction'] },
+  { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal', 'backfill'] },
+  { value: 'reading', name: 'Reading and SQL', kinds: ['read', 'sql', 'reversal'] },
+] as const;
+
+/** An unknown value shows everything. */
+function ledgerFilter({ query }: PageRequest): (typeof FILTERS)[number] {
+  return FILTERS.find(({ value }) => value === query.text('kind')) ?? FILTERS[0];
+}
+
+function ledgerSection(visit: PageRequest, found: readonly StoredLedgerEntry[]): Html {
+  const { value } = ledgerFilter(visit);
+  const entries = found.slice(0, ENTRIES_PER_PAGE);
+  const older = found.length > entries.length && `?kind=${value}&before=${entries.at(-1)!.id}#ledger`;
+  const page = visit.path('/billing');
+  const rows = entries.map(({ createdAt, kind, amount, balanceAfter, reference, route }) => [
+    time(createdAt),
+    html`${KINDS[kind] ?? kind}${route !== null && html`<br /><code class="note">${route}</code>`}`,
+    `${amount > 0 ? '+' : ''}${number(amount)}`,
+    balanceAfter,
+    html`<code>${reference}</code>`,
+  ]);
+  const options = FILTERS.map((filter) => [filter.value, filter.name] as const);
+  const columns = ['When', 'What', 'Credits', 'Balance', 'Reference'];
+  return html`<section>
+    <h2 id="ledger">Every change of the balance</h2>
+    <form method="get" action="${page}" class="actions">
+      ${select({ name: 'kind', label: 'Show', value, options })}
+      <button class="quiet">Filter</button>
+      <a class="button quiet" href="${page}/ledger.csv${value !== '' && `?kind=${value}`}">Download as CSV</a>
+    </form>
+    ${entries.length === 0 ? html`<p>There is nothing to show.</p>` : table('Changes of the balance, newest first', columns, rows)}
+    ${older !== false && html`<p><a href="${page}${older}">Older entries</a></p>`}
+  </section>`;
+}
+
+const ROWS_PER_PIECE = 1_000;
+const STALL_MS = 30_000;
+
+function downloadLedger(pool: Queryable, visit: PageRequest): PageAnswer {
+  const { kinds } = ledgerFilter(visit);
+  const accountId = visit.account.id;
+  async function* pieces(): AsyncGenerator<string> {
+    let beforeId = Number.MAX_SAFE_INTEGER;
+    for (let header = true; ; header = false) {
+      const rows = await readLedgerPage(pool, { accountId, beforeId, limit: ROWS_PER_PIECE, kinds });
+      const text = csvOf(rows.map(entryOf), { header });
+      if (text !== '') yield text;
+      if (rows.length < ROWS_PER_PIECE) return;
+      beforeId = rows.at(-1)!.id;
+    }
+  }
+  return file('text/csv; charset=utf-8', 'ledger.csv', streamed(pieces, STALL_MS));
+}
+
+const RETRY_AFTER_S = 30;
+/** Each is stored, and is a request to the payment provider, which limits all of ours together. */
+const CHECKOUTS_PER_HOUR = 20;
+const HOUR = 3_600;
+
+async function buyPack(
+  { pool, payments, logger, dashboardUrl }: DashboardDeps,
+  visit: PageRequest,
+): Promise<PageAnswer> {
+  const pack = packForSale(visit.form.text('pack'));
+  if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
+  if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
+  const { account } = visit;
+  const limit = { name: `checkouts:${account.id}`, maxUses: CHECKOUTS_PER_HOUR, seconds: HOUR };
+  const retryAfter = await takeUse(pool, limit);
+  if (retryAfter > 0) {
+    const message = `A checkout can be begun ${CHECKOUTS_PER_HOUR} times an hour. Nothing was charged.`;
+    throw new ApiError('rate_limited', message, { retryAfter });
+  }
+  // The provider refuses an address that no mail can be sent to, such as that of the demo account.
+  const email = parseEmailAddress(account.email)?.address;
+  const wanted = { account: { id: account.id, email }, pack, returnUrls: returnUrls(visit, dashboardUrl) };
+  try {
+    return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    // Not the error itself: it holds the headers of the answer, and its message may name a part of the key.
+    const { type, statusCode, requestId } = error;
+    logger.error({ fault: type, status: statusCode, stripe_request_id: requestId }, 'a checkout could not be created');
+    const message = 'The checkout does not answer at the moment. Nothing was charged. Try again in a minute.';
+    throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+  }
+}
+
+/** Where checkout pages are, as a source for the policy of the page whose form leads there. */
+export function checkoutOrigin({ apiUrl }: Pick<PaymentSettings, 'apiUrl'>): string {
+  return apiUrl === undefined ? 'https://checkout.stripe.com' : new URL(apiUrl).origin;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
+
+/**
+ * Where the checkout leads back to: the public address. On a developer's machine it is the host that the browser asked
+ * for, because a session at 127.0.0.1 is none at localhost.
+ */
+export function returnUrls(
+  visit: Pick<PageRequest, 'host' | 'path'>,
+  dashboardUrl: string,
+): WantedCheckout['returnUrls'] {
+  const { protocol, host: publicHost } = new URL(dashboardUrl);
+  const isLocal = LOOPBACK.test(publicHost) && LOOPBACK.test(visit.host);
+  const page = `${protocol}//${isLocal ? visit.host : publicHost}${visit.path('/billing')}`;
+  return (paymentId) => ({ bought: `${page}?bought=${paymentId}`, cancelled: `${page}?cancelled=1` });
+}

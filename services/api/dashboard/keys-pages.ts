@@ -1,0 +1,180 @@
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
+import type { AccountGrantResource, ApiKey, KeyScope } from '../../../schemas/api/account.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../shared/http/html.ts';
+import { PERMISSION_WORDS } from '../admission/scope.ts';
+import { SCOPES } from '../oauth/oauth-metadata.ts';
+import type { DashboardDeps } from './dashboard.ts';
+import { action, attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from './page.ts';
+import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, list, time } from './parts.ts';
+
+/** A request that a key can try, by the permission it needs; the first that fits. */
+const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
+  ['account', '/v1/account'],
+  ['monitors:read', '/v1/monitors'],
+  ['forum:read', '/v1/forum/search?q=coffee&limit=3'],
+];
+
+/** Who may use the account besides the person: API keys, and programs that were connected by signing in (OAuth). */
+export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRoute[] {
+  return [
+    get('/keys', (visit) => keysPage(visit)),
+    post('/keys', (visit) => create(baseUrl, visit)),
+    action('/keys/:id/revoke', 'delete', '/v1/account/keys/:id', '/keys?done=revoked'),
+    get('/programs', (visit) => programsPage(baseUrl, visit)),
+    action('/programs/:id/revoke', 'delete', '/v1/account/grants/:id', '/programs?done=disconnected'),
+  ];
+}
+
+type KeyForm = { name: string; scopes: readonly string[]; problems: FieldProblems };
+const NEW_KEY: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS };
+
+async function keysPage(visit: PageRequest, form = NEW_KEY): Promise<ShownPage> {
+  const { items } = (await visit.read('/v1/account/keys')) as { items: ApiKey[] };
+  return {
+    title: 'API keys',
+    status: form.problems.size > 0 ? 400 : 200,
+    content: html`${doneNotice(visit, { revoked: 'The key was revoked. It no longer works.' })}
+      <p>
+        Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
+        with no more permissions than it needs, so that you can revoke one without the others.
+      </p>
+      ${
+        items.length === 0
+          ? html`<p>This account has no key yet.</p>`
+          : html`<h2>Keys that work</h2>
+              <ul class="items">
+                ${items.map((key) => keyItem(visit, key))}
+              </ul>`
+      }
+      <h2>Create a key</h2>
+      ${keyForm(visit, form)}`,
+  };
+}
+
+function keyItem(visit: PageRequest, key: ApiKey): Html {
+  const scopes = key.scopes.length < KEY_SCOPES.length && key.scopes.map((scope) => PERMISSION_WORDS[scope]);
+  return html`<li>
+    <h3>${key.name}</h3>
+    <p class="note">
+      <code>fk_${key.id}…</code> · created ${time(key.created_at)} · ${lastUse(visit, key.last_used_at)}
+    </p>
+    ${
+      scopes
+        ? html`<p>It may:</p>
+            ${list(scopes)}`
+        : html`<p>It may do everything.</p>`
+    }
+    ${dangerousButton(visit, {
+      action: `/keys/${key.id}/revoke`,
+      label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
+      summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
+      consequences: 'Programs that use this key are refused at once. It cannot be undone: they need another key.',
+    })}
+  </li>`;
+}
+
+function lastUse({ now }: PageRequest, at: string | null): HtmlValue {
+  return at === null ? 'never used' : html`last used ${ago(at, now)}`;
+}
+
+function keyForm(visit: PageRequest, { name, scopes, problems }: KeyForm): Html {
+  return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
+    ${visit.csrfField}
+    <input type="hidden" name="once" value="${newOnce()}" />
+    ${problems.has('') && html`<p role="alert">${problems.get('')}</p>`}
+    ${field({
+      name: 'name',
+      label: 'Name',
+      value: name,
+      hint: 'What the key is for, such as the name of a program.',
+      problem: problems.get('name'),
+      required: true,
+      maxlength: 200,
+      autocomplete: 'off',
+    })}
+    ${fieldset(
+      'Permissions',
+      KEY_SCOPES.map((scope) => checkbox('scopes', PERMISSION_WORDS[scope], scopes.includes(scope), scope)),
+      problems.get('scopes'),
+    )}
+    <button>Create the key</button>
+  </form>`;
+}
+
+/** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
+async function create(baseUrl: string, visit: PageRequest): Promise<PageAnswer> {
+  const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
+  if (asked.scopes.length === 0) {
+    return keysPage(visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
+  }
+  const request = { body: asked, ...onceKey(visit.form, asked) };
+  const { value, problems } = await attempt(visit.call('post', '/v1/account/keys', request));
+  if (value === undefined) return keysPage(visit, { ...asked, problems });
+  return createdPage(baseUrl, visit, value.body as { key: ApiKey; api_key: string });
+}
+
+function createdPage(baseUrl: string, visit: PageRequest, created: { key: ApiKey; api_key: string }): ShownPage {
+  const { key, api_key: secret } = created;
+  const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
+  return {
+    title: 'Your new key',
+    status: 201,
+    content: html`<p class="notice">
+        This is the only time that the key is shown. Copy it now, and keep it where your program keeps its secrets.
+      </p>
+      ${copyable('new-key', secret, 'the key')}
+      <h2>${key.name} may</h2>
+      ${list(key.scopes.map((scope) => PERMISSION_WORDS[scope]))}
+      ${
+        example !== undefined &&
+        html`<h2>Try it</h2>
+          ${copyable('example', `curl -s -H 'Authorization: Bearer ${secret}' '${baseUrl}${example}'`, 'the command')}`
+      }
+      <p><a class="button" href="${visit.path('/keys')}">I have stored the key</a></p>`,
+  };
+}
+
+async function programsPage(baseUrl: string, visit: PageRequest): Promise<ShownPage> {
+  const { items } = (await visit.read('/v1/account/grants')) as { items: AccountGrantResource[] };
+  const disconnected = 'The program was disconnected. It can no longer use your account.';
+  return {
+    title: 'Connected programs',
+    content: html`${doneNotice(visit, { disconnected })}
+      <p>
+        Programs that you signed in to use your account, such as assistants that read the forum for you. They connect to
+        <code>${baseUrl}/mcp</code>.
+      </p>
+      ${
+        items.length === 0
+          ? html`<p>No program is connected.</p>`
+          : html`<h2>Programs that may use your account</h2>
+              <ul class="items">
+                ${items.map((grant) => programItem(visit, grant))}
+              </ul>`
+      }`,
+  };
+}
+
+function programItem(visit: PageRequest, grant: AccountGrantResource): Html {
+  const name = grant.client_name ?? 'A program without a name';
+  return html`<li>
+    <h3>${name}</h3>
+    <p class="note">${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(visit, grant.last_used_at)}</p>
+    <p>It may:</p>
+    ${list(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
+    ${dangerousButton(visit, {
+      action: `/programs/${grant.id}/revoke`,
+      label: html`Disconnect<span class="hidden"> ${name}</span> now`,
+      summary: html`Disconnect<span class="hidden"> ${name}</span>`,
+      consequences: 'The program is refused at once. It can ask you again to sign in.',
+    })}
+  </li>`;
+}
+
+/** A program that is described by a document belongs to the document's host; others registered without proof. */
+function originOf({ client_id: clientId }: AccountGrantResource): string {
+  const host = /^https?:/i.test(clientId) ? URL.parse(clientId)?.host : undefined;
+  return host === undefined ? 'Registered itself; the name is what it says' : `Of ${host}`;
+}

@@ -1,0 +1,244 @@
+import { Router, urlencoded } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
+import { html } from '../../../shared/http/html.ts';
+import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
+import { endDashboardSessionOfCookie } from '../../../shared/accounts/dashboard-sessions.ts';
+import { toApiError } from '../http/error-handler.ts';
+import { methodNotAllowed } from '../http/route.ts';
+import { createOAuthLimits } from '../oauth/oauth-limits.ts';
+import { createSignIn, signInProblem } from '../signup/sign-in.ts';
+import type { SignIn } from '../signup/sign-in.ts';
+import { DASHBOARD_SIGN_IN } from '../signup/code-mail.ts';
+import { createLinkRouter, linkProblem, tooOldPage } from '../signup/link-router.ts';
+import type { LinkPage } from '../signup/link-router.ts';
+import type { PagesDeps } from './dashboard.ts';
+import { sendShownPage } from './layout.ts';
+import { FormFields } from './page.ts';
+import type { ShownPage } from './page.ts';
+import { field } from './parts.ts';
+import {
+  admitVisit,
+  formTokenField,
+  hashSessionToken,
+  openSession,
+  refuseForeignForm,
+  SESSION_SECONDS,
+} from './sessions.ts';
+import type { NewSession } from './sessions.ts';
+
+const PATH = '/sign-in';
+const CODE = '/sign-in/code';
+const LINK = '/sign-in/link';
+const SIGN_OUT = '/sign-out';
+/** Sign-ins under way, by the hash of their browser's cookie. */
+const MODEL = 'DashboardSignIn';
+/** An address of 254 characters, each percent-encoded, and the form's token. Strangers may send these forms. */
+const FORM_LIMIT = 4 * 1024;
+const MAX_FIELDS = 10;
+const TOO_LATE = { outcome: 'expired' } as const;
+
+interface Step {
+  pages: PagesDeps;
+  signIn: SignIn;
+  records: SealedRecords;
+  request: Request;
+  response: Response;
+  visitor: string;
+}
+
+/** A sign-in under way belongs to the browser that started it: it is stored under the hash of that browser's cookie. */
+export function createSignInRouter(pages: PagesDeps): Router {
+  const { deps, address } = pages;
+  const signIn = createSignIn(deps, DASHBOARD_SIGN_IN, address.url + LINK);
+  const records = new SealedRecords(deps.pool, deps.secretBox);
+  const router = Router();
+  const readForm = urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS });
+  const handle =
+    (work: (step: Step) => Promise<void>, isForm: boolean): RequestHandler =>
+    async (request, response) => {
+      response.set('Cache-Control', 'no-store');
+      // The cookie must have come with the form: one that is set by the answer proves nothing.
+      const cookie = pages.cookies.visitor(request);
+      if (isForm) refuseForeignForm(request, { cookie, publicHost: address.publicHost });
+      const visitor = cookie ?? pages.cookies.setVisitor(response);
+      await work({ pages, signIn, records, request, response, visitor });
+    };
+  router.get(address.mount + PATH, handle(showAddress, false));
+  router.post(address.mount + PATH, readForm, handle(takeAddress, true));
+  router.get(address.mount + CODE, handle(showCode, false));
+  router.post(address.mount + CODE, readForm, handle(takeCode, true));
+  for (const path of [PATH, CODE]) router.all(address.mount + path, methodNotAllowed(['GET', 'HEAD', 'POST']));
+  router.use(createLinkRouter(linkPage(pages, signIn), createOAuthLimits(deps.pool)('link')));
+  router.post(address.mount + SIGN_OUT, readForm, (request, response) => signOut(pages, request, response));
+  router.all(address.mount + SIGN_OUT, methodNotAllowed(['POST']));
+  return router;
+}
+
+async function showAddress(step: Step): Promise<void> {
+  const { pages, request, response } = step;
+  if ((await admitVisit(pages.deps.pool, pages.cookies, request)) !== undefined) {
+    response.redirect(303, pages.frame.path(nextOf(request)));
+    return;
+  }
+  showAddressForm(step);
+}
+
+async function takeAddress(step: Step): Promise<void> {
+  const { pages, signIn, records, request, response, visitor } = step;
+  const email = new FormFields(request.body).text('email').slice(0, 1_000);
+  try {
+    const token = await signIn.sendCode(email, request.ip);
+    const payload = { token, email, next: nextOf(request) };
+    await records.put({ model: MODEL, id: visitor, payload, validSeconds: CODE_SECONDS });
+  } catch (error) {
+    const refusal = toApiError(error);
+    if (refusal === undefined || refusal.status === 503) throw error;
+    if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+    showAddressForm(step, { email, problem: refusal.message.replace(/^email: /, ''), status: refusal.status });
+    return;
+  }
+  response.redirect(303, pages.frame.path(CODE));
+}
+
+async function showCode(step: Step): Promise<void> {
+  const { pages, records, response, visitor } = step;
+  const found = await records.find(MODEL, visitor);
+  if (found === undefined) response.redirect(303, pages.frame.path(PATH));
+  else showCodeForm(step, String(found.payload.email));
+}
+
+async function takeCode(step: Step): Promise<void> {
+  const { pages, signIn, records, request, response, visitor } = step;
+  const found = await records.find(MODEL, visitor);
+  if (found === undefined) {
+    response.redirect(303, pages.frame.path(PATH));
+    return;
+  }
+  const code = new FormFields(request.body).code('code');
+  const verdict = await signIn.verify(String(found.payload.token), code, request.ip);
+  if (verdict.outcome === 'signed in') {
+    await records.delete(MODEL, visitor);
+    if (await enter(pages, request, response, verdict)) {
+      response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next))));
+      return;
+    }
+  }
+  const problem = signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict);
+  if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
+    showCodeForm(step, String(found.payload.email), problem);
+    return;
+  }
+  await records.delete(MODEL, visitor);
+  showAddressForm(step, { email: String(found.payload.email), problem, status: 400 });
+}
+
+function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
+  const { address } = pages;
+  return {
+    path: address.mount + LINK,
+    url: address.url + LINK,
+    title: 'Sign in',
+    question: `The button signs you in to the dashboard at ${address.publicHost}, in this browser.`,
+    button: 'Sign in',
+    async confirm(linkHash, response) {
+      const verdict = await signIn.confirmLink(linkHash, response.req.ip);
+      if (verdict === undefined) return tooOldPage(response);
+      if (verdict.outcome === 'signed in' && (await enter(pages, response.req, response, verdict))) {
+        response.redirect(303, address.folder);
+        return undefined;
+      }
+      return linkProblem(response, 400, signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict));
+    },
+  };
+}
+
+/** Opens a session in place of the one before. @returns false when the account was closed or left its address */
+async function enter(
+  { deps, cookies }: PagesDeps,
+  request: Request,
+  response: Response,
+  account: NewSession,
+): Promise<boolean> {
+  const before = cookies.session(request);
+  if (before !== undefined) await endDashboardSessionOfCookie(deps.pool, hashSessionToken(before));
+  const token = await openSession(deps, request, account);
+  if (token === undefined) return false;
+  cookies.clearVisitor(response);
+  cookies.setSession(response, token, SESSION_SECONDS);
+  return true;
+}
+
+/** Takes no use of the session's limit: whoever asked for too many pages can still sign out. */
+async function signOut(pages: PagesDeps, request: Request, response: Response): Promise<void> {
+  const { deps, address, cookies, frame } = pages;
+  const cookie = cookies.session(request);
+  if (cookie !== undefined) {
+    refuseForeignForm(request, { cookie, publicHost: address.publicHost });
+    await endDashboardSessionOfCookie(deps.pool, hashSessionToken(cookie));
+  }
+  cookies.clearSession(response);
+  sendShownPage(response, frame, signedOutPage(frame.path(PATH)), undefined);
+}
+
+export function signedOutPage(signInPath: string): ShownPage {
+  return { title: 'You are signed out', content: html`<p><a href="${signInPath}">Sign in again</a></p>` };
+}
+
+/** A path below the dashboard as it came with a request; empty unless it can lead nowhere else. */
+export function pathBelow(given: string): string {
+  return BELOW.test(given) && given.length <= 200 ? given : '';
+}
+
+const BELOW = /^\/(?:[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
+
+/** The page to show after the sign-in; the overview unless the address names a page of the dashboard. */
+function nextOf(request: Request): string {
+  return pathBelow(new FormFields(request.query).text('next'));
+}
+
+function showAddressForm(
+  { pages: { frame }, request, response, visitor }: Step,
+  { email, problem, status }: { email: string; problem?: string; status: number } = { email: '', status: 200 },
+): void {
+  const next = nextOf(request);
+  const action = frame.path(`${PATH}${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`);
+  const content = html`<form method="post" action="${action}" class="narrow">
+    ${formTokenField(visitor)}
+    ${field({
+      name: 'email',
+      label: 'Your e-mail address',
+      type: 'email',
+      value: email,
+      autocomplete: 'email',
+      required: true,
+      problem,
+      hint: 'A code is sent there. A new address opens a free account with 200 credits.',
+    })}
+    <button>Send the code</button>
+  </form>`;
+  sendShownPage(response, frame, { title: 'Sign in', status, content }, undefined);
+}
+
+function showCodeForm({ pages: { frame }, response, visitor }: Step, email: string, problem?: string): void {
+  const content = html`<p>
+      A mail with a code of six digits is on its way to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60}
+      minutes. If the mail holds a link instead, open it in this browser.
+    </p>
+    <form method="post" action="${frame.path(CODE)}" class="narrow">
+      ${formTokenField(visitor)}
+      ${field({
+        name: 'code',
+        label: 'Code',
+        value: '',
+        autocomplete: 'one-time-code',
+        inputmode: 'numeric',
+        required: true,
+        problem,
+      })}
+      <button>Sign in</button>
+    </form>
+    <p><a href="${frame.path(PATH)}">Use another address, or get another code</a></p>`;
+  const status = problem === undefined ? 200 : 400;
+  sendShownPage(response, frame, { title: 'Enter the code', status, content }, undefined);
+}

@@ -1,0 +1,127 @@
+import type { SqlAnswer } from '../../../schemas/api/sql.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html, HtmlValue } from '../../../shared/http/html.ts';
+import { SQL_TABLES } from '../../../shared/accounts/statement-rows.ts';
+import { attempt, file, get, NO_PROBLEMS, post } from './page.ts';
+import type { PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import { number, otherProblems, textArea } from './parts.ts';
+
+const MOST_ROWS = 200;
+/** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
+const MOST_BYTES = 256 * 1024;
+/** Of the columns and the last row together. */
+const MOST_BYTES_BESIDE = 3 * 2 ** 20;
+const FIRST = `SELECT subreddit, count(*) AS found, count(DISTINCT author) AS authors
+FROM matches
+WHERE created_at > now() - INTERVAL 7 DAY
+GROUP BY subreddit
+ORDER BY found DESC
+LIMIT 20`;
+const EXAMPLES: readonly (readonly [name: string, query: string])[] = [
+  ['Communities', FIRST],
+  [
+    'Terms by day',
+    `SELECT created_at::DATE AS day, term, count(*) AS found
+FROM (SELECT created_at, unnest(matched_terms) AS term FROM matches)
+GROUP BY day, term
+ORDER BY day DESC, found DESC
+LIMIT 50`,
+  ],
+  [
+    'Answers of your webhooks',
+    `SELECT host, status, count(*) AS attempts, round(quantile_cont(duration_ms, 0.95)) AS p95_ms
+FROM deliveries
+GROUP BY host, status
+ORDER BY attempts DESC`,
+  ],
+];
+
+const INTRODUCTION = html`<p>
+    One SELECT over your rows of the last 30 days, in the
+    <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">dialect of DuckDB</a>. It costs
+    1 credit for each started million rows that you have; what fails is free.
+  </p>
+  <dl>
+    ${SQL_TABLES.map(
+      ({ name, columns }) =>
+        html`<dt><code>${name}</code></dt>
+          <dd>${columns.join(', ')}</dd>`,
+    )}
+  </dl>`;
+
+/** A SELECT over the matches of the account: as a table, or as a CSV file. */
+export const sqlPages: PageRoute[] = [
+  get('/sql', (visit) => page(visit, visit.query.text('query') || FIRST)),
+  post('/sql', run),
+];
+
+async function run(visit: PageRequest): Promise<PageAnswer> {
+  const query = visit.form.text('query');
+  const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
+  const { value, problems } = await attempt(visit.call('post', '/v1/sql', { body: { query, format } }));
+  if (value === undefined) return page(visit, query, false, problems);
+  if (format === 'json') return page(visit, query, result(value.body as Buffer));
+  return file('text/csv; charset=utf-8', 'matches.csv', value.body as Uint8Array);
+}
+
+function page(visit: PageRequest, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
+  return {
+    title: 'SQL',
+    status: problems.size === 0 ? 200 : 400,
+    content: html`${INTRODUCTION} ${otherProblems(problems, ['query'])}
+      <form method="post" action="${visit.path('/sql')}">
+        ${visit.csrfField}
+        ${textArea({ name: 'query', label: 'Statement', value: query, rows: 8, problem: problems.get('query') })}
+        <div class="actions">
+          <button name="format" value="json">Run</button>
+          <button class="quiet" name="format" value="csv">Download as CSV</button>
+        </div>
+      </form>
+      <p class="actions">
+        Examples:
+        ${EXAMPLES.map(([name, text]) => html`<a href="${visit.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
+      </p>
+      ${answer}`,
+  };
+}
+
+/** Reads the beginning and the end of an answer, which has a row a line, and counts the lines. */
+function result(answer: Buffer): Html {
+  const [begin = '', ...lines] = answer.toString('utf8', 0, MOST_BYTES + MOST_BYTES_BESIDE).split('\n');
+  const end = answer.toString('utf8', answer.lastIndexOf('\n'));
+  const { columns, credits_used: credits } = JSON.parse(begin + end) as SqlAnswer;
+  const shown: unknown[][] = [];
+  let read = 0;
+  for (const line of lines.slice(0, -1)) {
+    if (shown.length >= MOST_ROWS || read >= MOST_BYTES) break;
+    shown.push(JSON.parse(line.replace(/,$/, '')) as unknown[]);
+    read += line.length;
+  }
+  let length = -1;
+  for (let at = answer.indexOf('\n'); at >= 0; at = answer.indexOf('\n', at + 1)) length += 1;
+  const more = shown.length < length && `; the first ${shown.length} are shown`;
+  return html`<h2>Result</h2>
+    <p>${number(length)} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Result">
+      <table>
+        <thead>
+          <tr>
+            ${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map(
+            (row) =>
+              html`<tr>
+                ${row.map((value) => html`<td>${cell(value)}</td>`)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function cell(value: unknown): HtmlValue {
+  if (value === null) return html`<span class="note">null</span>`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,129 @@
+import { newAccountId } from '../../../shared/rules/identifiers.ts';
+import type { MailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shared/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
+import { takeLink } from '../../../shared/accounts/signups.ts';
+import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
+import type { CodePurpose } from './code-mail.ts';
+import { createCodeJudge, judgeCode, notifyOfWrongCodes } from './judge-code.ts';
+import type { CodeVerdict } from './judge-code.ts';
+import { createRequestCode } from './request-code.ts';
+import { hashMailedToken } from '../../../shared/accounts/rules/credentials.ts';
+import { networksOf, UNKNOWN_NETWORK } from './signup-limits.ts';
+import type { SignupDeps } from './signup-router.ts';
+import { grantFreeCredits } from './verify-code.ts';
+
+/** Who signed in: an account, by the address that was proved to be its own. */
+export interface SignedInAccount {
+  accountId: string;
+  /** As the account spells it. Another address of the account ends whatever this one began. */
+  email: string;
+}
+
+export type SignInVerdict =
+  | Exclude<CodeVerdict, { outcome: 'right' }>
+  | ({ outcome: 'signed in'; isNew: boolean } & SignedInAccount)
+  | { outcome: 'frozen' | 'other spelling' | 'no account' };
+
+/** With the sign-in that requested the link. */
+type ConfirmedLink = SignInOutcome & { interaction: string | null };
+
+type SignInOutcome = Exclude<SignInVerdict, CodeVerdict>;
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+/** The steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account. */
+export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: string) {
+  const requestCode = createRequestCode(deps, purpose, linkPage);
+  const judge = createCodeJudge(deps, purpose.name);
+  const { mailboxHash } = judge;
+  const mayOpen = deps.signup.enabled;
+  return {
+    /** Mails a code and returns its token. @param interaction the page that a mailed link returns to */
+    sendCode: (email: string, clientAddress: string | undefined, interaction?: string): Promise<string> =>
+      requestCode({ email }, clientAddress, interaction),
+    async verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInVerdict> {
+      const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
+        const judged = await judgeCode(client, judge, hashMailedToken(token), code);
+        return judged.outcome === 'right' ? findOrOpenAccount(client, judged.signup, { mayOpen, mailboxHash }) : judged;
+      });
+      await notifyOfWrongCodes(deps, verdict);
+      await rememberNetwork(deps, verdict, clientAddress);
+      return verdict;
+    },
+    /** Consumes a link; undefined when it is no longer valid. */
+    async confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined> {
+      const link = await inTransaction(deps.pool, async (client): Promise<ConfirmedLink | undefined> => {
+        const confirmed = await takeLink(client, linkHash, purpose.name);
+        if (confirmed === undefined) return undefined;
+        const entry = await findOrOpenAccount(client, confirmed, { mayOpen, mailboxHash });
+        return { ...entry, interaction: confirmed.interaction };
+      });
+      if (link !== undefined) await rememberNetwork(deps, link, clientAddress);
+      return link;
+    },
+  };
+}
+
+/** After the commit: it locks the account, as its deletion does before it locks the mailbox's codes. */
+async function rememberNetwork(
+  { pool, logger }: SignupDeps,
+  verdict: SignInVerdict,
+  clientAddress: string | undefined,
+): Promise<void> {
+  if (verdict.outcome !== 'signed in') return;
+  const { network } = networksOf(clientAddress)[0];
+  if (network === UNKNOWN_NETWORK) return;
+  // The code is used up, so what fails here must not fail the sign-in.
+  await rememberSignInNetwork(pool, verdict.accountId, network).catch((error: unknown) => {
+    logger.warn({ err: error }, 'the network of a sign-in could not be remembered');
+  });
+}
+
+/** Returns the mailbox's account, or opens one exactly as agent sign-up does, but without a key. */
+async function findOrOpenAccount(
+  db: Queryable,
+  { email, mailbox }: ConfirmedMailbox,
+  { mayOpen, mailboxHash }: { mayOpen: boolean; mailboxHash: MailboxHash },
+): Promise<SignInOutcome> {
+  if (mayOpen) {
+    const accountId = newAccountId();
+    if (await insertAccount(db, { id: accountId, email, mailbox })) {
+      await grantFreeCredits(db, { accountId, mailbox }, mailboxHash);
+      return { outcome: 'signed in', accountId, email, isNew: true };
+    }
+  }
+  const account = await findAccount(db, mailbox);
+  return account === undefined ? { outcome: 'no account' } : verdictFor(account, email);
+}
+
+/** Only the address that the account was opened with gives access, as in `verify-code.ts`, which says why. */
+function verdictFor(account: StoredAccount, email: string): SignInOutcome {
+  if (account.status !== 'active') return { outcome: 'frozen' };
+  if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
+  return { outcome: 'signed in', accountId: account.id, email: account.email, isNew: false };
+}
+
+/** Says why a person is not signed in and what to do, for the page. */
+export function signInProblem(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
+  switch (verdict.outcome) {
+    case 'wrong':
+      return verdict.triesLeft === 0
+        ? 'The code was wrong three times. Ask for another one.'
+        : `The code is wrong. Tries left: ${verdict.triesLeft}.`;
+    case 'expired':
+    case 'exhausted':
+    case 'unknown':
+      return 'The code is not valid any more. Ask for another one.';
+    case 'tries used up':
+      return 'Too many wrong codes were tried for this address. Ask again: the mail holds a link instead.';
+    case 'frozen':
+      return 'This account is closed for now.';
+    case 'other spelling':
+      return 'The account of this mailbox was opened with another spelling of the address. Sign in with that one.';
+    case 'no account':
+      return 'There is no account with this address, and none can be opened now.';
+  }
+}

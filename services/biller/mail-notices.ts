@@ -1,0 +1,188 @@
+import { daysLeft, MONITOR_PERIOD_CREDITS } from '../../shared/billing/rules/plans.ts';
+import { mailTime, plainMail, quotedName, wrapLines } from '../../shared/mail/plain-mail.ts';
+import type { Mail } from '../../shared/mail/mailer.ts';
+import type { FailingWebhook, NoticeFacts } from '../../shared/notices/notices.ts';
+import { readSwitchedOff, openAlarms } from '../../shared/notices/notices.ts';
+import { sendMails } from './mail-outbox.ts';
+import type { MailingDeps } from './mail-outbox.ts';
+
+/** What a mail says is out of date after a day. */
+const EXPIRY_SECONDS = 24 * 3_600;
+
+/** Mails notices that wait, as `sendMails`. */
+export function mailNotices(deps: MailingDeps, signal: AbortSignal): Promise<number> {
+  const { pool, dashboardUrl } = deps;
+  return sendMails<NoticeFacts>(
+    deps,
+    {
+      outbox: 'notices',
+      expirySeconds: EXPIRY_SECONDS,
+      kindOf: ({ kind }) => kind,
+      async compose({ accountId, says: facts, madeAt }, to) {
+        const isSwitchedOff = (await readSwitchedOff(pool, accountId)).includes(facts.kind);
+        return isSwitchedOff ? undefined : noticeMail(facts, { to, foundAt: madeAt, dashboardUrl });
+      },
+      // The owner is told later that these webhooks work again, and only when this was sent.
+      async onSent(db, { accountId, says }) {
+        if (says.kind !== 'webhook_failing') return;
+        await openAlarms(db, accountId, says.webhooks.map(({ id }) => id).sort());
+      },
+    },
+    signal,
+  );
+}
+
+/** Monitors that a mail names; of more it says how many. */
+const NAMED_MONITORS = 20;
+
+type Facts<Kind extends NoticeFacts['kind']> = Extract<NoticeFacts, { kind: Kind }>;
+
+/** A part of a mail: its own lines, or a text to be broken into lines. */
+type Paragraph = string | readonly string[];
+
+interface Words {
+  subject: string;
+  paragraphs: Paragraph[];
+}
+
+interface NoticeMailing {
+  to: string;
+  foundAt: Date;
+  /** Without a trailing slash. */
+  dashboardUrl: string;
+}
+
+/** The mail of a notice: what happened and when, what to do, where, and how to get no more of its kind. */
+function noticeMail(facts: NoticeFacts, { to, foundAt, dashboardUrl }: NoticeMailing): Mail {
+  const place = { host: new URL(dashboardUrl).host, at: mailTime(foundAt), pages: `${dashboardUrl}/dashboard` };
+  const { subject, paragraphs } = wordsOf(facts, place);
+  const end: Paragraph[] = [
+    'You can switch off mails of this kind. At most one is sent a day. Sign in to change that:',
+    [`${place.pages}/account`],
+  ];
+  const lines = [...paragraphs, ...end].map((part) => (typeof part === 'string' ? wrapLines(part) : part));
+  return plainMail(to, subject, lines);
+}
+
+interface Place {
+  host: string;
+  at: string;
+  pages: string;
+}
+
+function wordsOf(facts: NoticeFacts, place: Place): Words {
+  switch (facts.kind) {
+    case 'low_balance':
+      return lowBalance(facts, place);
+    case 'monitor_paused':
+      return monitorsPaused(facts, place);
+    case 'webhook_failing':
+      return webhooksFailing(facts, place);
+    case 'webhook_recovered':
+      return webhooksRecovered(facts, place);
+  }
+}
+
+function lowBalance(facts: Facts<'low_balance'>, { host, at, pages }: Place): Words {
+  const { balance, activeMonitors, readingCredits } = facts;
+  const reading = readingCredits > 0 ? `, and reading took ${readingCredits} in the last 24 hours` : '';
+  return {
+    subject: 'Your credits will run out soon',
+    paragraphs: [
+      `At ${at} your account at ${host} had ${credits(balance)}. At today's use they last ${lasting(daysLeft(facts) ?? 0)}: ${running(activeMonitors)} ${MONITOR_PERIOD_CREDITS * activeMonitors} credits a day${reading}.`,
+      'A monitor that the balance does not cover is paused at its next renewal, and misses what is written until it is resumed.',
+      'Add credits, or pause monitors that you do not need:',
+      [`${pages}/billing`],
+    ],
+  };
+}
+
+function monitorsPaused(facts: Facts<'monitor_paused'>, { host, at, pages }: Place): Words {
+  const { monitors, balance, activeMonitors } = facts;
+  const many = monitors.length > 1;
+  const others =
+    activeMonitors > 0
+      ? ` ${activeMonitors === 1 ? 'Another monitor still runs and is' : `${activeMonitors} other monitors still run and are`} paused in the same way at the next renewal that the balance does not cover.`
+      : '';
+  return {
+    subject: many ? `${monitors.length} monitors were paused` : 'A monitor was paused',
+    paragraphs: [
+      `${many ? 'These monitors' : 'This monitor'} of your account at ${host} ${many ? 'were' : 'was'} paused by ${at}, because the balance of ${credits(balance)} did not cover the next 24 hours (${MONITOR_PERIOD_CREDITS} credits each):`,
+      listed(monitors),
+      `A paused monitor finds nothing.${others}`,
+      `Add credits, then resume ${many ? 'the monitors' : 'the monitor'}:`,
+      [`${pages}/billing`],
+      [`${pages}/monitors`],
+    ],
+  };
+}
+
+function webhooksFailing({ webhooks }: Facts<'webhook_failing'>, { host, at, pages }: Place): Words {
+  const marked = webhooks.some(({ isMarked }) => isMarked);
+  return {
+    subject: webhooks.length > 1 ? `${webhooks.length} webhooks are failing` : 'A webhook is failing',
+    paragraphs: [
+      `At ${at} deliveries of your account at ${host} to ${webhooks.length > 1 ? 'these webhooks' : 'this webhook'} were failing:`,
+      listed(webhooks, failure),
+      'The monitors continue to match, and each new match is still sent. Matches whose delivery failed stay in your account for 30 days, and you can send them again.',
+      ...(marked
+        ? [
+            'A webhook with 50 failures in a row is marked as failing until a test delivery succeeds or its address is changed.',
+          ]
+        : []),
+      'Check the receiver, and send it a test delivery:',
+      ...links(webhooks, pages),
+    ],
+  };
+}
+
+function webhooksRecovered({ webhooks }: Facts<'webhook_recovered'>, { host, at, pages }: Place): Words {
+  const many = webhooks.length > 1;
+  const marked = webhooks.some(({ isMarked }) => isMarked);
+  return {
+    subject: many ? `${webhooks.length} webhooks work again` : 'A webhook works again',
+    paragraphs: [
+      `By ${at} ${many ? 'these webhooks' : 'this webhook'} of your account at ${host} accepted deliveries again:`,
+      listed(webhooks),
+      ...(marked ? ['The mark as failing stays until a test delivery succeeds or the address is changed.'] : []),
+      'Matches that could not be delivered meanwhile can be sent again:',
+      ...links(webhooks, pages),
+    ],
+  };
+}
+
+function failure({ failures, host, status, error }: FailingWebhook): string {
+  const count = `${failures} failures in a row`;
+  if (host === null) return `${count}.`;
+  // An error that is not a status is one of our own words, such as timeout or connection_refused.
+  const answer = status !== null && status > 0 ? `answered ${status}` : `gave no answer (${error ?? 'unknown'})`;
+  return `${count}; the last time ${host} ${answer}.`;
+}
+
+function links(monitors: readonly { id: string }[], pages: string): Paragraph[] {
+  return [[monitors.length === 1 ? `${pages}/monitors/${monitors[0]!.id}` : `${pages}/monitors`]];
+}
+
+/** A line for each monitor, and indented below it what is said of it. */
+function listed<M extends { name: string }>(monitors: readonly M[], detail?: (monitor: M) => string): string[] {
+  const lines = monitors.slice(0, NAMED_MONITORS).flatMap((monitor) => {
+    const details = detail === undefined ? [] : wrapLines(detail(monitor)).map((line) => `  ${line}`);
+    return [`- ${quotedName(monitor.name)}`, ...details];
+  });
+  const others = monitors.length - NAMED_MONITORS;
+  return others > 0 ? [...lines, `- and ${others} more`] : lines;
+}
+
+function credits(count: number): string {
+  return count === 1 ? '1 credit' : `${count} credits`;
+}
+
+function running(monitors: number): string {
+  return monitors === 1 ? 'one running monitor takes' : `${monitors} running monitors take`;
+}
+
+function lasting(days: number): string {
+  if (days >= 1) return `about ${days.toFixed(1).replace(/\.0$/, '')} ${days < 1.05 ? 'day' : 'days'}`;
+  const hours = Math.floor(days * 24);
+  return hours < 1 ? 'less than an hour' : `about ${hours} ${hours === 1 ? 'hour' : 'hours'}`;
+}

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import type { forumRemoval } from '../../schemas/messages/forum-item.ts';
+import { FORUM_REMOVALS } from '../../schemas/messages/topics.ts';
+import {
+  findReadableMatches,
+  findRemovedThings,
+  findSeenAsRemoved,
+  readMatchedThings,
+} from '../../shared/crawl/crawl-cursors.ts';
+import { readThingsSeen } from '../../shared/crawl/thread-items.ts';
+import { PublishRefused } from '../../shared/kafka/kafka-unavailable.ts';
+import type { Publisher } from '../../shared/kafka/publisher.ts';
+import { retry } from '../../shared/runtime/retry.ts';
+import { findRemoved } from '../../shared/forum-client/parse-things.ts';
+import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
+import { withoutThings } from './archive-source.ts';
+import type { ArchiveSourceDeps } from './archive-source.ts';
+import type { Call, CrawlSource, Wait } from './crawl-source.ts';
+import { RecheckQueue, RemovalDoubt } from './recheck-queue.ts';
+import type { Batch, DueThing } from './recheck-queue.ts';
+
+const HOUR_MS = 3_600_000;
+const AGES_MS = [HOUR_MS, 24 * HOUR_MS];
+/** How long the recorder keeps the content of a match from its storing on. */
+const KEPT_MS = 33 * 24 * HOUR_MS;
+const PAGE = 2_000;
+const IDLE_MS = 1_000;
+
+const savedPosition = z.record(z.string(), z.tuple([z.number(), z.string()]));
+
+export interface RecheckSourceDeps extends ArchiveSourceDeps {
+  publisher: Pick<Publisher, 'publishAll'>;
+  /** Ages of things at a look, in milliseconds; default: an hour and a day. */
+  agesMs?: readonly number[] | undefined;
+}
+
+/** The things of one age: those with matches, or a share of all. */
+interface Rung {
+  name: string;
+  ageMs: number;
+  isMatched: boolean;
+  queue: RecheckQueue;
+  doubt: RemovalDoubt;
+}
+
+/**
+ * Looks a second time at things that are an hour and a day old, and publishes a removal for those that the forum does
+ * not show any more. Things with matches always get their look, others as far as the budget allows. A thing that is
+ * missing from the answer is counted and is no removal: the forum leaves things out for other reasons too.
+ */
+export class RecheckSource implements CrawlSource {
+  readonly name = 'rechecks';
+  readonly label = 'threads';
+  readonly replay = false;
+  readonly isPatient = true;
+  readonly maxInFlight = 4;
+  private readonly deps: RecheckSourceDeps;
+  private rungs: Rung[] = [];
+  private readonly reading = new Set<RecheckQueue>();
+
+  constructor(deps: RecheckSourceDeps) {
+    this.deps = deps;
+  }
+
+  async begin(position: unknown): Promise<void> {
+    const saved = savedPosition.safeParse(position).data ?? {};
+    const now = this.deps.clock();
+    this.reading.clear();
+    const ages = this.deps.agesMs ?? AGES_MS;
+    const kinds = [true, false].flatMap((isMatched) => ages.map((ageMs) => ({ isMatched, ageMs })));
+    this.rungs = kinds.map(({ isMatched, ageMs }) => {
+      const name = `${isMatched ? 'matched' : 'all'}-${ageMs / HOUR_MS}`;
+      const cursor = saved[name] ?? [dueAt({ isMatched, ageMs }, now), ''];
+      const queue = new RecheckQueue(cursor, !isMatched);
+      return { name, ageMs, isMatched, queue, doubt: new RemovalDoubt() };
+    });
+  }
+
+  next(now: number): Call | Wait {
+    if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
+    for (const rung of this.rungs) {
+      const call = this.nextPage(rung, now) ?? this.nextBatch(rung, now);
+      if (call !== undefined) return call;
+    }
+    return { waitMs: IDLE_MS };
+  }
+
+  position(): unknown {
+    return Object.fromEntries(this.rungs.map(({ name, queue }) => [name, queue.position]));
+  }
+
+  async end(): Promise<void> {
+    this.rungs = [];
+  }
+
+  private nextPage(rung: Rung, now: number): Call | undefined {
+    const { queue } = rung;
+    const due = dueAt(rung, now);
+    this.adapt(rung, now, due);
+    const after = this.reading.has(queue) ? undefined : queue.nextPage(now, due);
+    if (after === undefined) return undefined;
+    this.reading.add(queue);
+    return {
+      fetch: async (signal) => {
+        const things = await this.readPage(rung, after, due, signal);
+        const acknowledged = (): void => {
+          this.reading.delete(queue);
+          queue.addPage(now, things, due);
+        };
+        return { ...withoutThings(now, acknowledged), isLocal: true };
+      },
+      failed: () => {
+        this.reading.delete(queue);
+      },
+    };
+  }
+
+  private adapt({ isMatched, ageMs, queue }: Rung, now: number, due: number): void {
+    if (isMatched) return;
+    queue.adapt(now, due);
+    this.deps.metrics.crawlerRecheckShare.set({ age: String(ageMs / HOUR_MS) }, queue.share);
+  }
+
+  private async readPage(rung: Rung, after: DueThing, due: number, signal: AbortSignal): Promise<DueThing[]> {
+    const { db, clickhouse } = this.deps;
+    if (rung.isMatched) {
+      const page = { after: { keptUntil: after.at, thingId: after.name }, to: due, limit: PAGE };
+      const rows = await readMatchedThings(db, page);
+      return rows.map(({ thingId, keptUntil }) => ({ name: thingId, at: keptUntil }));
+    }
+    const { share } = rung.queue;
+    const page = { after: { seenAt: after.at, thingId: after.name }, to: due, share, limit: PAGE };
+    const rows = await readThingsSeen(clickhouse, page, signal);
+    return rows.map(({ thingId, seenAt }) => ({ name: thingId, at: seenAt }));
+  }
+
+  private nextBatch({ queue, doubt }: Rung, now: number): Call | undefined {
+    const batch = queue.nextBatch(now);
+    if (batch === undefined) return undefined;
+    return {
+      fetch: async (signal) => {
+        await this.look(batch, doubt, signal);
+        const at = this.deps.clock();
+        const acknowledged = (): void => {
+          queue.done(at, batch);
+        };
+        return withoutThings(at, acknowledged);
+      },
+      failed: () => {
+        queue.failed();
+      },
+    };
+  }
+
+  private async look({ names }: Batch, doubt: RemovalDoubt, signal: AbortSignal): Promise<void> {
+    const { upstream, metrics, clickhouse, db } = this.deps;
+    const call = { endpoint: 'info', lane: 'recheck', signal } as const;
+    const { present, removed } = findRemoved(await upstream.get('/api/info', { id: names.join(',') }, call));
+    const gone = names.filter((name) => removed.has(name));
+    const none = new Set<string>();
+    const [known, seenAsRemoved, readable] =
+      gone.length === 0
+        ? [none, none, none]
+        : await Promise.all([
+            findRemovedThings(db, gone),
+            findSeenAsRemoved(clickhouse, gone, signal),
+            findReadableMatches(db, gone),
+          ]);
+    // Another source may have published a thing again after its removal, and the archive shows its last sight.
+    const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
+    if (!doubt.isBelievable(fresh.length, names.length, this.deps.clock())) {
+      const reason = 'mass_removal';
+      throw new UpstreamError('broken', 'most of the things looked at are gone; to be confirmed', { reason });
+    }
+    await this.publish(fresh, signal);
+    metrics.crawlerTombstones.inc(fresh.length);
+    metrics.crawlerRechecked.inc({ outcome: 'removed' }, fresh.length);
+    metrics.crawlerRechecked.inc({ outcome: 'absent' }, names.length - present.size);
+    metrics.crawlerRechecked.inc({ outcome: 'kept' }, present.size - fresh.length);
+  }
+
+  private async publish(names: readonly string[], signal: AbortSignal): Promise<void> {
+    if (names.length === 0) return;
+    const { publisher, logger, clock } = this.deps;
+    const removedAt = new Date(clock()).toISOString();
+    const records = names.map((name) => {
+      const removal: z.infer<typeof forumRemoval> = { v: 1, thing_id: name, removed_at: removedAt };
+      return { key: name, value: JSON.stringify(removal) };
+    });
+    await retry(() => publisher.publishAll([{ topic: FORUM_REMOVALS.name, records }]), {
+      what: 'publishing removals',
+      logger,
+      signal,
+      isRetryable: (error) => !(error instanceof PublishRefused),
+    });
+  }
+}
+
+/** The order of matches is by how long their content is kept, that of other things by their first sight. */
+function dueAt({ isMatched, ageMs }: Pick<Rung, 'isMatched' | 'ageMs'>, now: number): number {
+  return now - ageMs + (isMatched ? KEPT_MS : 0);
+}
