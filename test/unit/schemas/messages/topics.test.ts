@@ -6,10 +6,9 @@ import { TOPICS } from '../../../../schemas/messages/topics.ts';
 const EXAMPLES = join(import.meta.dirname, '../../../../schemas/examples');
 
 function examplesOf(topic: string): { file: string; message: unknown }[] {
-  return readdirSync(join(EXAMPLES, topic)).map((file) => ({
-    file,
-    message: JSON.parse(readFileSync(join(EXAMPLES, topic, file), 'utf8')) as unknown,
-  }));
+  return readdirSync(EXAMPLES)
+    .filter((file) => file.startsWith(`${topic}.v`))
+    .map((file) => ({ file, message: JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8')) as unknown }));
 }
 
 describe.each(TOPICS)('$name', ({ name, schema, version }) => {
@@ -18,7 +17,7 @@ describe.each(TOPICS)('$name', ({ name, schema, version }) => {
   });
 
   test('the version that producers write has an example', () => {
-    expect(examplesOf(name).filter(({ file }) => file.startsWith(`v${version}-`)).length).toBeGreaterThan(0);
+    expect(examplesOf(name).filter(({ file }) => file.startsWith(`${name}.v${version}-`)).length).toBeGreaterThan(0);
   });
 
   test.each(examplesOf(name))('$file without one of its fields is refused', ({ message }) => {
