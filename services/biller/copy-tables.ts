@@ -3,7 +3,7 @@ import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared
 import type { CopiedTable } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { readGapsToCopy } from '../../shared/crawl/copied-gaps.ts';
+import { readGapsToCopy } from '../../shared/crawl/crawl-gaps.ts';
 import { readMonitorsToCopy } from '../../shared/monitors/administered-monitors.ts';
 import { readPostgresTime } from '../../shared/maintenance/settings.ts';
 import type { Continuing } from './jobs.ts';

@@ -1,4 +1,4 @@
-import type { Thing } from '../../shared/forum-client/thing-schema.ts';
+import type { Thing } from '../../shared/forum-client/parse-things.ts';
 import type { PostOfComment } from '../../shared/forum-client/thing-to-forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import { randomText } from '../../shared/rules/identifiers.ts';

@@ -1,43 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { CrawlGap, GapClosing } from '../../shared/crawl/crawl-gaps.ts';
 import { loadLanguageDetector } from '../../shared/crawl/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/crawl/load-language-detector.ts';
+import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
+import { takeLeases } from '../../shared/maintenance/leases.ts';
+import type { WantedLease } from '../../shared/maintenance/leases.ts';
+import { withQueryDeadline } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
-import { withQueryDeadline } from '../../shared/postgres/pool.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
-import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { CrawlGap, GapClosing } from '../../shared/crawl/crawl-gaps.ts';
-import { takeLeases } from '../../shared/maintenance/leases.ts';
-import type { WantedLease } from '../../shared/maintenance/leases.ts';
 import type { Tracing } from '../../shared/runtime/tracing.ts';
-import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
+import { CommunityCounts, CommunityCountsWriter } from './community-counts.ts';
+import { AuditSource } from './coverage/audit-source.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import { FailureLog } from './failure-log.ts';
-import { CommunityCounts, CommunityCountsWriter } from './groups/community-counts.ts';
-import { GroupBudget } from './groups/group-budget.ts';
-import { GroupSource } from './groups/group-source.ts';
-import { ItemPublisher } from './item-publisher.ts';
-import { ListingSource } from './listings/listing-source.ts';
-import { Pace } from './pace.ts';
-import type { SourcePlan } from './plan-sources.ts';
-import { planSources } from './plan-sources.ts';
-import { PostIdSource } from './post-ids/post-id-source.ts';
-import { PostLookup } from './post-lookup.ts';
-import { RecentPosts, SeenThings } from './seen-things.ts';
-import { ReplaySource, ReplayThrottle } from './replay/replay-source.ts';
-import type { RunnerDeps } from './source-runner.ts';
-import { SourceRunner } from './source-runner.ts';
-import { SourceShares } from './source-shares.ts';
-import { AuditSource } from './coverage/audit-source.ts';
+import { GroupSource, SLICES } from './groups/group-source.ts';
+import { ItemPublisher, PostLookup } from './item-publisher.ts';
+import { ListingSource } from './listing-source.ts';
+import type { ListingPlan } from './listing-source.ts';
+import { GroupBudget, Pace } from './pace.ts';
+import { COMMENT_IDS, POST_IDS, PostIdSource } from './post-ids/post-id-source.ts';
+import type { IdPlan } from './post-ids/post-id-source.ts';
 import { RecheckSource } from './recheck-source.ts';
+import { parseReplayPlan, REPLAY } from './replay/replay-plan.ts';
+import type { ReplayPlan } from './replay/replay-plan.ts';
+import { ReplaySource, ReplayThrottle } from './replay/replay-source.ts';
+import { RecentPosts, SeenThings } from './seen-things.ts';
+import { SourceRunner } from './source-runner.ts';
+import type { RunnerDeps } from './source-runner.ts';
+import { SourceShares } from './source-shares.ts';
 import { ThreadSource } from './threads/thread-source.ts';
 import type { ThreadSourceDeps } from './threads/thread-source.ts';
 
@@ -265,4 +265,55 @@ function createSweep(name: SweepName, deps: SweepDeps): CrawlSource {
 /** Whether the service is ready without this source. */
 function isSweep(source: CrawlSource): boolean {
   return source instanceof ThreadSource || source instanceof RecheckSource || source instanceof AuditSource;
+}
+
+/** Most items are comments, so this interval makes up most of the latency. */
+export const ALL_COMMENTS = {
+  name: 'listings:comments',
+  path: '/r/all/comments',
+  endpoint: 'listing-comments',
+  intervalMs: 400,
+  latencyShare: 0.2,
+} as const satisfies ListingPlan;
+/**
+ * Only without the walk over post ids, which sees the same posts and more. At the peak of the whole site it would take
+ * 0.5 calls/s.
+ */
+const POSTS: ListingPlan = {
+  name: 'listings:new',
+  path: '/r/all/new',
+  endpoint: 'listing-new',
+  intervalMs: 1_000,
+  latencyShare: 0.1,
+};
+
+/** What `threads` starts: sources that compare the forum with the archive. */
+const SWEEPS = ['threads', 'rechecks', 'audit'] as const;
+
+const GROUPS = Array.from({ length: SLICES }, (_, slice): SourcePlan => ({ kind: 'groups', slice }));
+
+export type SourcePlan =
+  | { kind: 'ids'; ids: IdPlan }
+  | { kind: 'listing'; listing: ListingPlan }
+  | { kind: 'sweep'; sweep: (typeof SWEEPS)[number] }
+  | { kind: 'groups'; slice: number }
+  | { kind: 'replay'; replay: ReplayPlan };
+
+/**
+ * Parses CRAWL_SOURCES into the sources to start. Repeated names count once.
+ *
+ * @throws ConfigError for an unknown source, or a replay file that cannot be read.
+ */
+export function planSources(names: readonly string[]): SourcePlan[] {
+  const listings = names.includes('post-ids') ? [ALL_COMMENTS] : [ALL_COMMENTS, POSTS];
+  return [...new Set(names)].flatMap((name): SourcePlan[] => {
+    if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
+    if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];
+    if (name === 'listings') return [...listings.map((listing) => ({ kind: 'listing' as const, listing })), ...GROUPS];
+    if (name === 'threads') return SWEEPS.map((sweep) => ({ kind: 'sweep', sweep }));
+    if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
+    throw new ConfigError(
+      `CRAWL_SOURCES: ${name} is unknown; use post-ids, comment-ids, listings, threads or replay:FILE`,
+    );
+  });
 }

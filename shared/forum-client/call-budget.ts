@@ -2,7 +2,7 @@ import { fairLevel, laneLimits, LANES, mapLanes, ownPart } from './lanes.ts';
 import { CallCounts } from './call-counts.ts';
 import { ClientBudgets } from './client-budgets.ts';
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
-import type { RateBudget, WindowReport } from './rate-budget.ts';
+import type { RateBudget, WindowReport } from './client-budgets.ts';
 
 /** A rested lane may call this many seconds' worth of its rate at once. A large thread takes about twenty calls. */
 const BURST_SECONDS = 20;

@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../schemas/messages/forum-item.ts';
 import type { Comment } from '../../schemas/messages/forum-post.ts';
+import { isoTime, postSchema } from './forum-resources.ts';
+import type { UpstreamPost } from './forum-resources.ts';
+import {
+  commentFields,
+  count,
+  countKind,
+  listing,
+  node,
+  optional,
+  parseAnswer,
+  parseThing,
+  readable,
+  shapeFault,
+} from './parse-things.ts';
+import type { ChildFault, CommentData, PostData, ShapeFault } from './parse-things.ts';
 import { UpstreamError } from './upstream-error.ts';
-import { countKind, listing, node, parseAnswer, parseThing, shapeFault } from './parse-things.ts';
-import type { ChildFault, ShapeFault } from './parse-things.ts';
-import { commentFields, count, optional, readable } from './thing-schema.ts';
-import type { CommentData, PostData } from './thing-schema.ts';
-import { isoTime, postSchema } from './to-post.ts';
-import type { UpstreamPost } from './to-post.ts';
 
 const DELETED = '[deleted]';
 const REPLIES_PATH = '.data.replies.data.children.';

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import { errorCode } from '../runtime/errors.ts';
 
 /**
@@ -70,4 +71,131 @@ export function toUpstreamError(error: unknown, deadline?: AbortSignal): Upstrea
     retryable: true,
     cause: error,
   });
+}
+
+type Response = Dispatcher.ResponseData;
+
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+/** Upper limit for every Retry-After. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** The value of a header; the first value when it was sent several times. */
+export function header(response: Pick<Response, 'headers'>, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/**
+ * Reads the JSON of a response. Checks status and content type before parsing, because a block or an outage arrives as
+ * an HTML page, as text or empty.
+ *
+ * @throws UpstreamError for everything but a 2xx response with JSON of at most `maxBytes`
+ */
+export async function readJson(response: Response, maxBytes: number, now: number): Promise<unknown> {
+  const isJson = /^application\/json\b/i.test(header(response, 'content-type') ?? '');
+  if (response.statusCode >= 200 && response.statusCode < 300) {
+    if (!isJson) {
+      await discard(response);
+      throw new UpstreamError('broken', "the forum's response is not JSON", {
+        status: response.statusCode,
+        reason: 'not_json',
+        retryable: true,
+      });
+    }
+    return parseJson(await readText(response, maxBytes), response.statusCode);
+  }
+  if (!isJson) await discard(response);
+  const reason = isJson ? readReason(await readText(response, maxBytes)) : undefined;
+  throw errorOfResponse(response, reason, now);
+}
+
+function errorOfResponse(response: Response, reason: string | undefined, now: number): UpstreamError {
+  const status = response.statusCode;
+  const suffix = reason === undefined ? '' : ` (${reason})`;
+  if (status >= 300 && status < 400) {
+    const location = header(response, 'location');
+    return new UpstreamError('moved', `the forum answered ${status}`, { status, location });
+  }
+  if (status === 429) {
+    const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now) ?? DEFAULT_RETRY_AFTER_MS;
+    return new UpstreamError('busy', 'the forum answered 429: too many calls', {
+      status,
+      retryAfterMs,
+      retryable: true,
+    });
+  }
+  if (status >= 500) {
+    const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now);
+    return new UpstreamError('broken', `the forum answered ${status}`, { status, retryAfterMs, retryable: true });
+  }
+  if (status === 404 && reason !== undefined) {
+    return new UpstreamError('not_found', `not found on the forum${suffix}`, { status, reason: reason });
+  }
+  if (status === 404) {
+    return new UpstreamError('broken', 'the forum answered 404 without its JSON', { status, reason: 'not_json' });
+  }
+  return new UpstreamError('refused', `the forum answered ${status}${suffix}`, {
+    status,
+    reason: reason ?? 'blocked',
+  });
+}
+
+/** The most specific reason in {"message","error","reason"?}. */
+function readReason(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body !== 'object' || body === null) return 'unexplained';
+    if ('reason' in body && typeof body.reason === 'string') return body.reason;
+    if ('message' in body && typeof body.message === 'string') return body.message;
+    return 'unexplained';
+  } catch {
+    return 'unexplained';
+  }
+}
+
+/**
+ * Parses a Retry-After header, in seconds or as a date.
+ *
+ * @returns milliseconds, at most an hour
+ */
+export function parseRetryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, date - now));
+}
+
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      response.body.destroy();
+      throw new UpstreamError('broken', `the forum's answer is larger than ${maxBytes} bytes`, {
+        status: response.statusCode,
+        reason: 'too_large',
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+function parseJson(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamError('broken', "the forum's response is not valid JSON", {
+      status,
+      reason: 'broken_json',
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** An unread body would block its connection. A small one is read, so that the connection can be reused. */
+async function discard(response: Response): Promise<void> {
+  await response.body.dump({ limit: 64 * 1024 });
 }

@@ -7,7 +7,7 @@ import { buildDiscussionGraph } from '../../services/api/reading/discussion-grap
 import { renderPostMarkdown } from '../../services/api/reading/post-markdown.ts';
 import { parseMoreChildren, parseThread } from '../../shared/forum-client/parse-comment-tree.ts';
 import type { ParsedComments } from '../../shared/forum-client/parse-comment-tree.ts';
-import { toPost } from '../../shared/forum-client/to-post.ts';
+import { toPost } from '../../shared/forum-client/forum-resources.ts';
 import { expectedStructure, markdownStructure, outlineOf } from '../support/oracles/markdown-structure.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 import type { RecordedResponse } from '../support/samples/recorded-responses.ts';

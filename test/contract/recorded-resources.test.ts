@@ -1,23 +1,24 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { commentItem, forumUser, subreddit } from '../../schemas/api/reading.ts';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
-import { commentItem, forumUser, subreddit } from '../../schemas/api/reading.ts';
-import { parseAnswer, parsePage } from '../../shared/forum-client/parse-things.ts';
-import { postSchema, toPost } from '../../shared/forum-client/to-post.ts';
 import {
   commentSchema,
+  postSchema,
   rulesSchema,
   subredditSchema,
   toCommentItem,
   toForumUser,
+  toPost,
   toSubreddit,
   userSchema,
 } from '../../shared/forum-client/forum-resources.ts';
+import { parseAnswer, parsePage } from '../../shared/forum-client/parse-things.ts';
 import { damaged } from '../support/samples/damaged-things.ts';
-import { listingOf, nodeOf } from '../support/samples/upstream-samples.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 import type { RecordedResponse } from '../support/samples/recorded-responses.ts';
+import { listingOf, nodeOf } from '../support/samples/upstream-samples.ts';
 
 const CONTEXT = { siteUrl: 'https://forum.example', now: Date.UTC(2026, 0, 1) };
 

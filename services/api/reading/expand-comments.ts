@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { parseMoreChildren, parseThread } from '../../../shared/forum-client/parse-comment-tree.ts';
 import type { MoreStub, ParsedComments, ParsedThread } from '../../../shared/forum-client/parse-comment-tree.ts';
 import type { ShapeFault } from '../../../shared/forum-client/parse-things.ts';
-import type { UpstreamPost } from '../../../shared/forum-client/to-post.ts';
+import type { UpstreamPost } from '../../../shared/forum-client/forum-resources.ts';
 import type { Upstream, UpstreamCall } from '../../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import { buildCommentTree, inPageOrder } from './comment-tree.ts';

@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import type { Post } from '../../../schemas/messages/forum-post.ts';
 import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/reading.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { flag, optional } from '../../../shared/forum-client/thing-schema.ts';
-import { parseAnswer, parsePage } from '../../../shared/forum-client/parse-things.ts';
-import { postSchema, toPost } from '../../../shared/forum-client/to-post.ts';
-import type { ParsedPage, ShapeFault } from '../../../shared/forum-client/parse-things.ts';
-import type { MappingOptions, UpstreamPost } from '../../../shared/forum-client/to-post.ts';
+import type { Post } from '../../../schemas/messages/forum-post.ts';
 import {
   commentSchema,
+  postSchema,
   rulesSchema,
   subredditSchema,
   toCommentItem,
   toForumUser,
+  toPost,
   toSubreddit,
   userSchema,
 } from '../../../shared/forum-client/forum-resources.ts';
+import type { MappingOptions, UpstreamPost } from '../../../shared/forum-client/forum-resources.ts';
+import { flag, optional, parseAnswer, parsePage } from '../../../shared/forum-client/parse-things.ts';
+import type { ParsedPage, ShapeFault } from '../../../shared/forum-client/parse-things.ts';
 import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { ThreadCallDeps } from './expand-comments.ts';
 import { leadsToAnother } from './reading-failure.ts';
 

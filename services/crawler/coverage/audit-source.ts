@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { saveAuditSamples } from '../../../shared/crawl/crawl-coverage.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
-import type { CommentData, Thing } from '../../../shared/forum-client/thing-schema.ts';
-import { patientUpstream } from '../../../shared/forum-client/patient-upstream.ts';
+import type { CommentData, Thing } from '../../../shared/forum-client/parse-things.ts';
+import { patientUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, RegularWork, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
 import type { ArchivedComment } from '../../../shared/crawl/thread-items.ts';
-import type { UnreadableThing } from '../../../shared/forum-client/thing-letter.ts';
+import type { UnreadableThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { boundsOfGap, readOpenGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import type { AuditCount, AuditedWindow, AuditWindow, Candidate } from './thread-audit.ts';

@@ -1,7 +1,7 @@
-import { ListingRate } from '../listings/head-interval.ts';
-import type { ListingPage } from '../listings/listing-timeline.ts';
-import type { MissedStretch } from '../listings/listing-segment.ts';
-import { FRESH_OF_PAGE } from '../listings/listing-segment.ts';
+import { ListingRate } from '../listing-polling.ts';
+import type { ListingPage } from '../listing-timeline.ts';
+import type { MissedStretch } from '../listing-segment.ts';
+import { FRESH_OF_PAGE } from '../listing-segment.ts';
 import type { Candidate, PlannedGroup } from './form-groups.ts';
 import { MIN_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';

@@ -1,5 +1,5 @@
 import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
-import { FRESH_OF_PAGE } from '../listings/listing-segment.ts';
+import { FRESH_OF_PAGE } from '../listing-segment.ts';
 
 /** The forum takes about this many names in one path. */
 export const MAX_NAMES = 100;

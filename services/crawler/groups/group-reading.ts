@@ -1,7 +1,7 @@
-import type { Listed } from '../read-things.ts';
-import type { ListingPage } from '../listings/listing-timeline.ts';
-import { OVERLAP } from '../listings/listing-segment.ts';
-import type { MissedStretch } from '../listings/listing-segment.ts';
+import type { Listed } from '../crawl-source.ts';
+import type { ListingPage } from '../listing-timeline.ts';
+import { OVERLAP } from '../listing-segment.ts';
+import type { MissedStretch } from '../listing-segment.ts';
 
 /** The forum ends every listing after about a thousand items. */
 const MAX_PAGES = 10;

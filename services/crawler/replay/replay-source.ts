@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Thing } from '../../../shared/forum-client/parse-things.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { Thing } from '../../../shared/forum-client/thing-schema.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
-import type { DumpLine } from './dump-lines.ts';
 import { parseDumpLine, readDumpLines } from './dump-lines.ts';
+import type { DumpLine } from './dump-lines.ts';
 import type { ReplayPlan } from './replay-plan.ts';
 
 /** How often the lag is read. At full speed a replay publishes about 10,000 things in between. */

@@ -4,13 +4,13 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Lane } from '../../../shared/forum-client/lanes.ts';
 import { parseMoreThings, parseThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
 import type { LeftOut, ThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
-import type { CommentData, PostData } from '../../../shared/forum-client/thing-schema.ts';
-import type { UnreadableThing } from '../../../shared/forum-client/thing-letter.ts';
-import { identifyThing } from '../../../shared/forum-client/thing-letter.ts';
+import type { CommentData, PostData } from '../../../shared/forum-client/parse-things.ts';
+import type { UnreadableThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { SourceLabel } from '../crawl-source.ts';
-import { readThings } from '../read-things.ts';
+import { readThings } from '../crawl-source.ts';
 
 const COMMENTS_PER_CALL = '500';
 const IDS_PER_CALL = 100;

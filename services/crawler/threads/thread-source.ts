@@ -1,7 +1,7 @@
 import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
-import type { Thing } from '../../../shared/forum-client/thing-schema.ts';
-import { patientUpstream } from '../../../shared/forum-client/patient-upstream.ts';
+import type { Thing } from '../../../shared/forum-client/parse-things.ts';
+import { patientUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import { isOwnBudgetRefusal } from '../../../shared/forum-client/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';

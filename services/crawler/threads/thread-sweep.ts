@@ -1,8 +1,7 @@
 import { CheckPlan } from './check-plan.ts';
 import type { MissedTime, WorkedOnTime } from './check-plan.ts';
-import { FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs } from './reading-queue.ts';
+import { CAPACITY, FRUITLESS_AT_LONGEST, MAX_FRUITLESS, ReadingQueue, restMs, TrackedPosts } from './tracked-posts.ts';
 import type { NewPost } from './tracked-posts.ts';
-import { CAPACITY, TrackedPosts } from './tracked-posts.ts';
 
 /** Posts in one call of /api/info. */
 export const POSTS_PER_CHECK = 100;

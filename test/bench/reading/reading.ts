@@ -14,7 +14,7 @@ import { Pool } from 'undici';
 import { buildCommentTree } from '../../../services/api/reading/comment-tree.ts';
 import { buildDiscussionGraph } from '../../../services/api/reading/discussion-graph.ts';
 import { parseThread } from '../../../shared/forum-client/parse-comment-tree.ts';
-import { toPost } from '../../../shared/forum-client/to-post.ts';
+import { toPost } from '../../../shared/forum-client/forum-resources.ts';
 import type { Report } from '../main.ts';
 import { run } from '../shared/even-load.ts';
 import { percentiles } from '../shared/percentiles.ts';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ListingPolling } from '../../../services/crawler/listings/listing-polling.ts';
-import type { ListingPosition } from '../../../services/crawler/listings/listing-timeline.ts';
-import { CommunityCounts } from '../../../services/crawler/groups/community-counts.ts';
+import { ListingPolling } from '../../../services/crawler/listing-polling.ts';
+import type { ListingPosition } from '../../../services/crawler/listing-timeline.ts';
+import { CommunityCounts } from '../../../services/crawler/community-counts.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readCursor, saveCursor } from '../../../shared/crawl/crawl-cursors.ts';

@@ -1,8 +1,8 @@
 import type { GroupPosition } from '../../../services/crawler/groups/group-position.ts';
 import type { GroupGap, GroupRequest } from '../../../services/crawler/groups/group-polling.ts';
 import { GroupPolling } from '../../../services/crawler/groups/group-polling.ts';
-import type { Listed } from '../../../services/crawler/read-things.ts';
-import type { ListingPage } from '../../../services/crawler/listings/listing-timeline.ts';
+import type { Listed } from '../../../services/crawler/crawl-source.ts';
+import type { ListingPage } from '../../../services/crawler/listing-timeline.ts';
 import type { CommunityRate } from '../../../shared/crawl/community-rates.ts';
 import { seededRandom } from '../samples/seeded-random.ts';
 

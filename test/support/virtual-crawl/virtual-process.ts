@@ -1,7 +1,6 @@
-import { GroupBudget } from '../../../services/crawler/groups/group-budget.ts';
-import { Pace } from '../../../services/crawler/pace.ts';
-import type { Claim, ReceivedReport, Taken } from '../../../shared/forum-client/call-budget.ts';
+import { GroupBudget, Pace } from '../../../services/crawler/pace.ts';
 import { CallBudget } from '../../../shared/forum-client/call-budget.ts';
+import type { Claim, ReceivedReport, Taken } from '../../../shared/forum-client/call-budget.ts';
 import type { BudgetShares } from '../../../shared/forum-client/lanes.ts';
 import type { ForumAnswer } from '../forum-model/forum-reader.ts';
 import type { Random } from '../forum-model/random.ts';

@@ -1,5 +1,5 @@
 import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
-import { ALL_COMMENTS } from '../../../../services/crawler/plan-sources.ts';
+import { ALL_COMMENTS } from '../../../../services/crawler/start-crawler.ts';
 import type { BuildSource } from '../virtual-crawl.ts';
 import { VirtualAudit } from './audit.ts';
 import { VirtualGroups } from './groups.ts';

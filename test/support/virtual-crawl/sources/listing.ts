@@ -1,6 +1,6 @@
-import { ListingPolling, MAX_IN_FLIGHT } from '../../../../services/crawler/listings/listing-polling.ts';
-import type { PollRequest } from '../../../../services/crawler/listings/listing-polling.ts';
-import type { ListingPosition } from '../../../../services/crawler/listings/listing-timeline.ts';
+import { ListingPolling, MAX_IN_FLIGHT } from '../../../../services/crawler/listing-polling.ts';
+import type { PollRequest } from '../../../../services/crawler/listing-polling.ts';
+import type { ListingPosition } from '../../../../services/crawler/listing-timeline.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
 

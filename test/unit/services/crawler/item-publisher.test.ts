@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { CommunityCounts } from '../../../../services/crawler/groups/community-counts.ts';
-import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
-import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
-import { RecentPosts, SeenThings } from '../../../../services/crawler/seen-things.ts';
 import type { ForumItem } from '../../../../schemas/messages/forum-item.ts';
+import { CommunityCounts } from '../../../../services/crawler/community-counts.ts';
+import { ItemPublisher, PostLookup } from '../../../../services/crawler/item-publisher.ts';
+import { RecentPosts, SeenThings } from '../../../../services/crawler/seen-things.ts';
 import type { LanguageDetector } from '../../../../shared/crawl/load-language-detector.ts';
-import type { TopicRecords } from '../../../../shared/kafka/publisher.ts';
+import { commentData } from '../../../../shared/forum-client/parse-things.ts';
+import type { Thing } from '../../../../shared/forum-client/parse-things.ts';
 import { PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
+import type { TopicRecords } from '../../../../shared/kafka/publisher.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
-import { commentData } from '../../../../shared/forum-client/thing-schema.ts';
-import type { Thing } from '../../../../shared/forum-client/thing-schema.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 const signal = new AbortController().signal;

@@ -3,7 +3,7 @@ import type { PostMeta } from '../../../../../schemas/messages/forum-post.ts';
 import type { LoadedPost } from '../../../../../services/api/reading/post-reader.ts';
 import { RenderedPosts } from '../../../../../services/api/reading/rendered-posts.ts';
 import { parseThread } from '../../../../../shared/forum-client/parse-comment-tree.ts';
-import { toPost } from '../../../../../shared/forum-client/to-post.ts';
+import { toPost } from '../../../../../shared/forum-client/forum-resources.ts';
 import { threadOf } from '../../../../bench/reading/reading-thread.ts';
 
 function loadedPost(id: string, comments: number): LoadedPost {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../../services/crawler/crawl-source.ts';
-import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
+import { GroupBudget } from '../../../../../services/crawler/pace.ts';
 import type { GroupSourceDeps } from '../../../../../services/crawler/groups/group-source.ts';
 import { GroupSource } from '../../../../../services/crawler/groups/group-source.ts';
 import type { CrawlGap } from '../../../../../shared/crawl/crawl-gaps.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { communityKey, TrackedPosts } from '../../../../../services/crawler/threads/tracked-posts.ts';
-import { ReadingQueue } from '../../../../../services/crawler/threads/reading-queue.ts';
 import { ThreadSweep } from '../../../../../services/crawler/threads/thread-sweep.ts';
+import { communityKey, ReadingQueue, TrackedPosts } from '../../../../../services/crawler/threads/tracked-posts.ts';
 import { SweptForum } from '../../../../support/fakes/swept-forum.ts';
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RefusedNames } from '../../../../../services/crawler/groups/refused-names.ts';
+import { RefusedNames } from '../../../../../services/crawler/groups/group-polling.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

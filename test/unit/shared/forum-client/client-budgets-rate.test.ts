@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RateBudget } from '../../../../shared/forum-client/rate-budget.ts';
+import { RateBudget } from '../../../../shared/forum-client/client-budgets.ts';
 
 const NOW = 1_000_000;
 

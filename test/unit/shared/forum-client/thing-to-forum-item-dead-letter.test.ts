@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { identifyThing, readThingLetter, toThingLetter } from '../../../../shared/forum-client/thing-letter.ts';
+import { identifyThing, readThingLetter, toThingLetter } from '../../../../shared/forum-client/thing-to-forum-item.ts';
 import { COMMENT } from '../../../support/samples/forum-things.ts';
 
 test.each<[string, unknown, { kind: string; name: string | undefined } | undefined]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
+import { CommunityCounts } from '../../../../services/crawler/community-counts.ts';
 
 test('adds counts that were put back to later ones', () => {
   const counts = new CommunityCounts();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '../../../../schemas/messages/forum-item.ts';
-import { seconds } from '../../../../shared/forum-client/thing-schema.ts';
+import { seconds } from '../../../../shared/forum-client/parse-things.ts';
 
 test.each([0, 1.5, '1767225600', '1767225600.25', 253_402_300_799])('accepts %s as a time', (given) => {
   const read = seconds.parse(given);

@@ -2,7 +2,7 @@ import * as samples from '../../../support/samples/upstream-samples.ts';
 import { expect, test } from 'vitest';
 import { post as apiPost } from '../../../../schemas/messages/forum-post.ts';
 import { parseAnswer } from '../../../../shared/forum-client/parse-things.ts';
-import { mediaOf, pollOf, postSchema, toPost } from '../../../../shared/forum-client/to-post.ts';
+import { mediaOf, pollOf, postSchema, toPost } from '../../../../shared/forum-client/forum-resources.ts';
 
 const OPTIONS = { siteUrl: 'https://www.reddit.com', now: 1_790_000_500_000 };
 

@@ -1,10 +1,10 @@
-import { storableText } from '../../../shared/postgres/sql.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
-import { delay } from '../../../shared/runtime/clock.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import { addCommunityCounts } from '../../../shared/crawl/community-rates.ts';
-import type { CommunityCount } from '../../../shared/crawl/community-rates.ts';
+import { storableText } from '../../shared/postgres/sql.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { addCommunityCounts } from '../../shared/crawl/community-rates.ts';
+import type { CommunityCount } from '../../shared/crawl/community-rates.ts';
 
 /** About the number of communities that are active in ten minutes of an outage of Postgres. */
 const MAX_COMMUNITIES = 50_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Listed } from '../../../../../services/crawler/read-things.ts';
-import type { PageRequest } from '../../../../../services/crawler/listings/listing-timeline.ts';
-import { ListingTimeline } from '../../../../../services/crawler/listings/listing-timeline.ts';
+import type { Listed } from '../../../../services/crawler/crawl-source.ts';
+import type { PageRequest } from '../../../../services/crawler/listing-timeline.ts';
+import { ListingTimeline } from '../../../../services/crawler/listing-timeline.ts';
 
 const MINUTE = 60_000;
 

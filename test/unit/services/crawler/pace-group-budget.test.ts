@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GroupBudget } from '../../../../../services/crawler/groups/group-budget.ts';
+import { GroupBudget } from '../../../../services/crawler/pace.ts';
 
 test('shares the calls among the slices that this process holds by their comments', () => {
   const budget = new GroupBudget(() => 4);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
+import { PostLookup } from '../../../../services/crawler/item-publisher.ts';
 import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
-import type { CommentData } from '../../../../shared/forum-client/thing-schema.ts';
-import { commentData } from '../../../../shared/forum-client/thing-schema.ts';
+import type { CommentData } from '../../../../shared/forum-client/parse-things.ts';
+import { commentData } from '../../../../shared/forum-client/parse-things.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 

@@ -1,5 +1,5 @@
-import type { Listed } from '../read-things.ts';
-import { RecentMap } from '../seen-things.ts';
+import type { Listed } from './crawl-source.ts';
+import { RecentMap } from './seen-things.ts';
 
 /** Dates are whole seconds and not quite in order. Closer ones do not tell which page is newer. */
 export const DATE_SLACK_MS = 1_000;

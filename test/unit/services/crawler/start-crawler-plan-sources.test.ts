@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planSources } from '../../../../services/crawler/plan-sources.ts';
+import { planSources } from '../../../../services/crawler/start-crawler.ts';
 import { ConfigError } from '../../../../shared/runtime/config.ts';
 
 test('plans the listings and four slices of groups once, however often CRAWL_SOURCES names them', () => {

@@ -1,4 +1,4 @@
-import type { Listed } from '../read-things.ts';
+import type { Listed } from './crawl-source.ts';
 import type { Hole, MissedStretch, Segment } from './listing-segment.ts';
 import { DATE_SLACK_MS, isNewer, isOutdated, NO_PAGE, orderOf, OVERLAP, SegmentList } from './listing-segment.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patientUpstream } from '../../../../shared/forum-client/patient-upstream.ts';
+import { patientUpstream } from '../../../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 const CALL = { endpoint: 'info', lane: 'audit' } as const;

@@ -1,8 +1,8 @@
-import { CallAllowance, HeadInterval } from './head-interval.ts';
-import type { ListingPage, ListingPosition, PageLesson, PageRequest } from './listing-timeline.ts';
-import { ListingTimeline } from './listing-timeline.ts';
+import { FRESH_OF_PAGE } from './listing-segment.ts';
 import type { MissedStretch } from './listing-segment.ts';
-
+import { ListingTimeline } from './listing-timeline.ts';
+import type { ListingPage, ListingPosition, PageLesson, PageRequest } from './listing-timeline.ts';
+import { CallAllowance } from './pace.ts';
 /** Calls that overlap. Half of them may read into holes, so that these never delay the newest page. */
 export const MAX_IN_FLIGHT = 16;
 const MAX_HEADS_IN_FLIGHT = 12;
@@ -111,5 +111,85 @@ export class ListingPolling {
   private end(request: PollRequest): void {
     if (request.hole) this.deeperInFlight -= 1;
     else this.headsInFlight -= 1;
+  }
+}
+
+const MIN_MS = 100;
+
+/**
+ * Measures how fast a listing moves, and decides how often its newest page is read: when it has filled. Answers may
+ * arrive in any order. Times are milliseconds since 1970.
+ */
+export class HeadInterval {
+  /** The longest interval, however slow the listing is. */
+  maxMs: number;
+  private readonly rate = new ListingRate();
+  private last: { sequence: number; sentAt: number } | undefined;
+  /** Items that were new on any page since `last`. */
+  private fresh = 0;
+
+  constructor(maxMs: number) {
+    this.maxMs = maxMs;
+  }
+
+  /** Notes what a newest page was found to be. It counts from the latest one before it that was answered. */
+  learn(request: { sequence: number; sentAt: number }, { fresh, outcome }: PageLesson): void {
+    if (outcome === 'ignored') return;
+    this.fresh += fresh;
+    if (this.last && request.sequence <= this.last.sequence) return;
+    const elapsedMs = this.last ? request.sentAt - this.last.sentAt : 0;
+    this.last = { sequence: request.sequence, sentAt: request.sentAt };
+    if (outcome !== 'first') this.rate.learn(this.fresh, elapsedMs);
+    this.fresh = 0;
+  }
+
+  /** Notes a page below a newest one. */
+  learnDeeper({ fresh, outcome }: PageLesson): void {
+    if (outcome !== 'ignored') this.fresh += fresh;
+  }
+
+  /** How long the listing takes to fill a page. */
+  get fillMs(): number {
+    return this.rate.msFor(FRESH_OF_PAGE);
+  }
+
+  get intervalMs(): number {
+    return Math.max(MIN_MS, Math.min(this.maxMs, this.fillMs));
+  }
+}
+
+/** What remains of a measurement after the next one: about seven count, so that chance overflows fewer readings. */
+const DECAY = 0.85;
+/** An expected rate counts as a measurement of so many items. */
+const EXPECTED_ITEMS = 160;
+
+/** Measures how many new items a listing gets. */
+export class ListingRate {
+  /** Sums with decaying weights; their ratio is the rate. */
+  private items = 0;
+  private elapsedMs = 0;
+
+  /** @param perSecond the expected rate in items a second; undefined: unknown */
+  constructor(perSecond?: number) {
+    if (perSecond === undefined) return;
+    this.items = EXPECTED_ITEMS;
+    this.elapsedMs = (1000 * EXPECTED_ITEMS) / Math.max(1e-9, perSecond);
+  }
+
+  /** Notes that so many items were new in so many milliseconds. */
+  learn(items: number, elapsedMs: number): void {
+    if (elapsedMs <= 0) return;
+    this.items = DECAY * this.items + items;
+    this.elapsedMs = DECAY * this.elapsedMs + elapsedMs;
+  }
+
+  /** Items a second; 0 while nothing is known. */
+  get perSecond(): number {
+    return (1000 * this.items) / Math.max(1, this.elapsedMs);
+  }
+
+  /** How long so many new items take. */
+  msFor(items: number): number {
+    return (1000 * items) / Math.max(1e-6, this.perSecond);
   }
 }
