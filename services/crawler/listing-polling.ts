@@ -4,7 +4,7 @@ import { ListingTimeline } from './listing-timeline.ts';
 import type { ListingPage, ListingPosition, PageLesson, PageRequest } from './listing-timeline.ts';
 import { CallAllowance } from './pace.ts';
 /** Calls that overlap. Half of them may read into holes, so that these never delay the newest page. */
-export const MAX_IN_FLIGHT = 16;
+export const MAX_LISTING_CALLS = 16;
 const MAX_HEADS_IN_FLIGHT = 12;
 const MAX_DEEPER_IN_FLIGHT = 8;
 /** Unused calls of this many seconds can be made up for, so that a hole is closed soon after it opened. */

@@ -10,7 +10,7 @@ import { listedOf, readThings } from './crawl-source.ts';
 import type { Pace } from './pace.ts';
 import type { PollRequest } from './listing-polling.ts';
 import { PAGE_SIZE } from './listing-segment.ts';
-import { ListingPolling, MAX_IN_FLIGHT } from './listing-polling.ts';
+import { ListingPolling, MAX_LISTING_CALLS } from './listing-polling.ts';
 
 const savedPosition = z.object({ anchors: z.array(z.string()), newestAt: z.number().optional() });
 
@@ -43,7 +43,7 @@ export class ListingSource implements CrawlSource {
   readonly name: string;
   readonly label = 'listings';
   readonly replay = false;
-  readonly maxInFlight = MAX_IN_FLIGHT;
+  readonly maxInFlight = MAX_LISTING_CALLS;
   private readonly plan: ListingPlan;
   private readonly deps: ListingSourceDeps;
   private polling: ListingPolling;

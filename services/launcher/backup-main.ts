@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
+import { backUp, restore } from './backup.ts';
 import { StartFault } from './engines/engine.ts';
-import { backUp } from './back-up.ts';
-import { restore } from './restore.ts';
 
 // `npm run backup` copies the embedded PostgreSQL of a running installation, or restores such a copy.
 process.umask(0o077);

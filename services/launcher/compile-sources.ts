@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
-import { NODE_ARGUMENTS } from './services-child.ts';
+import { NODE_ARGUMENTS } from './child-processes.ts';
 
 const root = new URL('../../', import.meta.url);
 

@@ -7,20 +7,23 @@ import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.
 import { removeEndpoints, writeEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import { untilAborted } from '../../shared/runtime/errors.ts';
 import { releaseMemory } from '../../shared/runtime/release-memory.ts';
-import { claimPorts } from './claim-ports.ts';
+import { startServices, startSimulator } from './child-processes.ts';
+import type { ServiceAddresses } from './child-processes.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
 import { startEngines } from './engines/embedded-engines.ts';
 import type { RunningEngines } from './engines/embedded-engines.ts';
 import { StartFault } from './engines/engine.ts';
 import type { EngineName } from './engines/engine.ts';
 import { endOrphan } from './engines/owned-process.ts';
+import { claimPorts } from './engines/ports.ts';
 import type { LaunchOutput } from './launch-output.ts';
-import { startServices } from './services-child.ts';
-import type { ServiceAddresses } from './services-child.ts';
-import { engineUrls, servicesEnvironment } from './services-environment.ts';
-import { startSimulator } from './simulator-child.ts';
+import {
+  engineUrls,
+  offersTrialPayments,
+  paymentSimulatorEnvironment,
+  servicesEnvironment,
+} from './services-environment.ts';
 import { Supervisor } from './supervisor.ts';
-import { offersTrialPayments, paymentSimulatorEnvironment } from './trial-payments.ts';
 
 export interface StartDeps {
   config: Config;

@@ -2,10 +2,10 @@ import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { makeDataDir } from './engines/data-dir-lock.ts';
 import { StartFault } from './engines/engine.ts';
-import { claimJoiningPorts } from './claim-ports.ts';
+import { claimJoiningPorts } from './engines/ports.ts';
 import { checkNamedServers } from './full-start.ts';
 import type { StartDeps } from './full-start.ts';
-import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
+import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS, SERVICES_MAIN } from './child-processes.ts';
 import { servicesEnvironment } from './services-environment.ts';
 
 /**

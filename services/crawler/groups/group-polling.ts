@@ -8,7 +8,7 @@ import type { Candidate, PlannedGroup } from './form-groups.ts';
 import { knownParts, LeftOutCommunities } from './group-position.ts';
 import type { GroupPosition, SavedReading } from './group-position.ts';
 
-export const MAX_IN_FLIGHT = 8;
+export const MAX_GROUP_CALLS = 8;
 /** How often groups are formed anew, because communities change. */
 const FORM_INTERVAL_MS = 600_000;
 /** The same when the budget has changed by this factor. */

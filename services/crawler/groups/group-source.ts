@@ -16,7 +16,7 @@ import { listedOf, readThings } from '../crawl-source.ts';
 import type { GroupBudget } from '../pace.ts';
 import type { SavedReading } from './group-position.ts';
 import type { GroupRequest } from './group-polling.ts';
-import { GroupPolling, MAX_IN_FLIGHT } from './group-polling.ts';
+import { GroupPolling, MAX_GROUP_CALLS } from './group-polling.ts';
 
 /** The communities are divided by a hash of their names; each slice has a lease of its own. */
 export const SLICES = 4;
@@ -52,7 +52,7 @@ export class GroupSource implements CrawlSource {
   readonly name: string;
   readonly label = 'listings';
   readonly replay = false;
-  readonly maxInFlight = MAX_IN_FLIGHT;
+  readonly maxInFlight = MAX_GROUP_CALLS;
   private readonly slice: number;
   private readonly deps: GroupSourceDeps;
   private polling = new GroupPolling();

@@ -4,7 +4,7 @@ import { BoundedCache } from './threads.ts';
 import { SeededRandom, PURPOSE } from './seeded-random.ts';
 import { slotOfPost } from '../timeline/timeline.ts';
 import { commentText, postText, postTitle } from './prose.ts';
-import { slugOf } from './render-post.ts';
+import { slugOf } from './render.ts';
 import type { Threads } from './threads.ts';
 import type { Shown, Timeline } from '../timeline/timeline.ts';
 

@@ -1,6 +1,6 @@
 import type { Post } from './catalog.ts';
-import { scoreAt, communityFields, removalOf, permalinkOf, textAt } from './render-post.ts';
-import type { Thing } from './render-post.ts';
+import { scoreAt, communityFields, removalOf, permalinkOf, textAt } from './render.ts';
+import type { Thing } from './render.ts';
 import type { World } from '../world.ts';
 
 interface TreeOptions {

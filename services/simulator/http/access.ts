@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Answer } from './answer.ts';
-import { failure, ok, page } from './answer.ts';
+import type { Answer } from './route.ts';
+import { failure, ok, page } from './route.ts';
 
 const TOKEN_SECONDS = 86_400;
 const WINDOW_MS = 600_000;

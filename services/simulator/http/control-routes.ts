@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Access } from './access.ts';
-import type { Answer } from './answer.ts';
-import { ok } from './answer.ts';
+import type { Answer } from './route.ts';
+import { ok } from './route.ts';
 import { isReadable } from '../content/community-directory.ts';
 import { slotOfPost } from '../timeline/timeline.ts';
-import { permalinkOf } from '../content/render-post.ts';
+import { permalinkOf } from '../content/render.ts';
 import type { World } from '../world.ts';
-import type { Thing } from '../content/render-post.ts';
+import type { Thing } from '../content/render.ts';
 
 const faultSchema = z.strictObject({
   kind: z.enum([

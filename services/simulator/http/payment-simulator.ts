@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
-import type { Answer } from './answer.ts';
+import type { Answer } from './route.ts';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { HtmlValue } from '../../../shared/http/html.ts';
 

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Access } from './access.ts';
-import type { Answer, RouteRequest } from './answer.ts';
-import { failure, ok, page } from './answer.ts';
-import type { ControlDeps, Fault } from './control-routes.ts';
 import { controlRoute, duplicateChildren, insertMore } from './control-routes.ts';
+import type { ControlDeps, Fault } from './control-routes.ts';
+import { commentsRoute, duplicatesRoute, moreChildrenRoute } from './forum-routes.ts';
+import * as listings from './forum-routes.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
-import * as listings from './listing-routes.ts';
-import { commentsRoute, duplicatesRoute, moreChildrenRoute } from './thread-routes.ts';
+import { failure, ok, page } from './route.ts';
+import type { Answer, RouteRequest } from './route.ts';
 
 export interface Latency {
   minMs: number;

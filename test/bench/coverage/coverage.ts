@@ -14,13 +14,12 @@
  */
 import { parseArgs } from 'node:util';
 import { estimateCompleteness } from '../../../shared/crawl/rules/coverage.ts';
-import { WHOLE_SITE_FORUM } from '../../support/forum-model/forum-options.ts';
-import { steadily, WHOLE_SITE } from '../../support/forum-model/traffic.ts';
-import type { Coverage } from '../../support/virtual-crawl/measure-coverage.ts';
-import { measureCoverage } from '../../support/virtual-crawl/measure-coverage.ts';
+import { steadily, WHOLE_SITE, WHOLE_SITE_FORUM } from '../../support/forum-model/forum-options.ts';
+import { measureCoverage } from '../../support/virtual-crawl/sightings.ts';
+import type { Coverage } from '../../support/virtual-crawl/sightings.ts';
 import { DEFAULT_SOURCES } from '../../support/virtual-crawl/sources/default-sources.ts';
-import type { AuditedTime } from '../../support/virtual-crawl/virtual-crawl.ts';
 import { ONE_CRAWLER, VirtualCrawl } from '../../support/virtual-crawl/virtual-crawl.ts';
+import type { AuditedTime } from '../../support/virtual-crawl/virtual-crawl.ts';
 import type { Report } from '../main.ts';
 import { perfectShare } from './bound.ts';
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS } from '../../../services/launcher/services-child.ts';
+import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS } from '../../../services/launcher/child-processes.ts';
 import type { MatcherChildJob, MatcherChildMessage, MatcherChildOrder } from './matcher-service-child.ts';
 
 type Event = MatcherChildMessage['event'];

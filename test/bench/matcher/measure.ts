@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { NODE_ARGUMENTS } from '../../../services/launcher/services-child.ts';
+import { NODE_ARGUMENTS } from '../../../services/launcher/child-processes.ts';
 import type { MatcherJob, MatcherMeasurement } from './matcher-child.ts';
 import type { PipelineJob, PipelineMeasurement } from './pipeline-child.ts';
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS } from '../../../services/launcher/services-child.ts';
+import { MEMORY_ENVIRONMENT, NODE_ARGUMENTS } from '../../../services/launcher/child-processes.ts';
 
 const MARK = 'BENCH_RUNS_AS_SERVICE';
 

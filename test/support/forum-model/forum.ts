@@ -1,11 +1,7 @@
-import { AliasTable } from './alias-table.ts';
+import { rateAt } from './forum-options.ts';
 import type { ForumOptions } from './forum-options.ts';
-import { LateItems } from './late-items.ts';
-import { Random } from './random.ts';
-import { CommentStore, IN_ALL, IN_COMMUNITY, NONE, PostStore } from './stores.ts';
-import { ThreadPicker } from './thread-picker.ts';
-import { rateAt } from './traffic.ts';
-import { ListingWindow } from './window.ts';
+import { AliasTable, Random } from './random.ts';
+import { CommentStore, IN_ALL, IN_COMMUNITY, ListingWindow, NONE, PostStore } from './stores.ts';
 
 /** The rate is computed this often. */
 const RATE_STEP_MS = 1_000;
@@ -173,4 +169,80 @@ function zipfShares({ communities, exponent }: ForumOptions): Float64Array {
   const weights = Float64Array.from({ length: communities }, (_, rank) => (rank + 1) ** -exponent);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
+}
+
+/** A community remembers the entries of this many hours at its average rate. */
+const WINDOW_HOURS = 6;
+const MIN_ENTRIES = 8;
+/** The exponent of the Pareto distribution of a post's attraction, and its bound. */
+const ATTRACTION_EXPONENT = 1.15;
+const MAX_ATTRACTION = 3_000;
+
+/**
+ * Chooses the thread of a new comment. Each community has a ring of recent entries: a post enters as many times as it
+ * attracts, a comment enters once with its post, and a new comment takes the post of a random entry. So busy threads
+ * grow (Yule's and Simon's process), sizes are heavy-tailed, and a thread ends when newer entries displace its own.
+ */
+export class ThreadPicker {
+  private readonly random: Random;
+  private readonly entries: Int32Array;
+  private readonly first: Uint32Array;
+  private readonly capacity: Uint32Array;
+  private readonly written: Uint32Array;
+
+  /** @param itemsPerHour of each community */
+  constructor(itemsPerHour: ArrayLike<number>, random: Random) {
+    this.random = random;
+    this.capacity = Uint32Array.from(itemsPerHour, (rate) => Math.max(MIN_ENTRIES, rate * WINDOW_HOURS * 1.5));
+    this.first = new Uint32Array(itemsPerHour.length);
+    this.written = new Uint32Array(itemsPerHour.length);
+    let total = 0;
+    for (const [community, capacity] of this.capacity.entries()) {
+      this.first[community] = total;
+      total += capacity;
+    }
+    this.entries = new Int32Array(total);
+  }
+
+  /** The post of a random entry. The community must have a post. */
+  pick(community: number): number {
+    const size = Math.min(this.written[community]!, this.capacity[community]!);
+    return this.entries[this.first[community]! + this.random.below(size)]!;
+  }
+
+  addPost(community: number, post: number): void {
+    const pareto = (1 - this.random.next()) ** (-1 / ATTRACTION_EXPONENT);
+    const limit = Math.min(MAX_ATTRACTION, this.capacity[community]! / 3);
+    for (let entries = 0; entries === 0 || entries + 1 <= Math.min(pareto, limit); entries++) this.add(community, post);
+  }
+
+  addComment(community: number, post: number): void {
+    this.add(community, post);
+  }
+
+  private add(community: number, post: number): void {
+    const at = this.written[community]!++ % this.capacity[community]!;
+    this.entries[this.first[community]! + at] = post;
+  }
+}
+
+/** Runs releases in the order of their times, to the second. */
+export class LateItems {
+  private readonly seconds = new Map<number, (() => void)[]>();
+  private nextSecond = 0;
+
+  add(atMs: number, release: () => void): void {
+    const second = Math.max(this.nextSecond, Math.ceil(atMs / 1000));
+    const waiting = this.seconds.get(second);
+    if (waiting) waiting.push(release);
+    else this.seconds.set(second, [release]);
+  }
+
+  /** Runs all that are due. */
+  releaseUntil(atMs: number): void {
+    for (; this.nextSecond * 1000 <= atMs; this.nextSecond += 1) {
+      for (const release of this.seconds.get(this.nextSecond) ?? []) release();
+      this.seconds.delete(this.nextSecond);
+    }
+  }
 }

@@ -100,3 +100,87 @@ function copyTo<Column extends { set: (values: Column) => void }>(larger: Column
   larger.set(values);
   return larger;
 }
+
+/** A listing ends after this many items. */
+export const LISTING_DEPTH = 1_000;
+/** Items that are kept, so that a page can be outdated by half a minute. */
+const KEPT = 10_000;
+
+/** The newest items of a site-wide listing, oldest first. */
+export class ListingWindow {
+  private items: number[] = [];
+
+  add(item: number): void {
+    this.items.push(item);
+    this.trim();
+  }
+
+  /**
+   * A page of at most `size` items below `after`, or of the newest ones. It is empty if `after` is not among the
+   * newest LISTING_DEPTH. `limit` hides the items from that number on, as an outdated page does.
+   */
+  page(after: number, size: number, limit: number): { items: number[]; after: number } {
+    const items: number[] = [];
+    let at = this.items.length - 1;
+    while (at >= 0 && this.items[at]! >= limit) at -= 1;
+    const end = Math.max(0, at + 1 - LISTING_DEPTH);
+    if (after !== NONE) {
+      while (at >= end && this.items[at] !== after) at -= 1;
+      at -= 1;
+    }
+    for (; at >= end && items.length < size; at -= 1) items.push(this.items[at]!);
+    return { items, after: at >= end ? (items.at(-1) ?? NONE) : NONE };
+  }
+
+  private trim(): void {
+    if (this.items.length >= 2 * KEPT) this.items = this.items.slice(-KEPT);
+  }
+}
+
+const KEYS = [0x2545f491, 0x1b873593, 0x4cf5ad43, 0x38b34ae5] as const;
+const HALF_LENGTH = 6;
+/** Two halves of 31 bits each, because a half must fit six characters of base 36. */
+const MASK = 0x7fffffff;
+/** The ordinal of a post plus this is its id. */
+const POST_BASE = 36 ** 5;
+
+/**
+ * The fullname of the comment with this index: an opaque id of 12 or 13 characters. It comes from a Feistel permutation
+ * of the index, so that neither direction needs a table of millions of names.
+ */
+export function commentName(index: number): string {
+  let left = 0;
+  let right = index;
+  for (const key of KEYS) [left, right] = [right, left ^ mix(right, key)];
+  const id = half(left) + half(right);
+  return left % 2 === 0 ? `t1_${id}` : `t1_x${id}`;
+}
+
+/** The index of the comment with this fullname; undefined if it is no name of a comment. */
+export function commentIndex(name: string): number | undefined {
+  if (!name.startsWith('t1_')) return undefined;
+  let left = parseInt(name.slice(-2 * HALF_LENGTH, -HALF_LENGTH), 36);
+  let right = parseInt(name.slice(-HALF_LENGTH), 36);
+  for (const key of KEYS.toReversed()) [left, right] = [right ^ mix(left, key), left];
+  return left === 0 ? right : undefined;
+}
+
+/** The id of the post with this ordinal, without `t3_`. Ids are in sequence. */
+export function postId(ordinal: number): string {
+  return (POST_BASE + ordinal).toString(36);
+}
+
+/** The ordinal of a post from its id or fullname. It may belong to no post. */
+export function postOrdinal(id: string): number {
+  return parseInt(id.startsWith('t3_') ? id.slice(3) : id, 36) - POST_BASE;
+}
+
+function mix(value: number, key: number): number {
+  let hash = Math.imul(value ^ key, 0x9e3779b1);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) & MASK;
+}
+
+function half(value: number): string {
+  return value.toString(36).padStart(HALF_LENGTH, '0');
+}

@@ -1,10 +1,71 @@
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
-import type { Forum } from '../forum-model/forum.ts';
 import type { ForumAnswer, ForumReader, ForumRequest } from '../forum-model/forum-reader.ts';
+import type { Forum } from '../forum-model/forum.ts';
 import { Random } from '../forum-model/random.ts';
-import type { RateHeaders } from '../forum-model/rate-windows.ts';
-import { RateWindows } from '../forum-model/rate-windows.ts';
-import type { EventQueue } from './event-queue.ts';
+
+interface Event {
+  at: number;
+  order: number;
+  run: (now: number) => void;
+}
+
+/**
+ * Virtual time: runs events in the order of their times, and those of the same millisecond in the order in which they
+ * were scheduled. Times are milliseconds since 1970.
+ */
+export class EventQueue {
+  now: number;
+  private readonly heap: Event[] = [];
+  private scheduled = 0;
+
+  constructor(startsAt: number) {
+    this.now = startsAt;
+  }
+
+  /** Schedules `run` for a time; a time in the past means now. */
+  at(time: number, run: (now: number) => void): void {
+    const event = { at: Math.max(this.now, Math.ceil(time)), order: this.scheduled++, run };
+    const { heap } = this;
+    let index = heap.length;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!isBefore(event, heap[parent]!)) break;
+      heap[index] = heap[parent]!;
+      index = parent;
+    }
+    heap[index] = event;
+  }
+
+  /** Runs all events up to a time. */
+  runUntil(time: number): void {
+    for (let event = this.heap[0]; event && event.at <= time; event = this.heap[0]) {
+      this.removeFirst();
+      this.now = event.at;
+      event.run(event.at);
+    }
+    this.now = time;
+  }
+
+  private removeFirst(): void {
+    const { heap } = this;
+    const last = heap.pop()!;
+    if (heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[index] = heap[child]!;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
 
 /** The crawler waits this long for an answer. */
 const DEADLINE_MS = 10_000;
@@ -101,5 +162,42 @@ export class Network {
     return this.options.faults.find(
       ({ fromMs, toMs, share }) => atMs >= fromMs && atMs < toMs && (share === undefined || this.random.next() < share),
     );
+  }
+}
+
+const CALLS_PER_WINDOW = 1_000;
+const WINDOW_MS = 600_000;
+
+/** As the forum sends them: `remaining` is a decimal fraction, `reset` whole seconds. */
+export interface RateHeaders {
+  remaining?: string;
+  used?: string;
+  reset?: string;
+}
+
+/** Each client has a thousand calls in ten minutes, counted from its first call. Times are milliseconds. */
+export class RateWindows {
+  private readonly usage: { startedAt: number; used: number }[];
+
+  constructor(clients: number) {
+    this.usage = Array.from({ length: clients }, () => ({ startedAt: -Infinity, used: 0 }));
+  }
+
+  /** Counts one call. */
+  admit(client: number, now: number): { headers: RateHeaders; isOver: boolean; resetMs: number } {
+    const usage = this.usage[client]!;
+    if (now >= usage.startedAt + WINDOW_MS) {
+      usage.startedAt = now;
+      usage.used = 0;
+    }
+    const isOver = usage.used >= CALLS_PER_WINDOW;
+    if (!isOver) usage.used += 1;
+    const resetMs = usage.startedAt + WINDOW_MS - now;
+    const headers = {
+      remaining: (CALLS_PER_WINDOW - usage.used).toFixed(1),
+      used: String(usage.used),
+      reset: String(Math.ceil(resetMs / 1000)),
+    };
+    return { headers, isOver, resetMs };
   }
 }

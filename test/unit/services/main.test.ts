@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { afterAll, describe, expect, test } from 'vitest';
 import { checkReplayFiles } from '../../../services/crawler/replay/replay-plan.ts';
-import { claimJoiningPorts, claimPorts } from '../../../services/launcher/claim-ports.ts';
+import { claimJoiningPorts, claimPorts } from '../../../services/launcher/engines/ports.ts';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { chooseServices } from '../../../services/service-names.ts';
 import { ConfigError, loadConfig } from '../../../shared/runtime/config.ts';

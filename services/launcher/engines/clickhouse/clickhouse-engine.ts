@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { COLLECTABLE } from '../../../../shared/runtime/release-memory.ts';
 import { persistedSecret, StartFault } from '../engine.ts';
 import type { Engine, EngineContext } from '../engine.ts';
-import { logSize, startOwnedProcess } from '../owned-process.ts';
-import { answers, awaitReady } from '../readiness.ts';
-import type { Credential } from './callers.ts';
+import { answers, awaitReady, logSize, startOwnedProcess } from '../owned-process.ts';
+import type { Credential } from './clickhouse-http-server.ts';
 
 /** Of the two ports: the analysts' is not valid on the one that writes. */
 export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {

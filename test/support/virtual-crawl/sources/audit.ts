@@ -1,10 +1,10 @@
 import type { Candidate } from '../../../../services/crawler/coverage/thread-audit.ts';
 import { ThreadAudit } from '../../../../services/crawler/coverage/thread-audit.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
-import { postId, postOrdinal } from '../../forum-model/names.ts';
+import { postId, postOrdinal } from '../../forum-model/stores.ts';
 import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
-import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
+import type { VirtualCall, VirtualSource } from '../virtual-process.ts';
 
 const PURPOSE = 'audit';
 const NAMES = 100;

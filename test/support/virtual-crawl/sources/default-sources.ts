@@ -2,11 +2,9 @@ import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
 import { ALL_COMMENTS } from '../../../../services/crawler/start-crawler.ts';
 import type { BuildSource } from '../virtual-crawl.ts';
 import { VirtualAudit } from './audit.ts';
-import { VirtualGroups } from './groups.ts';
-import { VirtualListing } from './listing.ts';
+import { VirtualGroups, VirtualListing } from './listings.ts';
 import { VirtualPostIds } from './post-ids.ts';
-import { VirtualRechecks } from './rechecks.ts';
-import { VirtualThreads } from './threads.ts';
+import { VirtualRechecks, VirtualThreads } from './threads.ts';
 
 /** The sources that the default of CRAWL_SOURCES names. */
 export const DEFAULT_SOURCES: readonly BuildSource[] = [

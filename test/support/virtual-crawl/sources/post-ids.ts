@@ -2,9 +2,9 @@ import { INTERVAL_MS, postIdIntervalMs } from '../../../../services/crawler/post
 import { firstHead } from '../../../../services/crawler/post-ids/walked-ids.ts';
 import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
-import { postId } from '../../forum-model/names.ts';
+import { postId } from '../../forum-model/stores.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
-import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
+import type { VirtualCall, VirtualSource } from '../virtual-process.ts';
 
 const HEAD_CHECK_MS = 5_000;
 const FIRST_MARGIN = 100;

@@ -1,10 +1,10 @@
 import { POSTS_PER_CHECK, ThreadSweep } from '../../../../services/crawler/threads/thread-sweep.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
-import { postId, postOrdinal } from '../../forum-model/names.ts';
+import { postId, postOrdinal } from '../../forum-model/stores.ts';
 import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
-import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
+import type { VirtualCall, VirtualSource } from '../virtual-process.ts';
 
 /** How often the archive is asked for new posts and comments. */
 const ACTIVITY_MS = 5_000;
@@ -152,5 +152,43 @@ export class VirtualThreads implements VirtualSource {
     const createdAt = forum.options.startsAt + forum.posts.createdAt[post]!;
     const subreddit = `c${forum.posts.community[post]!}`;
     this.sweep.add({ postId: postId(post), createdAt, comments: sightings.seenOfPost(post), subreddit });
+  }
+}
+
+/** Two looks at each of 149 items a second, a hundred items a call. */
+const WANTED_PER_SECOND = 3;
+const LONGEST_MS = 60_000;
+
+/** The calls that second looks at older items take. They find no new items, so the model does not answer them. */
+export class VirtualRechecks implements VirtualSource {
+  readonly name = 'rechecks';
+  readonly maxInFlight = 2;
+  private readonly context: SourceContext;
+  private nextAt = 0;
+
+  constructor(context: SourceContext) {
+    this.context = context;
+  }
+
+  begin(): void {
+    this.nextAt = 0;
+  }
+
+  next(now: number): VirtualCall | { waitMs: number } {
+    if (now < this.nextAt) return { waitMs: this.nextAt - now };
+    const perSecond = Math.min(WANTED_PER_SECOND, this.context.process.budget.perSecond('recheck', now));
+    this.nextAt = now + Math.min(LONGEST_MS, 1000 / Math.max(1e-3, perSecond));
+    const nothing = () => undefined;
+    return {
+      request: { path: '/api/info', names: [] },
+      lane: 'recheck',
+      purpose: 'rechecks',
+      succeeded: nothing,
+      failed: nothing,
+    };
+  }
+
+  position(): unknown {
+    return undefined;
   }
 }

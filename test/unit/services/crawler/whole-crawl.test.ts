@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ALL_COMMENTS } from '../../../../services/crawler/start-crawler.ts';
+import { steadily, WHOLE_SITE_FORUM } from '../../../support/forum-model/forum-options.ts';
 import type { ForumOptions } from '../../../support/forum-model/forum-options.ts';
-import { WHOLE_SITE_FORUM } from '../../../support/forum-model/forum-options.ts';
 import { IN_ALL } from '../../../support/forum-model/stores.ts';
-import { steadily } from '../../../support/forum-model/traffic.ts';
 import type { Fault } from '../../../support/virtual-crawl/network.ts';
-import { VirtualListing } from '../../../support/virtual-crawl/sources/listing.ts';
+import { VirtualListing } from '../../../support/virtual-crawl/sources/listings.ts';
 import { VirtualPostIds } from '../../../support/virtual-crawl/sources/post-ids.ts';
-import type { BuildSource, CrawlOptions } from '../../../support/virtual-crawl/virtual-crawl.ts';
 import { ONE_CRAWLER, VirtualCrawl } from '../../../support/virtual-crawl/virtual-crawl.ts';
+import type { BuildSource, CrawlOptions } from '../../../support/virtual-crawl/virtual-crawl.ts';
 
 const SECOND = 1_000;
 /** Faults, bursts and kills end before this; the rest of a schedule is for recovery. */

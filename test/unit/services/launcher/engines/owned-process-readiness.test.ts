@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startOwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
+import { awaitReady, startOwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
 import type { OwnedProcess } from '../../../../../services/launcher/engines/owned-process.ts';
-import { awaitReady } from '../../../../../services/launcher/engines/readiness.ts';
 import { sqlState } from '../../../../../shared/postgres/postgres-unavailable.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));

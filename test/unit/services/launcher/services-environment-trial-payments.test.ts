@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offersTrialPayments } from '../../../../services/launcher/trial-payments.ts';
+import { offersTrialPayments } from '../../../../services/launcher/services-environment.ts';
 import { loadConfig } from '../../../../shared/runtime/config.ts';
 
 test.each<[env: Record<string, string>, isOffered: boolean]>([
