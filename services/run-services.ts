@@ -31,7 +31,7 @@ import { startBiller } from './biller/start-biller.ts';
 import { createEngineClients, prepareEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectUpstream } from './connect-upstream.ts';
-import { listenForThings } from './crawler/seen-things.ts';
+import { listenForItems } from './crawler/seen-items.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startClockComparison } from './crawler/clock-comparison.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
@@ -254,7 +254,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     sources: config.crawlSources,
     siteUrl: config.upstream.siteUrl,
     archive: { clickhouse: deps.clickhouse, ready: archiveSchema.ready },
-    listenForThings: (onThing) => listenForThings({ ...deps, onThing }),
+    listenForItems: (onItem) => listenForItems({ ...deps, onItem }),
     mayCall: () => deps.disks.hasRoom(),
     replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
     clock,

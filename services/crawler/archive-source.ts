@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Lane } from '../../shared/forum-client/lanes.ts';
-import type { UnreadableThing } from '../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../shared/forum-client/thing-to-forum-item.ts';
 import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
 import { readThings } from './crawl-source.ts';
@@ -65,7 +65,7 @@ export class RegularWork {
 }
 
 /** What a call brings that was made for its answer alone. */
-export function withoutThings(seenAt: number, acknowledged: () => void): Fetched {
+export function withoutItems(seenAt: number, acknowledged: () => void): Fetched {
   return { things: [], seenAt, acknowledged };
 }
 
@@ -74,16 +74,16 @@ export function engineCall({ run, failed }: EngineWork, clock: Clock): Call {
   return {
     fetch: async (signal) => {
       await run(signal);
-      return { ...withoutThings(clock(), () => undefined), isLocal: true };
+      return { ...withoutItems(clock(), () => undefined), isLocal: true };
     },
     failed,
   };
 }
 
-/** `num_comments` by bare id, and the things of unknown shape that came instead of others. */
+/** `num_comments` by bare id, and the items of unknown shape that came instead of others. */
 export interface CommentCounts {
   counts: ReadonlyMap<string, number>;
-  unreadable: readonly UnreadableThing[];
+  malformed: readonly MalformedItem[];
 }
 
 /**
@@ -99,9 +99,9 @@ export async function readCommentCounts(
   const id = postIds.map((postId) => `t3_${postId}`).join(',');
   const body = await deps.upstream.get('/api/info', { id }, { endpoint: 'info', lane: deps.lane, signal });
   const counts = new Map<string, number>();
-  const { things, unreadable } = readThings(body, { ...deps, endpoint: 'info' });
+  const { things, malformed } = readThings(body, { ...deps, endpoint: 'info' });
   for (const { kind, data } of things) {
     if (kind === 't3' && typeof data.num_comments === 'number') counts.set(data.id, data.num_comments);
   }
-  return { counts, unreadable };
+  return { counts, malformed };
 }

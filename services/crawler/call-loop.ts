@@ -18,7 +18,7 @@ const PAUSED_MS = 1_000;
 const SLOTS_PER_SUCCESS = 0.25;
 
 interface CallLoopDeps {
-  /** Resolves when the broker has every thing. */
+  /** Resolves when the broker has every item. */
   publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
   /** Called after each acknowledgement. */
   onMoved: () => void;
@@ -129,7 +129,7 @@ export class CallLoop {
     }
     if (now < this.resumeAt) return this.resumeAt - now;
     const step = this.source.next(now);
-    // A wait of 0 would ask forever without giving other work a turn.
+    // A wait of 0 would keep the event loop busy forever.
     if ('waitMs' in step) {
       if (this.inFlight.size === 0) this.deps.onIdle();
       return Math.max(1, step.waitMs);

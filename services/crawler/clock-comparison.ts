@@ -19,9 +19,9 @@ export interface ClockComparisonDeps {
 }
 
 /**
- * Compares the clocks of the brokers with that of Postgres at the start and every minute: monitors are judged by their
- * states, which have times of Postgres, at the times at which items were appended. No record is published for this:
- * items tell the clock of each broker that leads a partition of theirs. While none is published, nothing is late.
+ * Compares the clocks of the brokers with that of Postgres at the start and every minute: a monitor's states, which have
+ * times of Postgres, are evaluated at the time at which an item was appended. No record is published for this: items
+ * show the clock of each broker that leads one of their partitions. While none is published, nothing can be late.
  */
 export function startClockComparison({
   pool,
@@ -30,7 +30,7 @@ export function startClockComparison({
 }: ClockComparisonDeps): Running & { appended: (appended: Appended) => void } {
   const stopping = new AbortController();
   const comparison = new ClockComparison(() => performance.now());
-  const round = async (): Promise<number> => {
+  const run = async (): Promise<number> => {
     const skew = await comparison.compare(() => readPostgresTime(pool));
     if (skew === undefined) return AGAIN_MS;
     metrics.clockSkew.set(skew / 1_000);
@@ -42,7 +42,7 @@ export function startClockComparison({
   };
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      const waitMs = await round().catch((error: unknown) => {
+      const waitMs = await run().catch((error: unknown) => {
         logger.debug({ err: error }, 'the clocks of Kafka and PostgreSQL could not be compared');
         return EVERY_MS;
       });

@@ -13,7 +13,7 @@ const MAX_COMMUNITIES = 50_000;
 export class CommunityCounts {
   private counts = new Map<string, CommunityCount>();
 
-  /** Counts a published thing. */
+  /** Counts a published item. */
   addThing(kind: 'post' | 'comment', subreddit: string): void {
     const count = this.countOf(storableText(subreddit));
     if (!count) return;

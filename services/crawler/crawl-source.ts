@@ -1,22 +1,22 @@
 import { fullnameOf, parseListing } from '../../shared/forum-client/parse-things.ts';
 import type { ParsedListing, Thing } from '../../shared/forum-client/parse-things.ts';
-import { identifyThing } from '../../shared/forum-client/thing-to-forum-item.ts';
-import type { UnreadableThing } from '../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem } from '../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../shared/forum-client/thing-to-forum-item.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
 /** What one call of a source brought. */
 export interface Fetched {
   things: readonly Thing[];
-  /** Things of unknown shape, which are kept as dead letters. */
-  unreadable?: readonly UnreadableThing[];
-  /** When the things were received, in milliseconds since 1970. */
+  /** Items of unknown shape, which are kept as dead letters. */
+  malformed?: readonly MalformedItem[];
+  /** When the items were received, in milliseconds since 1970. */
   seenAt: number;
-  /** Called once, after the broker has every thing, also the unreadable. Only then may the source advance. */
+  /** Called once, after the broker has every item, also the malformed. Only then may the source advance. */
   acknowledged: () => void;
   /** True when only our own engines were asked: the success then tells nothing about the forum or the budget. */
   isLocal?: boolean;
-  /** True when the source has no more things, now or later. */
+  /** True when the source has no more items, now or later. */
   done?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface CrawlSource {
   readonly name: string;
   /** The name of the source in messages and metric labels. */
   readonly label: SourceLabel;
-  /** True when the things come from a file: the forum is never asked about them. */
+  /** True when the items come from a file: the forum is never asked about them. */
   readonly replay: boolean;
   /** The number of calls that may be in flight at once, which also bounds the memory of a slow broker. */
   readonly maxInFlight: number;
@@ -61,7 +61,7 @@ export interface CrawlSource {
   end: () => Promise<void>;
 }
 
-/** What the decisions of a source need to know of a thing. */
+/** What the decisions of a source need to know of an item. */
 export interface Listed {
   /** Fullname. */
   name: string;
@@ -82,12 +82,12 @@ interface ThingReader {
 }
 
 interface ReadThings extends ParsedListing {
-  /** What `Fetched` needs to keep the things of unknown shape. */
-  unreadable: UnreadableThing[];
+  /** What `Fetched` needs to keep the items of unknown shape. */
+  malformed: MalformedItem[];
 }
 
 /**
- * Parses the things of a listing. An item of unknown shape must not stop the others: it is counted as a call with
+ * Parses the items of a listing. An item of unknown shape must not stop the others: it is counted as a call with
  * outcome `shape`, logged with its path, and returned to be kept. Unknown kinds are counted.
  *
  * @throws UpstreamError when the listing itself has an unknown shape.
@@ -99,6 +99,6 @@ export function readThings(body: unknown, reader: ThingReader): ReadThings {
     reader.logger.error({ endpoint: reader.endpoint, path, message }, 'an item has an unknown shape');
   }
   for (const [, count] of page.unknownKinds) reader.metrics.crawlerUnknownKinds.inc({ source: reader.label }, count);
-  const unreadable = page.faults.map(({ raw }) => identifyThing(raw)).filter((thing) => thing !== undefined);
-  return { ...page, unreadable };
+  const malformed = page.faults.map(({ raw }) => identifyItem(raw)).filter((thing) => thing !== undefined);
+  return { ...page, malformed };
 }

@@ -7,11 +7,11 @@ import { fullnameOf, parseListing, parseThing } from '../../shared/forum-client/
 import type { CommentData, Thing } from '../../shared/forum-client/parse-things.ts';
 import {
   hasPostDetails,
-  postIdOfUnreadable,
+  postIdOfMalformed,
   thingToForumItem,
-  toThingLetter,
+  toItemLetter,
 } from '../../shared/forum-client/thing-to-forum-item.ts';
-import type { PostOfComment, UnreadableThing } from '../../shared/forum-client/thing-to-forum-item.ts';
+import type { PostOfComment, MalformedItem } from '../../shared/forum-client/thing-to-forum-item.ts';
 import { whenBudgetAllows } from '../../shared/forum-client/upstream-client.ts';
 import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
@@ -26,12 +26,12 @@ import { traceHeaders } from '../../shared/runtime/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/runtime/tracing.ts';
 import type { CommunityCounts } from './community-counts.ts';
 import type { CrawlSource, Fetched, SourceLabel } from './crawl-source.ts';
-import type { RecentPosts, SeenThings } from './seen-things.ts';
+import type { RecentPosts, SeenItems } from './seen-items.ts';
 
 interface ItemPublisherDeps {
   publisher: Pick<Publisher, 'publishAll'>;
   lookup: PostLookup;
-  seen: SeenThings;
+  seen: SeenItems;
   posts: RecentPosts;
   counts: Pick<CommunityCounts, 'addThing'>;
   detectLanguage: LanguageDetector;
@@ -44,39 +44,39 @@ interface ItemPublisherDeps {
 
 type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 
-/** A call that is publishing things. */
+/** A call that is publishing items. */
 interface Publishing {
   done: Promise<void>;
   /** Aborted when its source stops. */
   signal: AbortSignal;
 }
 
-/** Publishes the things of every source: dedupe, enrich, detect the language, publish, and only then mark as seen. */
+/** Publishes the items of every source: dedupe, enrich, detect the language, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
-  private readonly unreadable: UnreadableThings;
-  /** By the name of a thing the call that is publishing it. Pages that overlap share their things. */
+  private readonly malformed: MalformedItems;
+  /** By the name of an item the call that is publishing it. Pages that overlap share their items. */
   private readonly publishing = new Map<string, Publishing>();
 
   constructor(deps: ItemPublisherDeps) {
     this.deps = deps;
-    this.unreadable = new UnreadableThings(deps);
+    this.malformed = new MalformedItems(deps);
   }
 
   /**
-   * Resolves when the broker has acknowledged every unseen thing, including those that another call is publishing;
+   * Resolves when the broker has acknowledged every unseen item, including those that another call is publishing;
    * fails if that call fails, and publishes them itself if the source of that call stops. Waits while the broker is
-   * away. Comments whose post must be fetched are published after the others, so that they do not delay them.
+   * unavailable. Comments whose post must be fetched are published after the others, so that they do not delay them.
    */
   async publish(fetched: Fetched, origin: Origin, signal: AbortSignal): Promise<void> {
     let others = await this.publishUnseen(fetched.things, fetched.seenAt, origin, signal);
-    await this.unreadable.keep(fetched.unreadable ?? [], fetched.seenAt, origin.label, signal);
+    await this.malformed.keep(fetched.malformed ?? [], fetched.seenAt, origin.label, signal);
     while (others.size > 0) {
-      others = await this.publishUnseen(await thingsLeftBy(others), fetched.seenAt, origin, signal);
+      others = await this.publishUnseen(await itemsLeftBy(others), fetched.seenAt, origin, signal);
     }
   }
 
-  /** Returns the things that other calls are publishing. */
+  /** Returns the items that other calls are publishing. */
   private async publishUnseen(
     things: readonly Thing[],
     seenAt: number,
@@ -119,7 +119,7 @@ export class ItemPublisher {
     await this.send(late, (postId) => found.get(postId), seenAt, origin, signal);
   }
 
-  /** The first copy of each thing that was not seen before. Adds to `others` what another call is publishing. */
+  /** The first copy of each item that was not seen before. Adds to `others` what another call is publishing. */
   private unseen(things: readonly Thing[], origin: Origin, others: Map<Publishing, Thing[]>): Thing[] {
     const fresh = new Map<string, Thing>();
     for (const thing of things) {
@@ -192,7 +192,7 @@ export class ItemPublisher {
       seen.add(item.thing_id);
       metrics.crawlerItems.inc({ source: origin.label, kind: item.kind });
       if (item.kind === 'comment' && item.title === '') metrics.crawlerIncomplete.inc();
-      // A replayed thing says nothing about the latency of this service, or about what goes on now.
+      // A replayed item says nothing about the latency of this service, or about what goes on now.
       if (!origin.replay) {
         counts.addThing(item.kind, item.subreddit);
         metrics.crawlerLag.observe({ source: origin.label }, Math.max(0, now - Date.parse(item.created_utc)) / 1000);
@@ -201,8 +201,8 @@ export class ItemPublisher {
   }
 }
 
-/** Waits for other calls; returns the things of those that were stopped. @throws the error of one that failed */
-async function thingsLeftBy(others: ReadonlyMap<Publishing, Thing[]>): Promise<Thing[]> {
+/** Waits for other calls; returns the items of those that were stopped. @throws the error of one that failed */
+async function itemsLeftBy(others: ReadonlyMap<Publishing, Thing[]>): Promise<Thing[]> {
   const left: Thing[] = [];
   for (const [{ done, signal }, things] of others) {
     try {
@@ -229,7 +229,7 @@ const LETTERS_A_MINUTE = 1_000;
 const MINUTE_MS = 60_000;
 const SOURCES: readonly SourceLabel[] = ['post-ids', 'comment-ids', 'listings', 'threads', 'audit', 'replay'];
 
-interface UnreadableThingsDeps {
+interface MalformedItemsDeps {
   publisher: Pick<Publisher, 'publishAll'>;
   posts: Pick<RecentPosts, 'get'>;
   metrics: Metrics;
@@ -238,32 +238,32 @@ interface UnreadableThingsDeps {
 }
 
 /**
- * Keeps things of unknown shape as dead letters of their topic, each name once while it is remembered. A thing without
+ * Keeps items of unknown shape as dead letters of their topic, each name once while it is remembered. An item without
  * a name is kept each time that it is received.
  */
-export class UnreadableThings {
-  private readonly deps: UnreadableThingsDeps;
+export class MalformedItems {
+  private readonly deps: MalformedItemsDeps;
   /** Names whose letters are published or being published, oldest first. */
   private readonly kept = new Set<string>();
   private minute = 0;
   private letters = 0;
 
-  constructor(deps: UnreadableThingsDeps) {
+  constructor(deps: MalformedItemsDeps) {
     this.deps = deps;
     // A counter that begins at 1 has not increased: without these zeros the first letter would raise no alert.
     for (const source of SOURCES) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
   }
 
   /** Resolves when the broker has every letter. Waits while the broker is unavailable. */
-  async keep(things: readonly UnreadableThing[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
+  async keep(things: readonly MalformedItem[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
     const chosen = things.filter((thing) => this.choose(thing, source));
     if (chosen.length === 0) return;
     const letters = chosen.map((thing) => {
       const parsed = parseThing(thing.raw, '');
       const fault = parsed.outcome === 'fault' ? parsed.fault : { path: '', message: 'has an unknown shape' };
-      const postId = postIdOfUnreadable(thing);
+      const postId = postIdOfMalformed(thing);
       const post = postId === undefined ? undefined : this.deps.posts.get(postId);
-      return toThingLetter(thing, fault, { source, firstSeenAt: seenAt, post });
+      return toItemLetter(thing, fault, { source, firstSeenAt: seenAt, post });
     });
     const byTopic = Map.groupBy(letters, ({ topic }) => topic + DEAD_LETTER_SUFFIX);
     const topics = [...byTopic].map(([topic, group]) => ({ topic, records: group.map(({ record }) => record) }));
@@ -278,14 +278,14 @@ export class UnreadableThings {
 
   private async publish(topics: readonly TopicRecords[], signal: AbortSignal): Promise<void> {
     await retry(() => this.deps.publisher.publishAll(topics), {
-      what: 'publishing things of unknown shape as dead letters',
+      what: 'publishing items of unknown shape as dead letters',
       logger: this.deps.logger,
       signal,
       isRetryable: (error) => !(error instanceof PublishRefused),
     });
   }
 
-  private choose({ name }: UnreadableThing, source: string): boolean {
+  private choose({ name }: MalformedItem, source: string): boolean {
     const outcome = this.outcomeOf(name);
     if (outcome !== 'kept') {
       this.deps.metrics.crawlerUnreadable.inc({ source, outcome });
@@ -306,7 +306,7 @@ export class UnreadableThings {
     if (this.letters < LETTERS_A_MINUTE) return 'kept';
     if (this.letters === LETTERS_A_MINUTE) {
       this.letters += 1;
-      this.deps.logger.error({ limit: LETTERS_A_MINUTE }, 'too many things have an unknown shape to keep them all');
+      this.deps.logger.error({ limit: LETTERS_A_MINUTE }, 'too many items have an unknown shape to keep them all');
     }
     return 'beyond_limit';
   }

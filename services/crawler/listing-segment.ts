@@ -1,5 +1,5 @@
 import type { Listed } from './crawl-source.ts';
-import { RecentMap } from './seen-things.ts';
+import { RecentMap } from './seen-items.ts';
 
 /** Dates are whole seconds and not quite in order. Closer ones do not tell which page is newer. */
 export const DATE_SLACK_MS = 1_000;
@@ -199,10 +199,10 @@ export class SegmentList {
   /** Joins segments into the lowest of them and returns it. */
   join(touched: readonly Segment[]): Segment | undefined {
     if (touched.length <= 1) return touched[0];
-    const places = touched.map((segment) => this.segments.indexOf(segment)).sort((a, b) => b - a);
-    const lowest = this.segments[places[0] ?? -1];
-    for (const place of places.slice(1)) {
-      const [upper] = this.segments.splice(place, 1);
+    const indexes = touched.map((segment) => this.segments.indexOf(segment)).sort((a, b) => b - a);
+    const lowest = this.segments[indexes[0] ?? -1];
+    for (const index of indexes.slice(1)) {
+      const [upper] = this.segments.splice(index, 1);
       if (upper) lowest?.absorb(upper);
     }
     return lowest;
@@ -228,18 +228,18 @@ export class SegmentList {
     return missed;
   }
 
-  /** The place above the first older segment; undefined if all are newer. */
-  placeOf(order: PageOrder): number | undefined {
+  /** The index above the first older segment; undefined if all are newer. */
+  indexFor(order: PageOrder): number | undefined {
     const index = this.segments.findIndex((segment) => isNewer(order, segment.order));
     return index < 0 ? undefined : index;
   }
 
   /** Makes a page a segment of its own. */
-  insert(items: readonly Listed[], order: PageOrder, place: number): Segment {
+  insert(items: readonly Listed[], order: PageOrder, index: number): Segment {
     const segment = new Segment(order);
     segment.newest = items[0];
     segment.extendDown(items);
-    this.segments.splice(place, 0, segment);
+    this.segments.splice(index, 0, segment);
     this.remember(segment, items);
     return segment;
   }

@@ -91,14 +91,14 @@ export class ListingSource implements CrawlSource {
     const params = { limit: String(PAGE_SIZE), ...(request.after === undefined ? {} : { after: request.after }) };
     const body = await upstream.get(path, params, { endpoint, lane: 'live', signal });
     const seenAt = clock();
-    const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint });
-    if (things.length + unreadable.length === 0 && !request.hole && polling.hasHistory) {
+    const { things, malformed, after } = readThings(body, { ...this.deps, label: this.label, endpoint });
+    if (things.length + malformed.length === 0 && !request.hole && polling.hasHistory) {
       throw new UpstreamError('broken', `${path} is empty; it held items before`, { reason: 'empty_listing' });
     }
     const items = things.map((thing) => listedOf(thing, seenAt));
     return {
       things,
-      unreadable,
+      malformed,
       seenAt,
       acknowledged: () => {
         const { outcome } = polling.learn(request, { items, after }, clock());

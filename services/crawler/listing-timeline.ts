@@ -2,7 +2,7 @@ import type { Listed } from './crawl-source.ts';
 import type { Hole, MissedStretch, Segment } from './listing-segment.ts';
 import { DATE_SLACK_MS, isNewer, isOutdated, NO_PAGE, orderOf, OVERLAP, SegmentList } from './listing-segment.ts';
 
-/** If a page does not show what it should, an item this many places above is tried, and then one twice as far. */
+/** If a page does not show what it should, an item this many items above is tried, and then one twice as far. */
 const RETREAT = 20;
 const MAX_RETREATS = 2;
 /** The forum ends every listing after about a thousand items. More pages mean that its cursors form a loop. */
@@ -109,13 +109,14 @@ export class ListingTimeline {
     const joined = this.segments.join(touched);
     let outcome: PageLesson['outcome'] = 'ignored';
     if (joined) outcome = this.extend(joined, request, page, { fresh, isLower: isAdvance && joined === reading });
-    else if (!request.hole) outcome = this.place(page, request.sequence, now);
+    else if (!request.hole) outcome = this.insertPage(page, request.sequence, now);
     // The hole is closed if the page reached a lower segment.
-    if (reading?.hole) this.judgeHole(reading, reading.hole, { isAdvance, isEvident, isEnd: page.after === undefined });
+    if (reading?.hole)
+      this.evaluateHole(reading, reading.hole, { isAdvance, isEvident, isEnd: page.after === undefined });
     return { fresh, outcome };
   }
 
-  /** The call failed, or its things could not be published. */
+  /** The call failed, or its items could not be published. */
   failed(request: PageRequest, now: number): void {
     const { hole } = request;
     if (!hole) {
@@ -188,14 +189,14 @@ export class ListingTimeline {
   }
 
   /** Makes a newest page without known items a segment of its own. */
-  private place({ items, after }: ListingPage, sequence: number, now: number): PageLesson['outcome'] {
+  private insertPage({ items, after }: ListingPage, sequence: number, now: number): PageLesson['outcome'] {
     const order = orderOf(items, sequence);
     if (this.segments.size === 0) {
       this.segments.insert(items, order, 0);
       this.beganAt = order.at;
       return 'first';
     }
-    const index = order === NO_PAGE ? undefined : this.placeAt(this.segments.placeOf(order), now);
+    const index = order === NO_PAGE ? undefined : this.indexAt(this.segments.indexFor(order), now);
     if (index === undefined) return 'ignored';
     const segment = this.segments.insert(items, order, index);
     const cursor = cursorOf(segment) ?? '';
@@ -213,7 +214,7 @@ export class ListingTimeline {
   }
 
   /** A page that is older than everything known has no place, unless the listing shows no other pages any more. */
-  private placeAt(index: number | undefined, now: number): number | undefined {
+  private indexAt(index: number | undefined, now: number): number | undefined {
     if (index === undefined) {
       this.outdatedSince ??= now;
       if (now - this.outdatedSince < MAX_OUTDATED_MS) return undefined;
@@ -225,7 +226,7 @@ export class ListingTimeline {
   }
 
   /** Decides how reading into a hole goes on after one of its pages. */
-  private judgeHole(
+  private evaluateHole(
     segment: Segment,
     hole: Hole,
     { isAdvance, isEvident, isEnd }: { isAdvance: boolean; isEvident: boolean; isEnd: boolean },

@@ -8,17 +8,17 @@ const ADAPT_EVERY_MS = 60_000;
 const LOST_MS = 6 * 3_600_000;
 
 const NAMES_PER_CALL = 100;
-/** A batch that is not full leaves when its first thing has been due for this long. */
+/** A batch that is not full leaves when its first item has been due for this long. */
 const PATIENCE_MS = 30_000;
 /** How often pages are read while each fills a batch. */
 const READ_MS = 1_000;
 /** How often pages are read that do not: what is due waits for others anyway. */
 const READ_FEW_MS = 5_000;
 
-/** A thing to look at, and its place in the order in which things become due. */
-export interface DueThing {
+/** An item to look at, and its place in the order in which items become due. */
+export interface DueItem {
   name: string;
-  /** Orders the things; milliseconds. */
+  /** Orders the items; milliseconds. */
   at: number;
 }
 
@@ -26,27 +26,27 @@ type SavedCursor = [at: number, name: string];
 
 export interface Batch {
   names: string[];
-  last: DueThing;
+  last: DueItem;
 }
 
 /**
- * The things of one age that are due, read page by page from a cursor. Batches are made one after the other: the
+ * The items of one age that are due, read page by page from a cursor. Batches are made one after the other: the
  * cursor moves over a batch once it was looked at, so that a restart repeats at most one.
  */
 export class RecheckQueue {
-  /** Which share of all things gets a look, so that the budget suffices. */
+  /** Which share of all items gets a look, so that the budget suffices. */
   share = 1;
   private adaptedAt = Number.NEGATIVE_INFINITY;
   private readonly skips: boolean;
-  private readonly waiting: DueThing[] = [];
-  private cursor: DueThing;
-  private readTo: DueThing;
+  private readonly waiting: DueItem[] = [];
+  private cursor: DueItem;
+  private readTo: DueItem;
   private isBusy = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private hasReadFew = false;
   private startedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param skips whether things are left out that have been due for hours */
+  /** @param skips whether items are left out that have been due for hours */
   constructor([at, name]: SavedCursor, skips: boolean) {
     this.skips = skips;
     this.cursor = { at, name };
@@ -57,7 +57,7 @@ export class RecheckQueue {
     return [this.cursor.at, this.cursor.name];
   }
 
-  /** Adapts the share to how long the next thing has been due. */
+  /** Adapts the share to how long the next item has been due. */
   adapt(now: number, due: number): void {
     if (now - this.adaptedAt < ADAPT_EVERY_MS) return;
     this.adaptedAt = now;
@@ -67,7 +67,7 @@ export class RecheckQueue {
   }
 
   /** Where the next page begins; undefined while there is enough to do, or when one was read not long ago. */
-  nextPage(now: number, due: number): DueThing | undefined {
+  nextPage(now: number, due: number): DueItem | undefined {
     const pauseMs = this.hasReadFew ? READ_FEW_MS : READ_MS;
     if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < pauseMs) return undefined;
     const isLost = this.skips && this.waiting.length === 0 && this.readTo.at < due - LOST_MS;
@@ -76,7 +76,7 @@ export class RecheckQueue {
   }
 
   /** @param end what is due: what was read up to, if the page is empty */
-  addPage(now: number, things: readonly DueThing[], end: number): void {
+  addPage(now: number, things: readonly DueItem[], end: number): void {
     this.readAt = now;
     this.hasReadFew = things.length < NAMES_PER_CALL;
     const first = things[0];
@@ -108,24 +108,24 @@ export class RecheckQueue {
   }
 }
 
-/** Answers with fewer things say nothing about the forum as a whole. */
-const LEAST_THINGS = 20;
-/** When most of the things of an answer are gone, a later answer has to confirm it. */
+/** Answers with fewer items say nothing about the forum as a whole. */
+const LEAST_ITEMS = 20;
+/** When most of the items of an answer are gone, a later answer has to confirm it. */
 const CONFIRM_AFTER_MS = 600_000;
 /** So long a confirmation holds: the removal of a whole community fills many answers. */
 const CONFIRMED_MS = 3_600_000;
 
 /**
  * A removal cannot be taken back, and one wrong answer of the forum must not blank everything. So an answer in which
- * more than half of the things are newly gone is believed only if the forum still says so ten minutes later.
+ * more than half of the items are newly gone is believed only if the forum still says so ten minutes later.
  */
 export class RemovalDoubt {
   private doubtedSince: number | undefined;
   private confirmedUntil = Number.NEGATIVE_INFINITY;
 
-  /** Whether an answer in which `gone` of `asked` things are newly gone is believed. `now`: milliseconds since 1970. */
+  /** Whether an answer in which `gone` of `asked` items are newly gone is believed. `now`: milliseconds since 1970. */
   isBelievable(gone: number, asked: number, now: number): boolean {
-    if (gone < LEAST_THINGS || gone * 2 <= asked) {
+    if (gone < LEAST_ITEMS || gone * 2 <= asked) {
       this.doubtedSince = undefined;
       return true;
     }

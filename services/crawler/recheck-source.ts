@@ -3,21 +3,21 @@ import type { forumRemoval } from '../../schemas/messages/forum-item.ts';
 import { FORUM_REMOVALS } from '../../schemas/messages/topics.ts';
 import {
   findReadableMatches,
-  findRemovedThings,
+  findRemovedItems,
   findSeenAsRemoved,
-  readMatchedThings,
+  readMatchedItems,
 } from '../../shared/crawl/crawl-cursors.ts';
-import { readThingsSeen } from '../../shared/crawl/thread-items.ts';
+import { readSeenItems } from '../../shared/crawl/thread-items.ts';
 import { PublishRefused } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import { findRemoved } from '../../shared/forum-client/parse-things.ts';
 import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
-import { withoutThings } from './archive-source.ts';
+import { withoutItems } from './archive-source.ts';
 import type { ArchiveSourceDeps } from './archive-source.ts';
 import type { Call, CrawlSource, Wait } from './crawl-source.ts';
 import { RecheckQueue, RemovalDoubt } from './recheck-queue.ts';
-import type { Batch, DueThing } from './recheck-queue.ts';
+import type { Batch, DueItem } from './recheck-queue.ts';
 
 const HOUR_MS = 3_600_000;
 const AGES_MS = [HOUR_MS, 24 * HOUR_MS];
@@ -30,12 +30,12 @@ const savedPosition = z.record(z.string(), z.tuple([z.number(), z.string()]));
 
 export interface RecheckSourceDeps extends ArchiveSourceDeps {
   publisher: Pick<Publisher, 'publishAll'>;
-  /** Ages of things at a look, in milliseconds; default: an hour and a day. */
+  /** Ages of items at a look, in milliseconds; default: an hour and a day. */
   agesMs?: readonly number[] | undefined;
 }
 
-/** The things of one age: those with matches, or a share of all. */
-interface Rung {
+/** The items of one age: those with matches, or a share of all. */
+interface AgeGroup {
   name: string;
   ageMs: number;
   isMatched: boolean;
@@ -44,9 +44,9 @@ interface Rung {
 }
 
 /**
- * Looks a second time at things that are an hour and a day old, and publishes a removal for those that the forum does
- * not show any more. Things with matches always get their look, others as far as the budget allows. A thing that is
- * missing from the answer is counted and is no removal: the forum leaves things out for other reasons too.
+ * Looks a second time at items that are an hour and a day old, and publishes a removal for those that the forum does
+ * not show any more. Items with matches always get their look, others as far as the budget allows. An item that is
+ * missing from the answer is counted and is no removal: the forum leaves items out for other reasons too.
  */
 export class RecheckSource implements CrawlSource {
   readonly name = 'rechecks';
@@ -55,7 +55,7 @@ export class RecheckSource implements CrawlSource {
   readonly isPatient = true;
   readonly maxInFlight = 4;
   private readonly deps: RecheckSourceDeps;
-  private rungs: Rung[] = [];
+  private ageGroups: AgeGroup[] = [];
   private readonly reading = new Set<RecheckQueue>();
 
   constructor(deps: RecheckSourceDeps) {
@@ -68,7 +68,7 @@ export class RecheckSource implements CrawlSource {
     this.reading.clear();
     const ages = this.deps.agesMs ?? AGES_MS;
     const kinds = [true, false].flatMap((isMatched) => ages.map((ageMs) => ({ isMatched, ageMs })));
-    this.rungs = kinds.map(({ isMatched, ageMs }) => {
+    this.ageGroups = kinds.map(({ isMatched, ageMs }) => {
       const name = `${isMatched ? 'matched' : 'all'}-${ageMs / HOUR_MS}`;
       const cursor = saved[name] ?? [dueAt({ isMatched, ageMs }, now), ''];
       const queue = new RecheckQueue(cursor, !isMatched);
@@ -78,36 +78,36 @@ export class RecheckSource implements CrawlSource {
 
   next(now: number): Call | Wait {
     if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
-    for (const rung of this.rungs) {
-      const call = this.nextPage(rung, now) ?? this.nextBatch(rung, now);
+    for (const group of this.ageGroups) {
+      const call = this.nextPage(group, now) ?? this.nextBatch(group, now);
       if (call !== undefined) return call;
     }
     return { waitMs: IDLE_MS };
   }
 
   position(): unknown {
-    return Object.fromEntries(this.rungs.map(({ name, queue }) => [name, queue.position]));
+    return Object.fromEntries(this.ageGroups.map(({ name, queue }) => [name, queue.position]));
   }
 
   async end(): Promise<void> {
-    this.rungs = [];
+    this.ageGroups = [];
   }
 
-  private nextPage(rung: Rung, now: number): Call | undefined {
-    const { queue } = rung;
-    const due = dueAt(rung, now);
-    this.adapt(rung, now, due);
+  private nextPage(group: AgeGroup, now: number): Call | undefined {
+    const { queue } = group;
+    const due = dueAt(group, now);
+    this.adapt(group, now, due);
     const after = this.reading.has(queue) ? undefined : queue.nextPage(now, due);
     if (after === undefined) return undefined;
     this.reading.add(queue);
     return {
       fetch: async (signal) => {
-        const things = await this.readPage(rung, after, due, signal);
+        const things = await this.readPage(group, after, due, signal);
         const acknowledged = (): void => {
           this.reading.delete(queue);
           queue.addPage(now, things, due);
         };
-        return { ...withoutThings(now, acknowledged), isLocal: true };
+        return { ...withoutItems(now, acknowledged), isLocal: true };
       },
       failed: () => {
         this.reading.delete(queue);
@@ -115,36 +115,36 @@ export class RecheckSource implements CrawlSource {
     };
   }
 
-  private adapt({ isMatched, ageMs, queue }: Rung, now: number, due: number): void {
+  private adapt({ isMatched, ageMs, queue }: AgeGroup, now: number, due: number): void {
     if (isMatched) return;
     queue.adapt(now, due);
     this.deps.metrics.crawlerRecheckShare.set({ age: String(ageMs / HOUR_MS) }, queue.share);
   }
 
-  private async readPage(rung: Rung, after: DueThing, due: number, signal: AbortSignal): Promise<DueThing[]> {
+  private async readPage(group: AgeGroup, after: DueItem, due: number, signal: AbortSignal): Promise<DueItem[]> {
     const { db, clickhouse } = this.deps;
-    if (rung.isMatched) {
+    if (group.isMatched) {
       const page = { after: { keptUntil: after.at, thingId: after.name }, to: due, limit: PAGE };
-      const rows = await readMatchedThings(db, page);
+      const rows = await readMatchedItems(db, page);
       return rows.map(({ thingId, keptUntil }) => ({ name: thingId, at: keptUntil }));
     }
-    const { share } = rung.queue;
+    const { share } = group.queue;
     const page = { after: { seenAt: after.at, thingId: after.name }, to: due, share, limit: PAGE };
-    const rows = await readThingsSeen(clickhouse, page, signal);
+    const rows = await readSeenItems(clickhouse, page, signal);
     return rows.map(({ thingId, seenAt }) => ({ name: thingId, at: seenAt }));
   }
 
-  private nextBatch({ queue, doubt }: Rung, now: number): Call | undefined {
+  private nextBatch({ queue, doubt }: AgeGroup, now: number): Call | undefined {
     const batch = queue.nextBatch(now);
     if (batch === undefined) return undefined;
     return {
       fetch: async (signal) => {
-        await this.look(batch, doubt, signal);
+        await this.recheck(batch, doubt, signal);
         const at = this.deps.clock();
         const acknowledged = (): void => {
           queue.done(at, batch);
         };
-        return withoutThings(at, acknowledged);
+        return withoutItems(at, acknowledged);
       },
       failed: () => {
         queue.failed();
@@ -152,7 +152,7 @@ export class RecheckSource implements CrawlSource {
     };
   }
 
-  private async look({ names }: Batch, doubt: RemovalDoubt, signal: AbortSignal): Promise<void> {
+  private async recheck({ names }: Batch, doubt: RemovalDoubt, signal: AbortSignal): Promise<void> {
     const { upstream, metrics, clickhouse, db } = this.deps;
     const call = { endpoint: 'info', lane: 'recheck', signal } as const;
     const { present, removed } = findRemoved(await upstream.get('/api/info', { id: names.join(',') }, call));
@@ -162,11 +162,11 @@ export class RecheckSource implements CrawlSource {
       gone.length === 0
         ? [none, none, none]
         : await Promise.all([
-            findRemovedThings(db, gone),
+            findRemovedItems(db, gone),
             findSeenAsRemoved(clickhouse, gone, signal),
             findReadableMatches(db, gone),
           ]);
-    // Another source may have published a thing again after its removal, and the archive shows its last sight.
+    // Another source may have published an item again after its removal, and the archive shows its last sight.
     const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
     if (!doubt.isBelievable(fresh.length, names.length, this.deps.clock())) {
       const reason = 'mass_removal';
@@ -196,7 +196,7 @@ export class RecheckSource implements CrawlSource {
   }
 }
 
-/** The order of matches is by how long their content is kept, that of other things by their first sight. */
-function dueAt({ isMatched, ageMs }: Pick<Rung, 'isMatched' | 'ageMs'>, now: number): number {
+/** The order of matches is by how long their content is kept, that of other items by their first sight. */
+function dueAt({ isMatched, ageMs }: Pick<AgeGroup, 'isMatched' | 'ageMs'>, now: number): number {
   return now - ageMs + (isMatched ? KEPT_MS : 0);
 }

@@ -42,7 +42,7 @@ interface SourcePersistenceDeps {
 
 /**
  * The state of a source in Postgres: its lease, its cursor and its gaps. All of it is written concurrently with the
- * rounds, so that no round waits for Postgres. While Postgres is unavailable or hangs, the lease cannot be checked and
+ * calls, so that no call waits for Postgres. While Postgres is unavailable or hangs, the lease cannot be checked and
  * counts as held, and cursor and gaps wait in memory. Gaps are written before the cursor that passes them: a crash in
  * between finds them again from the old cursor.
  */
@@ -174,7 +174,7 @@ export class SourcePersistence {
     while (!signal.aborted) {
       // What is asked for during a write needs another one.
       const wasAsked = this.checkpointNow.signal.aborted;
-      const isUnavailable = (await this.tolerateOutage(() => this.write())) === 'away';
+      const isUnavailable = (await this.tolerateOutage(() => this.write())) === 'unavailable';
       if (isUnavailable) await delay(CHECKPOINT_MS, signal);
       else if (wasAsked) this.checkpointNow = new AbortController();
       await this.waitForCheckpoint(signal);
@@ -197,8 +197,8 @@ export class SourcePersistence {
     this.savedRevision = revision;
   }
 
-  /** Returns 'away' while Postgres is unavailable. */
-  private async tolerateOutage<T>(work: () => Promise<T>): Promise<T | 'away'> {
+  /** Returns 'unavailable' while Postgres is unavailable. */
+  private async tolerateOutage<T>(work: () => Promise<T>): Promise<T | 'unavailable'> {
     const { outages, source } = this.deps;
     try {
       const result = await work();
@@ -207,7 +207,7 @@ export class SourcePersistence {
     } catch (error) {
       if (!isPostgresUnavailable(error)) throw error;
       outages.failed(source, error, { gaps: this.gaps.length });
-      return 'away';
+      return 'unavailable';
     }
   }
 

@@ -34,7 +34,7 @@ import { RecheckSource } from './recheck-source.ts';
 import { parseReplayPlan, REPLAY } from './replay/replay-plan.ts';
 import type { ReplayPlan } from './replay/replay-plan.ts';
 import { ReplaySource, ReplayThrottle } from './replay/replay-source.ts';
-import { RecentPosts, SeenThings } from './seen-things.ts';
+import { RecentPosts, SeenItems } from './seen-items.ts';
 import { SourceRunner } from './source-runner.ts';
 import type { RunnerDeps } from './source-runner.ts';
 import { SourceShares } from './source-shares.ts';
@@ -45,7 +45,7 @@ import type { ThreadSourceDeps } from './threads/thread-source.ts';
  * 100 MB at most, and at least 39 minutes of the whole site at its peaks: the slowest groups of communities are read
  * every 40 minutes, and what they show is published again when it is not known.
  */
-const SEEN_THINGS = 1_400_000;
+const SEEN_ITEMS = 1_400_000;
 /** An hour of new posts; older ones are fetched when a comment needs them. */
 const RECENT_POSTS = 50_000;
 /** A statement that takes longer counts as an outage of Postgres. */
@@ -71,7 +71,7 @@ export interface CrawlerDeps {
    * Reports what other crawler processes publish. Used only while there are any. Undefined: what another process
    * publishes may be published again.
    */
-  listenForThings?: (onThing: (name: string) => void) => Running;
+  listenForItems?: (onItem: (name: string) => void) => Running;
   /** ClickHouse, and whether its schema is up to date; false when the process stops before. `threads` needs it. */
   archive?: { clickhouse: ClickHouseClient; ready: Promise<boolean> } | undefined;
   /** The names in CRAWL_SOURCES. */
@@ -96,7 +96,7 @@ export interface CrawlerDeps {
 
 /**
  * Starts every named source, each in its own loop with its own lease. Returns once the language detector is loaded.
- * `ready` is true once each source has finished its first round or is on standby; it does not wait for sources that
+ * `ready` is true once each source has finished its first call or is on standby; it does not wait for sources that
  * need ClickHouse.
  *
  * @throws ConfigError when a source is unknown or a replay file cannot be read.
@@ -129,7 +129,7 @@ function createRunners(
 ): { runners: SourceRunner[]; live: SourceRunner[]; shares: SourceShares; counts: CommunityCountsWriter } {
   const posts = new RecentPosts(RECENT_POSTS);
   const lookup = new PostLookup(deps.upstream, posts, deps.logger);
-  const seen = new SeenThings(SEEN_THINGS);
+  const seen = new SeenItems(SEEN_ITEMS);
   const counts = new CommunityCounts();
   const items = new ItemPublisher({ ...deps, lookup, posts, seen, counts });
   const pace = new Pace(() => deps.upstream.perSecond('live'));
@@ -148,7 +148,7 @@ function createRunners(
     ...deps,
     ...state,
     sources: sources.map(({ name }) => name),
-    listen: () => deps.listenForThings?.((name) => seen.add(name)),
+    listen: () => deps.listenForItems?.((name) => seen.add(name)),
   });
   const runners = sources.map((source) => {
     const runner = new SourceRunner(source, { ...deps, ...state, items, shares, random: deps.random ?? Math.random });
@@ -236,7 +236,7 @@ interface Archive {
 interface SweepTimes {
   /** The least time between two looks at the comment count of a post. */
   checkEveryMs?: number;
-  /** The ages at which things are looked at again. */
+  /** The ages at which items are looked at again. */
   recheckAgesMs?: readonly number[];
   /** The lengths of the audit's windows. */
   auditStepsMs?: readonly number[];

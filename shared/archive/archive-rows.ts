@@ -5,7 +5,7 @@ import { blankedContent } from '../matches/rules/match-resource.ts';
 import { wordsOfText } from '../matching/searchable-words.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../postgres/pool.ts';
-import { findRemovedThings } from '../crawl/crawl-cursors.ts';
+import { findRemovedItems } from '../crawl/crawl-cursors.ts';
 
 /**
  * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,
@@ -85,9 +85,9 @@ export async function insertItems(db: Queryable, clickhouse: ClickHouseClient, i
   const ids = [...new Set(items.map(({ thing_id }) => thing_id))];
   const insert = (values: ReturnType<typeof itemRow>[]) =>
     clickhouse.insert({ table: 'items', values, format: 'JSONEachRow' });
-  const removed = await findRemovedThings(db, ids);
+  const removed = await findRemovedItems(db, ids);
   await insert(items.map((item) => itemRow(item, removed.has(item.thing_id))));
-  const removedNow = await findRemovedThings(db, ids);
+  const removedNow = await findRemovedItems(db, ids);
   const removedMeanwhile = items.filter(({ thing_id }) => removedNow.has(thing_id) && !removed.has(thing_id));
   if (removedMeanwhile.length > 0) await insert(removedMeanwhile.map((item) => itemRow(item, true)));
 }

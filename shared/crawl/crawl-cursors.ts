@@ -28,26 +28,26 @@ export async function saveCursor(
     ON CONFLICT (source) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at`;
 }
 
-/** A thing with stored content, and its place in the order by which it is kept. */
-export interface KeptThing {
+/** An item with stored content, and its place in the order by which it is kept. */
+export interface KeptItem {
   thingId: string;
   /** Milliseconds since 1970. */
   keptUntil: number;
 }
 
 /**
- * Reads things with matches in the order in which their content was stored: `kept_until` is 33 days after that, and
- * later for a thing that keeps matching.
+ * Reads items with matches in the order in which their content was stored: `kept_until` is 33 days after that, and
+ * later for an item that keeps matching.
  *
- * @param page.after the last thing read before
- * @param page.to only things kept until then
+ * @param page.after the last item read before
+ * @param page.to only items kept until then
  */
-export async function readMatchedThings(
+export async function readMatchedItems(
   db: Queryable,
-  page: { after: KeptThing; to: number; limit: number },
-): Promise<KeptThing[]> {
+  page: { after: KeptItem; to: number; limit: number },
+): Promise<KeptItem[]> {
   // Microseconds, as Postgres stores them: a rounded time would find the last row of a page again.
-  return readRows<KeptThing>(db)`
+  return readRows<KeptItem>(db)`
     SELECT thing_id AS "thingId", (extract(epoch FROM kept_until) * 1000000)::float8 / 1000 AS "keptUntil"
       FROM matched_items
      WHERE (kept_until, thing_id)
@@ -86,13 +86,13 @@ export async function findSeenAsRemoved(
   return new Set(rows.map(({ thingId }) => thingId));
 }
 
-export async function findRemovedThings(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
+export async function findRemovedItems(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ thing_id: string }>(db)`
     SELECT thing_id FROM removed_things WHERE thing_id = ANY (${thingIds}::text[])`;
   return new Set(rows.map(({ thing_id }) => thing_id));
 }
 
-/** Records removals, so that content written from now on is blank. The earliest time of a thing is kept. */
+/** Records removals, so that content written from now on is blank. The earliest time of an item is kept. */
 export async function recordRemovals(
   db: Queryable,
   thingIds: readonly string[],

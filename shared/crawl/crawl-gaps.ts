@@ -1,19 +1,19 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRows, sql } from '../postgres/sql.ts';
 
-/** What a source may have missed: the things that it lists after `afterThing` and before `beforeThing`. */
+/** What a source may have missed: the items that it lists after `afterThing` and before `beforeThing`. */
 export interface CrawlGap {
   source: string;
   reason: string;
-  /** Fullname of the newest thing seen before the gap, if known. */
+  /** Fullname of the newest item seen before the gap, if known. */
   afterThing: string | undefined;
-  /** Earliest creation time of a missing thing; milliseconds since 1970. */
+  /** Earliest creation time of a missing item; milliseconds since 1970. */
   afterAt: number | undefined;
-  /** Fullname of the oldest thing seen after the gap, if known. */
+  /** Fullname of the oldest item seen after the gap, if known. */
   beforeThing: string | undefined;
-  /** Latest creation time of a missing thing; milliseconds since 1970. */
+  /** Latest creation time of a missing item; milliseconds since 1970. */
   beforeAt: number | undefined;
-  /** The communities that the missing things belong to; undefined: any. */
+  /** The communities that the missing items belong to; undefined: any. */
   communities?: readonly string[] | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface OpenGap extends CrawlGap {
   id: number;
   /** Milliseconds since 1970. */
   openedAt: number;
-  /** Things of the stretch that were found since it was opened. */
+  /** Items of the stretch that were found since it was opened. */
   found: number;
 }
 
@@ -42,7 +42,7 @@ export interface ListedGap extends OpenGap {
 /** How far a gap whose begin is unknown reaches back. */
 const UNKNOWN_LENGTH_MS = 3_600_000;
 
-/** When the missing things of a gap were created: from `afterAt` to `beforeAt`, milliseconds since 1970. */
+/** When the missing items of a gap were created: from `afterAt` to `beforeAt`, milliseconds since 1970. */
 export function boundsOfGap({ afterAt, beforeAt, openedAt }: Pick<OpenGap, 'afterAt' | 'beforeAt' | 'openedAt'>): {
   afterAt: number;
   beforeAt: number;
@@ -148,7 +148,7 @@ export async function giveUpGaps(
        AND opened_at < to_timestamp(${openedBefore}::float8 / 1000)`;
 }
 
-/** Sets how many things of a gap's stretch were found so far; the number never decreases. */
+/** Sets how many items of a gap's stretch were found so far; the number never decreases. */
 export async function noteGapFound(db: Queryable, id: number, found: number): Promise<void> {
   await execute(db)`UPDATE crawl_gaps SET found = greatest(found, ${found}) WHERE id = ${id} AND filled_at IS NULL`;
 }
@@ -182,7 +182,7 @@ export interface GapClosing {
   outcome: GapOutcome;
 }
 
-/** Closes the open gaps of a source that end before the given things; those that are closed stay as they are. */
+/** Closes the open gaps of a source that end before the given items; those that are closed stay as they are. */
 export async function closeGapsBefore(db: Queryable, source: string, closings: readonly GapClosing[]): Promise<void> {
   await execute(db)`
     UPDATE crawl_gaps AS c

@@ -16,8 +16,8 @@ export interface ArchivedComment {
   source: string;
 }
 
-/** A thing of the archive, and its place in the order by first sight. */
-export interface SeenThing {
+/** An item of the archive, and its place in the order by first sight. */
+export interface SeenItem {
   thingId: string;
   seenAt: number;
 }
@@ -141,19 +141,19 @@ export async function readCommentActivity(
 }
 
 /**
- * Reads things of the last four days in the order of their sight. One that several sources saw at different times is
+ * Reads items of the last four days in the order of their sight. One that several sources saw at different times is
  * read for each.
  *
- * @param options.after the last thing read before; undefined: from `from`
- * @param options.share of all things, 0 to 1, chosen by a hash of their names
+ * @param options.after the last item read before; undefined: from `from`
+ * @param options.share of all items, 0 to 1, chosen by a hash of their names
  */
-export async function readThingsSeen(
+export async function readSeenItems(
   clickhouse: ClickHouseClient,
-  options: { after: SeenThing; to: number; share: number; limit: number },
+  options: { after: SeenItem; to: number; share: number; limit: number },
   signal?: AbortSignal,
-): Promise<SeenThing[]> {
+): Promise<SeenItem[]> {
   const { after, to, share, limit } = options;
-  return select<SeenThing>(
+  return select<SeenItem>(
     clickhouse,
     `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS seenAt
        FROM item_sightings
@@ -170,17 +170,17 @@ export async function readThingsSeen(
 }
 
 /**
- * Counts things of a time that were first seen after a moment: what a gap of that time was filled with. Things that
+ * Counts items of a time that were first seen after a moment: what a gap of that time was filled with. Items that
  * only appeared after that moment, and would have been seen without the gap, count too.
  */
-export async function countThingsSeenAfter(
+export async function countItemsSeenAfter(
   clickhouse: ClickHouseClient,
   time: {
     kind: 'post' | 'comment';
     createdFrom: number;
     createdTo: number;
     seenAfter: number;
-    /** Only things of these; default: of all. */
+    /** Only items of these; default: of all. */
     communities?: readonly string[] | undefined;
   },
   signal?: AbortSignal,

@@ -170,7 +170,7 @@ async function tokenOf({
   }
 }
 
-/** What a token request was denied tells nothing about the thing that the call asks for: the client is not accepted. */
+/** What a token request was denied tells nothing about the item that the call asks for: the client is not accepted. */
 function withoutToken(refusal: UpstreamError): UpstreamError {
   if (!['refused', 'not_found', 'moved'].includes(refusal.failure)) return refusal;
   const { reason } = refusal;

@@ -5,7 +5,7 @@
  * - catch-up: ranges of ids that were left behind;
  * - reading: requests of customers;
  * - threads: comments that listings dropped;
- * - recheck: things seen before, checked again;
+ * - recheck: items seen before, checked again;
  * - audit: samples that measure completeness.
  */
 export const LANES = ['live', 'groups', 'catch-up', 'reading', 'threads', 'recheck', 'audit'] as const;

@@ -91,23 +91,23 @@ function absolute(siteUrl: string, path: string): string {
   return path.startsWith('/') && !path.startsWith('//') ? siteUrl + path : path;
 }
 
-/** A thing is some kilobytes long; a post with a large gallery and its original about a hundred. */
+/** An item is some kilobytes long; a post with a large gallery and its original about a hundred. */
 const MAX_RAW_BYTES = 256 * 1024;
 const MAX_REASON_CHARACTERS = 1_000;
 /** The step of such a letter, in place of a consumer group's. */
 const SHAPE_STEP = 'shape';
 
 /** A post or comment that the forum sent in a shape that this service does not know. */
-export interface UnreadableThing {
+export interface MalformedItem {
   kind: 't1' | 't3';
-  /** The fullname; undefined when the thing does not say it. */
+  /** The fullname; undefined when the item does not say it. */
   name: string | undefined;
   /** The `{kind, data}` as it was received. */
   raw: unknown;
 }
 
 /** Under which circumstances the crawler received it. */
-export interface ThingSight {
+export interface ItemSighting {
   /** Name of the crawl source. */
   source: string;
   /** Milliseconds since 1970. */
@@ -122,8 +122,8 @@ const identified = z.object({
 });
 const knownPost = z.object({ title: z.string(), nsfw: z.boolean() });
 
-/** Says what an unreadable child of a listing is. Undefined when it is neither a post nor a comment. */
-export function identifyThing(raw: unknown): UnreadableThing | undefined {
+/** Says what a malformed child of a listing is. Undefined when it is neither a post nor a comment. */
+export function identifyItem(raw: unknown): MalformedItem | undefined {
   const parsed = identified.safeParse(raw);
   if (!parsed.success) {
     const kind = typeof raw === 'object' && raw !== null && 'kind' in raw ? raw.kind : undefined;
@@ -139,17 +139,17 @@ function isFullname(value: unknown): value is string {
   return typeof value === 'string' && /^t[13]_[0-9A-Za-z]{1,13}$/.test(value);
 }
 
-/** The bare id of the post that an unreadable comment belongs to, if it says it. */
-export function postIdOfUnreadable({ raw }: UnreadableThing): string | undefined {
+/** The bare id of the post that a malformed comment belongs to, if it says it. */
+export function postIdOfMalformed({ raw }: MalformedItem): string | undefined {
   const { data } = raw as { data?: { link_id?: unknown } };
   return isFullname(data?.link_id) ? data.link_id.slice(3) : undefined;
 }
 
-/** The dead letter that keeps an unreadable thing, with everything that its replay needs. */
-export function toThingLetter(
-  { kind, name, raw }: UnreadableThing,
+/** The dead letter that keeps a malformed item, with everything that its replay needs. */
+export function toItemLetter(
+  { kind, name, raw }: MalformedItem,
   fault: ShapeFault,
-  sight: ThingSight,
+  sight: ItemSighting,
 ): { topic: string; record: OutgoingRecord } {
   const topic = kind === 't3' ? FORUM_POSTS.name : FORUM_COMMENTS.name;
   const bytes = Buffer.from(JSON.stringify(raw));
@@ -169,15 +169,15 @@ export function toThingLetter(
 }
 
 export type ReadLetter =
-  /** Not a letter of an unreadable thing. */
+  /** Not a letter of a malformed item. */
   { outcome: 'other' } | { outcome: 'item'; item: ForumItem } | { outcome: 'unreadable'; reason: string };
 
-/** Parses the thing of a dead letter again; the item is as if it had been readable when it was first seen. */
-export function readThingLetter(letter: Pick<ConsumedRecord, 'value' | 'headers'>, siteUrl: string): ReadLetter {
+/** Parses the item of a dead letter again; the item is as if it had been readable when it was first seen. */
+export function readItemLetter(letter: Pick<ConsumedRecord, 'value' | 'headers'>, siteUrl: string): ReadLetter {
   const header = (name: string): string | undefined => letter.headers[DEAD_LETTER_HEADER_PREFIX + name]?.toString();
   if (header('step') !== SHAPE_STEP) return { outcome: 'other' };
   const raw = parseJson(letter.value.toString());
-  // What is left of a thing that was too large.
+  // What is left of an item that was too large.
   if (raw === undefined) return { outcome: 'unreadable', reason: header('reason') ?? 'the letter is not JSON' };
   const parsed = parseThing(raw, '');
   if (parsed.outcome === 'unknown_kind') return { outcome: 'unreadable', reason: `the kind ${parsed.kind} is unknown` };
@@ -190,7 +190,7 @@ export function readThingLetter(letter: Pick<ConsumedRecord, 'value' | 'headers'
 }
 
 function describe({ path, message }: ShapeFault): string {
-  return `${path === '' ? 'the thing' : path}: ${message}`.slice(0, MAX_REASON_CHARACTERS);
+  return `${path === '' ? 'the item' : path}: ${message}`.slice(0, MAX_REASON_CHARACTERS);
 }
 
 function parseJson(text: string): unknown {

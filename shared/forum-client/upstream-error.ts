@@ -5,7 +5,7 @@ import { errorCode } from '../runtime/errors.ts';
  * The outcomes of a call without a usable response:
  * - refused: the forum denies the request (403, 401, 400, 451 …); `reason` is its own code, or `blocked` for an HTML
  *   page;
- * - not_found: 404, or a deleted thing;
+ * - not_found: 404, or a deleted item;
  * - moved: a redirect, which is never followed; `location` is its target;
  * - busy: 429, or our own budget is used up; `retryAfterMs` says how long to wait;
  * - timeout: no complete response before the deadline;

@@ -4,12 +4,12 @@ import { countArchivedComments, readArchivedComments } from '../../../shared/cra
 import type { CommentData, Thing } from '../../../shared/forum-client/parse-things.ts';
 import { patientUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
-import { engineCall, readCommentCounts, RegularWork, withoutThings } from '../archive-source.ts';
+import { engineCall, readCommentCounts, RegularWork, withoutItems } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
 import type { ArchivedComment } from '../../../shared/crawl/thread-items.ts';
-import type { UnreadableThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { boundsOfGap, readOpenGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import type { AuditCount, AuditedWindow, AuditWindow, Candidate } from './thread-audit.ts';
@@ -127,7 +127,7 @@ export class AuditSource implements CrawlSource {
       fetch: async () => {
         const samples = finished.samples.map((sample) => ({ ...sample, hour: new Date(finished.start) }));
         await saveAuditSamples(this.deps.db, samples);
-        const stored = withoutThings(this.deps.clock(), () => {
+        const stored = withoutItems(this.deps.clock(), () => {
           this.auditedTo = finished.end;
           this.unstored = undefined;
           this.isStoring = false;
@@ -146,13 +146,13 @@ export class AuditSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         const deps = { ...this.deps, lane: 'audit', label: this.label } as const;
-        const { counts, unreadable } = await readCommentCounts(deps, postIds, signal);
+        const { counts, malformed } = await readCommentCounts(deps, postIds, signal);
         const before = await countArchivedComments(
           clickhouse,
           unknown.map((postId) => ({ postId, until })),
           signal,
         );
-        const checked = withoutThings(this.deps.clock(), () => {
+        const checked = withoutItems(this.deps.clock(), () => {
           const isUnknown = new Set(unknown);
           this.audit.learnChecks(
             postIds.map((postId) => ({
@@ -162,7 +162,7 @@ export class AuditSource implements CrawlSource {
             })),
           );
         });
-        return { ...checked, unreadable };
+        return { ...checked, malformed };
       },
       failed: () => {
         this.audit.checkFailed(postIds);
@@ -180,7 +180,7 @@ export class AuditSource implements CrawlSource {
           return read;
         } catch (error) {
           if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
-          return withoutThings(this.deps.clock(), () => {
+          return withoutItems(this.deps.clock(), () => {
             this.audit.learnReading(postId, { seen: 0, total: 0 });
           });
         }
@@ -200,12 +200,12 @@ export class AuditSource implements CrawlSource {
     const thread = await readThread(deps, postId, options, signal);
     const found = thread.found.filter(({ created_utc: seconds }) => seconds * 1000 < window.end);
     const known = before.size + thread.found.length;
-    const left = thread.unread + countUnreadable(thread.unreadable, before);
+    const left = thread.unread + countMalformed(thread.malformed, before);
     const unread = Math.min(left, Math.max(0, (thread.post.num_comments ?? Infinity) - known));
     const count = countWindow({ window, seenBy, found: thread.found, archived: before, unread });
     return {
       things: found.map((data): Thing => ({ kind: 't1', data })),
-      unreadable: thread.unreadable,
+      malformed: thread.malformed,
       seenAt: thread.readAt,
       acknowledged: () => {
         this.audit.learnReading(postId, count);
@@ -246,13 +246,13 @@ export function countWindow({ window, seenBy, found, archived, unread }: WindowR
 }
 
 /** Counts the comments of unknown shape, except those that are archived because their dead letters were replayed. */
-export function countUnreadable(
-  unreadable: readonly UnreadableThing[],
+export function countMalformed(
+  malformed: readonly MalformedItem[],
   archived: Pick<WindowReading['archived'], 'has'>,
 ): number {
   // Several answers of a reading may show the same comment.
   const lost = new Set<unknown>();
-  for (const { kind, name, raw } of unreadable) {
+  for (const { kind, name, raw } of malformed) {
     if (kind === 't1' && !(name !== undefined && archived.has(name))) lost.add(name ?? raw);
   }
   return lost.size;

@@ -392,8 +392,8 @@ class AuditReadings {
   private readonly counts = new Map<string, AuditCount>();
   private readonly again: Candidate[] = [];
   private next = 0;
-  /** Every second one is a failed one again, so that one that always fails keeps no other from being read. */
-  private turn = 0;
+  /** Every second one repeats a failed one, so that a thread that always fails keeps no other from being read. */
+  private taken = 0;
   private inFlight = 0;
 
   constructor(candidates: readonly Candidate[]) {
@@ -413,8 +413,8 @@ class AuditReadings {
   }
 
   take(): Candidate | undefined {
-    this.turn += 1;
-    const isAgain = this.turn % 2 === 0 || this.next >= this.candidates.length;
+    this.taken += 1;
+    const isAgain = this.taken % 2 === 0 || this.next >= this.candidates.length;
     const candidate = (isAgain ? this.again.shift() : undefined) ?? this.candidates[this.next++] ?? this.again.shift();
     if (candidate !== undefined) this.inFlight += 1;
     return candidate;

@@ -97,7 +97,7 @@ function candidateOf({ subreddit, comments, posts }: CommunityRate): Candidate {
   return { name: subreddit, perSecond, gain: perSecond * (isUnseen ? UNLISTED_CHANCE : LOSS), isUnseen };
 }
 
-/** The costs are calls a second: even a quiet community takes one of the hundred places of a group. */
+/** The costs are calls a second: even a quiet community takes one of the hundred slots of a group. */
 function stepsOf(candidate: Candidate): Step[] {
   const { perSecond, gain } = candidate;
   const full = perSecond / FRESH_PER_CALL;

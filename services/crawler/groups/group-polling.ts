@@ -147,7 +147,7 @@ export class GroupPolling {
     if (missed) this.gaps.push({ ...missed, communities: group.names });
   }
 
-  /** The call failed, or its things could not be published. */
+  /** The call failed, or its items could not be published. */
   failed({ group, after }: GroupRequest, now: number): void {
     if (after === undefined) this.newestFailedAt = now;
     const missed = group.failed(now, this.newestAnsweredAt);

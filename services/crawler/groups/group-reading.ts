@@ -128,7 +128,7 @@ export class GroupReading {
     return items.some(({ name }) => names.has(name));
   }
 
-  /** After a long stop the listing does not reach back far enough, judged by the time that one page spans. */
+  /** After a long stop the listing does not reach back far enough, by the time that one page spans. */
   private isTooFar(items: readonly Listed[]): boolean {
     const dates = items.map(({ createdAt }) => createdAt);
     const [newest, oldest] = [Math.max(...dates), Math.min(...dates)];

@@ -126,12 +126,12 @@ export class GroupSource implements CrawlSource {
       });
     }
     const seenAt = clock();
-    const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
+    const { things, malformed, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
     const items = things.map((thing) => listedOf(thing, seenAt + MOST_AHEAD_MS));
     if (request.after === undefined && request.group.doubts({ items, after })) throw endsEarly();
     return {
       things,
-      unreadable,
+      malformed,
       seenAt,
       acknowledged: () => {
         polling.learn(request, { items, after }, clock());

@@ -39,11 +39,11 @@ interface PostIdSourceDeps {
   closeGap: (closing: GapClosing) => void;
 }
 
-/** The things of a forum whose ids are sequential. */
+/** The items of a forum whose ids are sequential. */
 export interface IdPlan {
   name: 'post-ids' | 'comment-ids';
   kind: Thing['kind'];
-  /** The listing of the newest things, and the metrics label of its calls. */
+  /** The listing of the newest items, and the metrics label of its calls. */
   listing: { path: string; endpoint: string };
 }
 
@@ -74,7 +74,7 @@ export class PostIdSource implements CrawlSource {
   private askHeadAt = Number.NEGATIVE_INFINITY;
   /** When the next step may begin. */
   private resumeAt = Number.NEGATIVE_INFINITY;
-  /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
+  /** When the newest item that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
   /** When a call for new ids was last answered; answers of the listing do not count. */
   private walkedAt: number | undefined;
@@ -115,11 +115,11 @@ export class PostIdSource implements CrawlSource {
         const id = step.ids.map((bare) => this.nameOf(bare)).join(',');
         const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane, signal });
         const seenAt = clock();
-        const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
+        const { things, malformed } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
         const found = things.filter((thing) => thing.kind === this.plan.kind);
         return {
           things,
-          unreadable,
+          malformed,
           seenAt,
           acknowledged: () => {
             this.acknowledge(walk, step, found, seenAt);
@@ -138,7 +138,7 @@ export class PostIdSource implements CrawlSource {
   }
 
   /**
-   * Asks for the newest things, and publishes them, so that they are seen even while calls for ids fail. Until the
+   * Asks for the newest items, and publishes them, so that they are seen even while calls for ids fail. Until the
    * first answer the walk makes no step, because it may have to jump.
    */
   private headCall(now: number): Call {
@@ -152,11 +152,11 @@ export class PostIdSource implements CrawlSource {
       fetch: async (signal) => {
         const body = await this.deps.upstream.get(path, { limit: '100' }, { endpoint, lane: 'live', signal });
         const seenAt = this.deps.clock();
-        const { things: listed, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint });
+        const { things: listed, malformed } = readThings(body, { ...this.deps, label: this.label, endpoint });
         const things = listed.filter((thing) => thing.kind === this.plan.kind);
         return {
           things,
-          unreadable,
+          malformed,
           seenAt,
           acknowledged: () => {
             ended(INTERVAL_MS);

@@ -1,4 +1,4 @@
-import { SeenThings } from '../seen-things.ts';
+import { SeenItems } from '../seen-items.ts';
 import type { IdStretch, SavedMissing } from './walked-ids.ts';
 import { IdStretches, idToNumber, MissingIds, numberToId, supportedHead } from './walked-ids.ts';
 
@@ -75,7 +75,7 @@ export class PostIdWalk {
   private calls = 0;
   /** A far head to probe in the next call. */
   private candidate: bigint | undefined;
-  private readonly rejectedHeads = new SeenThings(REJECTED_HEADS);
+  private readonly rejectedHeads = new SeenItems(REJECTED_HEADS);
   /** The newest id in the listing that has neighbours. Ids above it are not caught up. */
   private listedHead: bigint | undefined;
   private checksFarAhead = 0;

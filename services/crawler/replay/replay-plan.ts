@@ -12,7 +12,7 @@ export interface ReplayPlan {
    * changed one is.
    */
   name: string;
-  /** Things per second; undefined: as fast as possible. */
+  /** Items per second; undefined: as fast as possible. */
   rate: number | undefined;
   /**
    * Whether the texts are HTML-escaped. Undefined: bare objects are, as in public dumps, and `{kind, data}` nodes are
@@ -38,7 +38,7 @@ export function parseReplayPlan(text: string): ReplayPlan {
     if (name !== 'rate' && name !== 'escaped') refuse(text, `"${name}" is not an option; use rate or escaped`);
   }
   const rate = options.get('rate');
-  if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number above 0 (things per second)');
+  if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number above 0 (items per second)');
   const escaped = options.get('escaped');
   if (escaped !== null && escaped !== '0' && escaped !== '1') refuse(text, 'escaped must be 0 or 1');
   const path = resolve(file);

@@ -9,7 +9,7 @@ import { parseDumpLine, readDumpLines } from './dump-lines.ts';
 import type { DumpLine } from './dump-lines.ts';
 import type { ReplayPlan } from './replay-plan.ts';
 
-/** How often the lag is read. At full speed a replay publishes about 10,000 things in between. */
+/** How often the lag is read. At full speed a replay publishes about 10,000 items in between. */
 const CHECK_INTERVAL_MS = 1_000;
 
 interface ReplayThrottleDeps {
@@ -34,7 +34,7 @@ export class ReplayThrottle {
     this.options = options;
   }
 
-  /** Resolves when a replay may publish its next things, or when the signal aborts. */
+  /** Resolves when a replay may publish its next items, or when the signal aborts. */
   async waitUntilCaughtUp(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.checkLag();
@@ -66,16 +66,16 @@ export class ReplayThrottle {
   }
 }
 
-const THINGS_PER_ROUND = 500;
-/** If a rate is set, a round holds the things of this time, so that the flow is even. */
-const ROUND_MS = 100;
+const ITEMS_PER_BATCH = 500;
+/** If a rate is set, a batch holds the items of this time, so that the flow is even. */
+const BATCH_MS = 100;
 const PROGRESS_MS = 5_000;
 const FAULTS_LOGGED = 5;
 /** After the file could not be read: a disk or a network may come back, and each attempt is logged. */
 const RETRY_MS = 60_000;
 
 const savedPosition = z.object({
-  /** The number of lines whose things are all acknowledged. */
+  /** The number of lines whose items are all acknowledged. */
   line: z.int().min(0),
   things: z.int().min(0),
   skipped: z.int().min(0),
@@ -101,15 +101,15 @@ export class ReplaySource implements CrawlSource {
   readonly maxInFlight = 1;
   private readonly plan: ReplayPlan;
   private readonly deps: ReplaySourceDeps;
-  /** Undefined before the first round, and after the file could not be read. */
+  /** Undefined before the first batch, and after the file could not be read. */
   private lines: AsyncGenerator<DumpLine> | undefined;
   private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
-  /** The round that was returned and is not yet acknowledged. */
+  /** The batch that was returned and is not yet acknowledged. */
   private open: Fetched | undefined;
-  /** When the next round may begin. */
+  /** When the next batch may begin. */
   private resumeAt = Number.NEGATIVE_INFINITY;
   private startedAt = 0;
-  private startedThings = 0;
+  private startedItems = 0;
   private lastProgressAt = 0;
   private faultsLogged = 0;
 
@@ -126,22 +126,22 @@ export class ReplaySource implements CrawlSource {
       position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
     this.startedAt = this.deps.clock();
     this.lastProgressAt = this.startedAt;
-    this.startedThings = this.progress.things;
+    this.startedItems = this.progress.things;
     if (this.progress.done) this.deps.logger.info({ file: this.plan.path }, 'the file was already replayed');
     else this.deps.logger.info({ file: this.plan.path, fromLine: this.progress.line + 1 }, 'replay begins');
   }
 
   next(now: number): Call | Wait {
     if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
-    return { fetch: (signal) => this.round(signal), failed: () => undefined };
+    return { fetch: (signal) => this.readBatch(signal), failed: () => undefined };
   }
 
-  private async round(signal: AbortSignal): Promise<Fetched> {
+  private async readBatch(signal: AbortSignal): Promise<Fetched> {
     if (this.progress.done) {
       return { things: [], seenAt: this.deps.clock(), acknowledged: () => undefined, done: true };
     }
     await this.deps.throttle?.waitUntilCaughtUp(signal);
-    this.open ??= await this.nextRound();
+    this.open ??= await this.nextBatch();
     return this.open;
   }
 
@@ -155,15 +155,15 @@ export class ReplaySource implements CrawlSource {
     this.lines = undefined;
   }
 
-  private async nextRound(): Promise<Fetched> {
+  private async nextBatch(): Promise<Fetched> {
     const { path, rate } = this.plan;
     this.lines ??= (this.deps.readLines ?? readDumpLines)(path, this.progress.line);
-    const maxThings =
-      rate === undefined ? THINGS_PER_ROUND : Math.max(1, Math.min(THINGS_PER_ROUND, (rate * ROUND_MS) / 1000));
+    const maxItems =
+      rate === undefined ? ITEMS_PER_BATCH : Math.max(1, Math.min(ITEMS_PER_BATCH, (rate * BATCH_MS) / 1000));
     const things: Thing[] = [];
     const next: Position = { ...this.progress };
     let line: DumpLine | 'end' | 'unreadable' | undefined;
-    while (things.length < Math.floor(maxThings)) {
+    while (things.length < Math.floor(maxItems)) {
       line = await this.nextLine(this.lines);
       if (typeof line === 'string') break;
       next.line = line.number;
@@ -173,7 +173,7 @@ export class ReplaySource implements CrawlSource {
     }
     next.done = line === 'end';
     next.things += things.length;
-    const pauseMs = rate === undefined ? 0 : this.pauseBefore(next.things - this.startedThings, rate);
+    const pauseMs = rate === undefined ? 0 : this.pauseBefore(next.things - this.startedItems, rate);
     return {
       things,
       seenAt: this.deps.clock(),
@@ -185,7 +185,7 @@ export class ReplaySource implements CrawlSource {
     };
   }
 
-  /** Treats damage as the end of the file: a retry cannot repair it, and the things before it are valid. */
+  /** Treats damage as the end of the file: a retry cannot repair it, and the items before it are valid. */
   private async nextLine(lines: AsyncGenerator<DumpLine>): Promise<DumpLine | 'end' | 'unreadable'> {
     const { logger } = this.deps;
     const file = this.plan.path;
@@ -214,12 +214,12 @@ export class ReplaySource implements CrawlSource {
   private report(now: number, message: string): void {
     this.lastProgressAt = now;
     const seconds = Math.max(0.001, (now - this.startedAt) / 1000);
-    const perSecond = Math.round((this.progress.things - this.startedThings) / seconds);
+    const perSecond = Math.round((this.progress.things - this.startedItems) / seconds);
     const { line, things, skipped } = this.progress;
     this.deps.logger.info({ file: this.plan.path, lines: line, things, skipped, perSecond }, message);
   }
 
-  /** Returns the milliseconds until `rate` allows `count` things since the start. */
+  /** Returns the milliseconds until `rate` allows `count` items since the start. */
   private pauseBefore(count: number, rate: number): number {
     return Math.max(0, this.startedAt + (count * 1000) / rate - this.deps.clock());
   }
@@ -249,7 +249,7 @@ function describeFault(parsed: ReturnType<typeof parseDumpLine>['parsed']): obje
 const ESCAPED = /&(lt|gt|amp);/g;
 const PLAIN: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** Unescapes the texts and URLs of a thing that were escaped in transport. */
+/** Unescapes the texts and URLs of an item that were escaped in transport. */
 function unescapeThing(thing: Thing): Thing {
   if (thing.kind === 't3') {
     const { title, selftext, url } = thing.data;

@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
 import { boundsOfGap, closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/crawl/crawl-gaps.ts';
-import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/crawl/thread-items.ts';
+import { countItemsSeenAfter, lastSightOfPosts } from '../../../shared/crawl/thread-items.ts';
 import { RegularWork } from '../archive-source.ts';
 import { communityKey } from './tracked-posts.ts';
 import type { ThreadSweep } from './thread-sweep.ts';
@@ -36,13 +36,13 @@ export interface GapRecoveryDeps {
 
 /**
  * Works on the open gaps of listings: the sweep checks every post that may have had comments in one. A gap is closed
- * when those posts are checked and their threads are read, with the number of its things that were found.
+ * when those posts are checked and their threads are read, with the number of its items that were found.
  */
 export class GapRecovery {
   private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>;
   private readonly deps: GapRecoveryDeps;
   /** The sweep knows the open gaps once it has run. */
-  readonly looks = new RegularWork(EVERY_MS, (now, signal) => this.look(now, signal));
+  readonly scans = new RegularWork(EVERY_MS, (now, signal) => this.scan(now, signal));
   private loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>, deps: GapRecoveryDeps) {
@@ -50,7 +50,7 @@ export class GapRecovery {
     this.deps = deps;
   }
 
-  private async look(now: number, signal: AbortSignal): Promise<void> {
+  private async scan(now: number, signal: AbortSignal): Promise<void> {
     const { db } = this.deps;
     // Those of ids too, which their own sources close: after a kill between a gap and the position that passes it, no
     // source may know the gap any more. One of post ids would keep others open for ever.
@@ -62,7 +62,7 @@ export class GapRecovery {
     const gaps = await readOpenGaps(db, { limit: AT_ONCE, sourcePrefix: LISTINGS });
     // Gaps of post ids are filled by their own source.
     const posts = await readOpenGaps(db, { limit: READ_LIMIT, sourcePrefix: POST_IDS });
-    // Before any is closed: one that its source has extended since the last look needs another plan.
+    // Before any is closed: one that its source has extended since the last scan needs another plan.
     this.work(gaps);
     const left = [];
     for (const gap of gaps) {
@@ -120,7 +120,7 @@ export class GapRecovery {
       seenAfter: gap.openedAt,
       communities: gap.communities,
     } as const;
-    return countThingsSeenAfter(this.deps.clickhouse, time, signal);
+    return countItemsSeenAfter(this.deps.clickhouse, time, signal);
   }
 }
 

@@ -5,8 +5,8 @@ import type { Lane } from '../../../shared/forum-client/lanes.ts';
 import { parseMoreThings, parseThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
 import type { LeftOut, ThreadThings } from '../../../shared/forum-client/parse-comment-tree.ts';
 import type { CommentData, PostData } from '../../../shared/forum-client/parse-things.ts';
-import type { UnreadableThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
-import { identifyThing } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { SourceLabel } from '../crawl-source.ts';
@@ -36,7 +36,7 @@ export interface ThreadReading {
   post: PostData;
   /** Comments that are not archived, each once, with the title and the NSFW flag of the post. */
   found: CommentData[];
-  unreadable: UnreadableThing[];
+  malformed: MalformedItem[];
   /** Comments that the thread names or counts and that were left for another reading. */
   unread: number;
   /** A call after the first one failed, so the rest was not asked for. */
@@ -69,7 +69,7 @@ class ThreadReader {
   private readonly options: ReadOptions;
   private readonly signal: AbortSignal;
   private readonly found = new Map<string, CommentData>();
-  private readonly unreadable: UnreadableThing[] = [];
+  private readonly malformed: MalformedItem[] = [];
   private readonly named = new Set<string>();
   /** Bare ids of named comments that may have replies which are not named. */
   private readonly branches = new Set<string>();
@@ -98,7 +98,7 @@ class ThreadReader {
       this.deps.logger.debug({ err: error, post: this.postId }, 'a part of a thread was left unread');
     }
     const unread = this.unreadNames().length + this.branches.size + this.continued.size;
-    return { post, found: [...this.found.values()], unreadable: this.unreadable, unread, isBrokenOff, readAt };
+    return { post, found: [...this.found.values()], malformed: this.malformed, unread, isBrokenOff, readAt };
   }
 
   /** Makes one more call; false when there is nothing left to read. */
@@ -151,8 +151,8 @@ class ThreadReader {
     const { metrics, label } = this.deps;
     for (const { raw } of page.faults) {
       metrics.upstreamRequests.inc({ endpoint, outcome: 'shape' });
-      const thing = identifyThing(raw);
-      if (thing !== undefined) this.unreadable.push(thing);
+      const thing = identifyItem(raw);
+      if (thing !== undefined) this.malformed.push(thing);
     }
     for (const [, count] of page.unknownKinds) metrics.crawlerUnknownKinds.inc({ source: label }, count);
     for (const comment of page.comments) this.add(comment);
@@ -181,8 +181,8 @@ class ThreadReader {
       for (const name of names) this.named.add(name);
       throw error;
     }
-    const { things, unreadable } = readThings(body, { ...this.deps, endpoint: 'info' });
-    this.unreadable.push(...unreadable);
+    const { things, malformed } = readThings(body, { ...this.deps, endpoint: 'info' });
+    this.malformed.push(...malformed);
     for (const thing of things) {
       if (thing.kind !== 't1') continue;
       const { link_title: title, over_18: nsfw } = thing.data;

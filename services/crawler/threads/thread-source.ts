@@ -4,7 +4,7 @@ import type { Thing } from '../../../shared/forum-client/parse-things.ts';
 import { patientUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import { isOwnBudgetRefusal } from '../../../shared/forum-client/upstream-error.ts';
 import type { ArchiveSourceDeps } from '../archive-source.ts';
-import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
+import { engineCall, readCommentCounts, withoutItems } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';
@@ -80,9 +80,9 @@ export class ThreadSource implements CrawlSource {
     // Without their comments, posts look quiet and are dropped; and a post that is checked before the gaps are known
     // keeps none open. The next part is loaded as soon as the last one is.
     if (!this.activity.isLoaded) return { waitMs: IDLE_MS };
-    const recovering = this.recovery.looks.next(now);
+    const recovering = this.recovery.scans.next(now);
     if (recovering !== undefined) return engineCall(recovering, this.deps.clock);
-    if (!this.recovery.looks.hasRun) return { waitMs: IDLE_MS };
+    if (!this.recovery.scans.hasRun) return { waitMs: IDLE_MS };
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading(now) ?? { waitMs: this.waitMs(now) };
   }
 
@@ -125,7 +125,7 @@ export class ThreadSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         const counts = await this.countUnknown(settled, signal);
-        const counted = withoutThings(this.deps.clock(), () => {
+        const counted = withoutItems(this.deps.clock(), () => {
           this.isCounting = false;
           this.settling = this.settling.slice(settled.length);
           for (const { at, posts } of settled) {
@@ -161,21 +161,21 @@ export class ThreadSource implements CrawlSource {
       fetch: async (signal) => {
         // The count may be as old as the request.
         const at = clock();
-        const { counts, unreadable } = await readCommentCounts(
+        const { counts, malformed } = await readCommentCounts(
           { ...this.deps, lane: 'threads', label: this.label },
           postIds,
           signal,
         );
-        const unread = new Set(unreadable.map(({ name }) => name));
+        const unread = new Set(malformed.map(({ name }) => name));
         const isShown = (postId: string): boolean => counts.has(postId) || unread.has(`t3_${postId}`);
         const doubted = new Set(this.doubt.doubted(postIds, isShown, at));
-        const checked = withoutThings(this.deps.clock(), () => {
+        const checked = withoutItems(this.deps.clock(), () => {
           this.sweep.checkFailed([...doubted], { isLater: true });
           const posts = postIds.filter((postId) => !doubted.has(postId));
           if (posts.length > 0) this.noteAnswer(at);
           this.settling.push({ at, posts: posts.map((postId) => ({ postId, comments: counts.get(postId) })) });
         });
-        return { ...checked, unreadable };
+        return { ...checked, malformed };
       },
       failed: () => {
         this.sweep.checkFailed(postIds);
@@ -203,7 +203,7 @@ export class ThreadSource implements CrawlSource {
           return read;
         } catch (error) {
           if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
-          return withoutThings(this.deps.clock(), () => {
+          return withoutItems(this.deps.clock(), () => {
             this.sweep.readingFailed(postId, 'gone', this.deps.clock());
           });
         }
@@ -228,7 +228,7 @@ export class ThreadSource implements CrawlSource {
     const known = archived.size + thread.found.length;
     return {
       things: wanted.map((data): Thing => ({ kind: 't1', data })),
-      unreadable: thread.unreadable,
+      malformed: thread.malformed,
       seenAt: thread.readAt,
       acknowledged: () => {
         const unread = isOld || known >= comments ? 0 : thread.unread;
@@ -245,7 +245,7 @@ export class ThreadSource implements CrawlSource {
       Math.max(settlesAt, this.countsAt),
       this.sweep.nextPlanAt,
       this.activity.nextAt,
-      this.recovery.looks.nextAt,
+      this.recovery.scans.nextAt,
     );
     return Math.min(IDLE_MS, Math.max(1, next - now));
   }

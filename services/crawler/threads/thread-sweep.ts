@@ -46,8 +46,8 @@ export class ThreadSweep {
   private planMs = SHORTEST_PLAN_MS;
   private gaps: readonly (WorkedOnTime & { id: number })[] = [];
   private waitingFor = new Map<number, number>();
-  private turn = 0;
-  private readonly turns = new CheckTurns();
+  private picked = 0;
+  private readonly checkShare = new CheckShare();
 
   /** `shortestMs`: the least time between two checks of a post; default: a minute. */
   constructor(shortestMs?: number) {
@@ -120,12 +120,12 @@ export class ThreadSweep {
    */
   nextCheck(now: number, callsPerSecond: number): string[] | undefined {
     this.planIfNeeded(now, callsPerSecond);
-    if (!this.turns.mayCheck && this.readings.hasOpen(now)) return undefined;
+    if (!this.checkShare.mayCheck && this.readings.hasOpen(now)) return undefined;
     const { posts } = this;
     const batch: string[] = [];
     while (batch.length < POSTS_PER_CHECK) {
-      this.turn += 1;
-      const slot = this.turn % 2 === 0 ? (this.owed.pop() ?? this.due.pop()) : (this.due.pop() ?? this.owed.pop());
+      this.picked += 1;
+      const slot = this.picked % 2 === 0 ? (this.owed.pop() ?? this.due.pop()) : (this.due.pop() ?? this.owed.pop());
       if (slot === undefined) break;
       if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
       posts.checking[slot] = 1;
@@ -135,7 +135,7 @@ export class ThreadSweep {
       batch.push(posts.ids[slot]!);
     }
     if (batch.length === 0) return undefined;
-    this.turns.noteCheck(1);
+    this.checkShare.noteCheck(1);
     return batch;
   }
 
@@ -179,7 +179,7 @@ export class ThreadSweep {
 
   /** The posts are due at once, or with the next plan. */
   checkFailed(postIds: readonly string[], { isLater = false } = {}): void {
-    if (!isLater) this.turns.noteCheck(-1);
+    if (!isLater) this.checkShare.noteCheck(-1);
     for (const postId of postIds) {
       const slot = this.posts.slotOf(postId);
       if (slot === undefined || this.posts.checking[slot] === 0) continue;
@@ -201,7 +201,7 @@ export class ThreadSweep {
   nextReading(now: number): { postId: string; deficit: number; from: number } | undefined {
     const slot = this.readings.take(now);
     if (slot === undefined) return undefined;
-    this.turns.noteReading(1);
+    this.checkShare.noteReading(1);
     this.posts.reading[slot] = 1;
     const { ids, deficit, createdAt } = this.posts;
     return { postId: ids[slot]!, deficit: deficit[slot]!, from: createdAt[slot]! };
@@ -233,8 +233,8 @@ export class ThreadSweep {
     const { posts, readings } = this;
     posts.reading[slot] = 0;
     if (why === 'own_budget') {
-      readings.repeatTurn();
-      this.turns.noteReading(-1);
+      readings.undoTake();
+      this.checkShare.noteReading(-1);
       return;
     }
     if (why === 'gone') {
@@ -255,8 +255,8 @@ export class ThreadSweep {
     );
     this.plannedAt = now;
     const backlogS = callsPerSecond > 0 ? this.backlog / callsPerSecond : BACKLOG_S;
-    this.turns.share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
-    const checksPerSecond = callsPerSecond * this.turns.share * POSTS_PER_CHECK;
+    this.checkShare.share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
+    const checksPerSecond = callsPerSecond * this.checkShare.share * POSTS_PER_CHECK;
     const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
     this.readings.setOwed(unread);
     // The most urgent last: a batch is taken from the end.
@@ -335,7 +335,7 @@ const MOST_CALLS = 4;
  * Keeps checks to their share of the calls while threads wait to be read: a plan holds more posts than its checks can
  * ask for, and those that gaps wait for come on top.
  */
-class CheckTurns {
+class CheckShare {
   /** The share of the calls that checks may take, from 0 to 1. */
   share = 1;
   /** Checks beyond their share, in calls. */

@@ -184,10 +184,10 @@ export class ReadingQueue {
   }
 
   /**
-   * What was taken was not read for want of budget. Its turn is repeated: where every second attempt fails, one kind
+   * Takes back a choice that was not read for want of budget: where every second attempt fails, one kind
    * would never be read otherwise.
    */
-  repeatTurn(): void {
+  undoTake(): void {
     this.taken -= 1;
   }
 

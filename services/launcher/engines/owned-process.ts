@@ -183,9 +183,9 @@ interface PidRecord {
 }
 
 /** Not a later process with the same pid: others must not be touched. */
-function isOurs(record: PidRecord, living: ProcessIdentity | undefined): boolean {
-  if (living?.startedAt !== record.startedAt) return false;
-  return living.command === undefined || living.command.includes(record.marker);
+function isOurs(record: PidRecord, running: ProcessIdentity | undefined): boolean {
+  if (running?.startedAt !== record.startedAt) return false;
+  return running.command === undefined || running.command.includes(record.marker);
 }
 
 /** Ends the process that a pid file names, if it is ours, and removes the file. @param graceMs before SIGKILL */

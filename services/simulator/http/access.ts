@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Answer } from './route.ts';
+import type { RouteResponse } from './route.ts';
 import { failure, ok, page } from './route.ts';
 
 const TOKEN_SECONDS = 86_400;
@@ -34,7 +34,7 @@ export class Access {
     this.validFrom = now + 1;
   }
 
-  issue(authorization: string | undefined, grant: string | null, now: number): Answer {
+  issue(authorization: string | undefined, grant: string | null, now: number): RouteResponse {
     const client = /^Basic (.+)$/i.exec(authorization ?? '')?.[1];
     const [id = ''] = Buffer.from(client ?? '', 'base64')
       .toString()
@@ -64,7 +64,7 @@ export class Access {
     return at >= this.validFrom && now < at + TOKEN_SECONDS * 1000 ? id : undefined;
   }
 
-  static agentRefusal(userAgent: string | undefined): Answer | undefined {
+  static agentRefusal(userAgent: string | undefined): RouteResponse | undefined {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
   }
 
@@ -77,7 +77,7 @@ export class Access {
   }
 
   /** Counts one call. `refusal` is the response to a refused call; `headers` report the remaining quota. */
-  admit(authorization: string | undefined, now: number): { refusal?: Answer; headers: Record<string, string> } {
+  admit(authorization: string | undefined, now: number): { refusal?: RouteResponse; headers: Record<string, string> } {
     const client = this.clientOf(authorization, now);
     if (client === undefined) return { refusal: failure(401), headers: {} };
     let usage = this.usage.get(client);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Access } from './access.ts';
-import type { Answer } from './route.ts';
+import type { RouteResponse } from './route.ts';
 import { ok } from './route.ts';
 import { isReadable } from '../content/community-directory.ts';
 import { slotOfPost } from '../timeline/timeline.ts';
@@ -120,7 +120,7 @@ export function duplicateChildren(body: unknown): void {
   body.data.children = [...repeated, ...children.slice(0, 1)];
 }
 
-/** Puts a `more` stub for the first child into the middle of a flat listing, where the upstream has only things. */
+/** Puts a `more` stub for the first child into the middle of a flat listing, where the upstream has only items. */
 export function insertMore(body: unknown): void {
   if (!isFlatListing(body) || body.data.children.length === 0) return;
   const { children } = body.data;
@@ -161,7 +161,7 @@ interface ControlRequest {
 }
 
 /** Routes under /simulator/, for tests and demonstrations. They need no token, count no call and ignore faults. */
-export function controlRoute(deps: ControlDeps, { method, path, body }: ControlRequest): Answer {
+export function controlRoute(deps: ControlDeps, { method, path, body }: ControlRequest): RouteResponse {
   const { world } = deps;
   switch (`${method} ${path}`) {
     case 'GET /simulator/stats':
@@ -175,7 +175,7 @@ export function controlRoute(deps: ControlDeps, { method, path, body }: ControlR
   return refused(404, 'no such control route');
 }
 
-function faultsRoute({ world, faults, access }: ControlDeps, method: string, body: unknown): Answer {
+function faultsRoute({ world, faults, access }: ControlDeps, method: string, body: unknown): RouteResponse {
   const now = world.now();
   if (method === 'DELETE') faults.clear();
   else if (method === 'POST') {
@@ -187,14 +187,14 @@ function faultsRoute({ world, faults, access }: ControlDeps, method: string, bod
   return ok({ faults: faults.list(now) });
 }
 
-function rateRoute(world: World, body: unknown): Answer {
+function rateRoute(world: World, body: unknown): RouteResponse {
   const parsed = rateSchema.safeParse(body);
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
   world.emission.setRate(parsed.data.rate);
   return ok(parsed.data);
 }
 
-function refused(status: number, message: string): Answer {
+function refused(status: number, message: string): RouteResponse {
   return { status, body: { error: message } };
 }
 
@@ -219,7 +219,7 @@ function stats(world: World): object {
 type EmitRequest = z.infer<typeof emitSchema>;
 type NewItem = Parameters<World['emission']['inject']>[0];
 
-function emitRoute({ world, oddShapes }: ControlDeps, body: unknown): Answer {
+function emitRoute({ world, oddShapes }: ControlDeps, body: unknown): RouteResponse {
   const parsed = emitSchema.safeParse(body);
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
   const item = parsed.data.kind === 'post' ? newPost(world, parsed.data) : newComment(world, parsed.data);

@@ -7,7 +7,7 @@ import { permalinkOf, renderCommunity, renderPost, renderRules, renderUser, scor
 import type { Thing } from '../content/render.ts';
 import type { World } from '../world.ts';
 import { failure, ok, redirect } from './route.ts';
-import type { Answer, RouteRequest } from './route.ts';
+import type { RouteResponse, RouteRequest } from './route.ts';
 
 const MAX_INFO_IDS = 100;
 
@@ -16,21 +16,21 @@ function thingOf(request: RouteRequest, k: number): Thing {
   return world.timeline.item(k).kind === 'post' ? renderPost(world, k, now) : renderComment(world, k, now);
 }
 
-function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
+function slotsListing(request: RouteRequest, slots: readonly number[]): RouteResponse {
   const nameOf = (k: number): string => request.world.timeline.nameOf(k);
-  const placeOf = (name: string): number => slots.indexOf(request.world.timeline.find(name, request.now) ?? -1);
-  return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k), placeOf));
+  const indexOf = (name: string): number => slots.indexOf(request.world.timeline.find(name, request.now) ?? -1);
+  return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k), indexOf));
 }
 
-/** The refusal of an unreadable community; undefined if it is readable. An unknown one redirects to the search page. */
-function refusal(name: string, community: Community | undefined): Answer | undefined {
+/** The refusal of a malformed community; undefined if it is readable. An unknown one redirects to the search page. */
+function refusal(name: string, community: Community | undefined): RouteResponse | undefined {
   if (!community) return redirect(302, `/subreddits/search?q=${encodeURIComponent(name)}`);
   if (isReadable(community)) return undefined;
   return community.type === 'banned' ? failure(404, 'banned') : failure(403, community.type);
 }
 
 /** `names` is `all`, one community, or several joined by `+`. Among several, unreadable ones are left out. */
-export function communityListing(request: RouteRequest, names: string, view: string): Answer {
+export function communityListing(request: RouteRequest, names: string, view: string): RouteResponse {
   const { world, query, now, staleMs } = request;
   const kind = view === 'comments' ? 'comment' : 'post';
   const sort = view === 'comments' ? 'new' : view;
@@ -52,7 +52,7 @@ export function communityListing(request: RouteRequest, names: string, view: str
   return slotsListing(request, sorted(world, slots, sort, query.get('t'), now));
 }
 
-export function infoRoute(request: RouteRequest): Answer {
+export function infoRoute(request: RouteRequest): RouteResponse {
   const { world, query, now } = request;
   const names = (query.get('id') ?? '').split(',').filter((name) => name !== '');
   if (names.length > MAX_INFO_IDS) return failure(400);
@@ -66,14 +66,14 @@ export function infoRoute(request: RouteRequest): Answer {
   return ok(listingOf([...things, ...known.map(renderCommunity)], null, null));
 }
 
-export function aboutRoute({ world }: RouteRequest, name: string, rules: boolean): Answer {
+export function aboutRoute({ world }: RouteRequest, name: string, rules: boolean): RouteResponse {
   const community = world.communities.named(name);
   const refused = refusal(name, community);
   if (refused || !community) return refused ?? failure(404);
   return ok(rules ? renderRules(community) : renderCommunity(community));
 }
 
-function communitiesListing(request: RouteRequest, communities: readonly Community[]): Answer {
+function communitiesListing(request: RouteRequest, communities: readonly Community[]): RouteResponse {
   return ok(pageListing(communities, pageOf(request.query), ({ id }) => `t5_${id}`, renderCommunity));
 }
 
@@ -81,7 +81,7 @@ function listedCommunities({ world }: RouteRequest): Community[] {
   return world.communities.listed().filter((community) => isReadable(community));
 }
 
-export function communitiesRoute(request: RouteRequest, sort: string): Answer {
+export function communitiesRoute(request: RouteRequest, sort: string): RouteResponse {
   const key = (community: Community): number => (sort === 'new' ? community.created : community.subscribers);
   return communitiesListing(
     request,
@@ -89,14 +89,14 @@ export function communitiesRoute(request: RouteRequest, sort: string): Answer {
   );
 }
 
-export function communitySearchRoute(request: RouteRequest): Answer {
+export function communitySearchRoute(request: RouteRequest): RouteResponse {
   const q = (request.query.get('q') ?? '').toLowerCase();
   const matches = ({ name, title }: Community): boolean => `${name} ${title}`.toLowerCase().includes(q);
   const found = q === '' ? [] : listedCommunities(request).filter(matches);
   return communitiesListing(request, found);
 }
 
-export function searchRoute(request: RouteRequest, name: string | undefined): Answer {
+export function searchRoute(request: RouteRequest, name: string | undefined): RouteResponse {
   const { world, query, now } = request;
   const type = query.get('type') ?? 'link';
   if (type === 'sr') return communitySearchRoute(request);
@@ -107,7 +107,7 @@ export function searchRoute(request: RouteRequest, name: string | undefined): An
   return slotsListing(request, searchPosts(world, query, restricted ? name : undefined, now));
 }
 
-function userSearch(request: RouteRequest): Answer {
+function userSearch(request: RouteRequest): RouteResponse {
   const { seed } = request.world.timeline;
   const q = (request.query.get('q') ?? '').toLowerCase();
   const names = [...everyAuthor(seed).values()]
@@ -119,7 +119,7 @@ function userSearch(request: RouteRequest): Answer {
 }
 
 /** `view` is about, submitted, comments or overview. An injected author is known from the first item on. */
-export function userRoute(request: RouteRequest, requestedName: string, view: string): Answer {
+export function userRoute(request: RouteRequest, requestedName: string, view: string): RouteResponse {
   const { world, query, now } = request;
   const { seed } = world.timeline;
   const key = `u/${requestedName.toLowerCase()}`;
@@ -137,7 +137,7 @@ export function userRoute(request: RouteRequest, requestedName: string, view: st
 }
 
 /** The code of a share link is the post's id; the link redirects to the permalink. */
-export function shareRoute(request: RouteRequest, code: string): Answer {
+export function shareRoute(request: RouteRequest, code: string): RouteResponse {
   const { world, now } = request;
   const k = world.timeline.find(`t3_${code.toLowerCase()}`, now);
   if (k === undefined) return failure(404);
@@ -161,7 +161,7 @@ export function pageOf(query: URLSearchParams): Page {
 }
 
 /**
- * An unknown anchor gives an empty page, as upstream. `before` gives the items directly above the anchor. `placeOf`
+ * An unknown anchor gives an empty page, as upstream. `before` gives the items directly above the anchor. `indexOf`
  * finds an anchor, -1 for an unknown one.
  */
 export function pageListing<T>(
@@ -169,15 +169,15 @@ export function pageListing<T>(
   page: Page,
   nameOf: (item: T) => string,
   render: (item: T) => Thing,
-  placeOf = (name: string): number => items.findIndex((item) => nameOf(item) === name),
+  indexOf = (name: string): number => items.findIndex((item) => nameOf(item) === name),
 ): Thing {
   let start = 0;
   let end = items.length;
   if (page.after !== undefined) {
-    const anchor = placeOf(page.after);
+    const anchor = indexOf(page.after);
     start = anchor === -1 ? end : anchor + 1;
   } else if (page.before !== undefined) {
-    end = Math.max(0, placeOf(page.before));
+    end = Math.max(0, indexOf(page.before));
     start = Math.max(0, end - page.limit);
   }
   const shown = items.slice(start, Math.min(end, start + page.limit));
@@ -300,7 +300,7 @@ function postNamed(request: RouteRequest, id: string): Post | undefined {
 }
 
 /** Answers with the post and its comments; with a comment id, with that comment, its ancestors and its replies. */
-export function commentsRoute(request: RouteRequest, id: string, commentId: string | undefined): Answer {
+export function commentsRoute(request: RouteRequest, id: string, commentId: string | undefined): RouteResponse {
   const { world, query, now } = request;
   const post = postNamed(request, id);
   if (!post) return failure(404);
@@ -329,7 +329,7 @@ function pathTo(request: RouteRequest, k: number, levels: number): number[] {
   return path;
 }
 
-export function moreChildrenRoute(request: RouteRequest): Answer {
+export function moreChildrenRoute(request: RouteRequest): RouteResponse {
   const { world, query, now } = request;
   if (request.urlLength > MAX_URL_LENGTH) return failure(414);
   const post = postNamed(request, (query.get('link_id') ?? '').replace(/^t3_/, ''));
@@ -345,7 +345,7 @@ export function moreChildrenRoute(request: RouteRequest): Answer {
   return ok({ json: { errors: [], data: { things: tree.flat(roots, depthOf, { sort, depth, limit }) } } });
 }
 
-export function duplicatesRoute(request: RouteRequest, id: string): Answer {
+export function duplicatesRoute(request: RouteRequest, id: string): RouteResponse {
   const { world, now } = request;
   const post = postNamed(request, id);
   if (!post) return failure(404);

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
-import type { Answer } from './route.ts';
+import type { RouteResponse } from './route.ts';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { HtmlValue } from '../../../shared/http/html.ts';
 
@@ -47,7 +47,7 @@ export class PaymentSimulator {
     this.origin = origin;
   }
 
-  answer(request: PaymentRequest): Answer {
+  answer(request: PaymentRequest): RouteResponse {
     if (request.path.startsWith('/checkout/')) return this.page(request);
     if (request.headers.authorization !== `Bearer ${this.options.key}`) return refusal(401, 'Invalid API Key provided');
     const { method, path, query } = request;
@@ -64,7 +64,7 @@ export class PaymentSimulator {
     await Promise.all(this.deliveries);
   }
 
-  private create({ body, headers }: PaymentRequest): Answer {
+  private create({ body, headers }: PaymentRequest): RouteResponse {
     const { idempotencyKey = trialId('idem') } = headers;
     const known = this.sessions.get(this.sessionsByKey.get(idempotencyKey) ?? '');
     if (known !== undefined) return { status: 200, body: known };
@@ -83,7 +83,7 @@ export class PaymentSimulator {
     return { status: 200, body: session };
   }
 
-  private page({ method, path }: PaymentRequest): Answer {
+  private page({ method, path }: PaymentRequest): RouteResponse {
     const [, id = '', action] = PAGE.exec(path) ?? [];
     const session = this.sessions.get(id);
     if (session === undefined) {
@@ -146,7 +146,7 @@ const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** The page of a session: to pay or cancel while it is open, to refund once it is paid. Works without scripts. */
-function checkoutPage(session: TrialSession): Answer {
+function checkoutPage(session: TrialSession): RouteResponse {
   const { id, amount_total: amount, currency, customer_email: email, success_url: back, status } = session;
   const action = (name: string) => `/checkout/${id}/${name}`;
   const price = `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
@@ -168,7 +168,7 @@ function checkoutPage(session: TrialSession): Answer {
   );
 }
 
-function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): Answer {
+function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): RouteResponse {
   const body = html`<!doctype html>
     <html lang="en">
       <head>
@@ -233,7 +233,7 @@ async function attempt(body: string, { webhookUrl, secret, now, signal }: Delive
   if (!response.ok) throw new Error(`the webhook answered ${response.status}`);
 }
 
-function refusal(status: number, message: string, param?: string): Answer {
+function refusal(status: number, message: string, param?: string): RouteResponse {
   const error = { type: 'invalid_request_error', message, ...(param === undefined ? {} : { param }) };
   return { status, body: { error } };
 }
@@ -247,7 +247,7 @@ interface ListedThing {
 }
 
 /** A page of a list in Stripe's shape, newest first, filtered by `created`, `types` and `status`. */
-export function listOf(all: readonly ListedThing[], url: string, query: URLSearchParams): Answer {
+export function listOf(all: readonly ListedThing[], url: string, query: URLSearchParams): RouteResponse {
   const from = Number(query.get('created[gte]') ?? 0);
   const to = Number(query.get('created[lte]') ?? Number.MAX_SAFE_INTEGER);
   const types = [...query].filter(([name]) => name.startsWith('types[')).map(([, type]) => type);

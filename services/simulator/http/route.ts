@@ -1,13 +1,13 @@
 import type { World } from '../world.ts';
 
 /** The response of a route. An object is sent as JSON, a string unchanged. */
-export interface Answer {
+export interface RouteResponse {
   status: number;
   body: object | string;
   headers?: Record<string, string>;
 }
 
-export function ok(body: object): Answer {
+export function ok(body: object): RouteResponse {
   return { status: 200, body };
 }
 
@@ -21,17 +21,17 @@ const MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
 };
 
-export function failure(status: number, reason?: string): Answer {
+export function failure(status: number, reason?: string): RouteResponse {
   const body = { message: MESSAGES[status] ?? 'Error', error: status };
   return { status, body: reason === undefined ? body : { reason, ...body } };
 }
 
-export function redirect(status: number, location: string): Answer {
+export function redirect(status: number, location: string): RouteResponse {
   return { status, body: '', headers: { location } };
 }
 
 /** An HTML page, as the upstream sends when it blocks a client or is overloaded. */
-export function page(status: number, title: string, headers: Record<string, string> = {}): Answer {
+export function page(status: number, title: string, headers: Record<string, string> = {}): RouteResponse {
   const body = `<!doctype html>\n<html>\n  <head><title>${title}</title></head>\n  <body><h1>${title}</h1></body>\n</html>\n`;
   return { status, body, headers: { 'content-type': 'text/html; charset=UTF-8', ...headers } };
 }

@@ -8,7 +8,7 @@ import { commentsRoute, duplicatesRoute, moreChildrenRoute } from './forum-route
 import * as listings from './forum-routes.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { failure, ok, page } from './route.ts';
-import type { Answer, RouteRequest } from './route.ts';
+import type { RouteResponse, RouteRequest } from './route.ts';
 
 export interface Latency {
   minMs: number;
@@ -46,7 +46,7 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   if (path === '/healthz' || path.startsWith('/simulator/')) {
     send(
       response,
-      path === '/healthz' ? ok({ status: 'ok' }) : controlAnswer(deps, request, { method, url, body }),
+      path === '/healthz' ? ok({ status: 'ok' }) : controlResponse(deps, request, { method, url, body }),
       true,
     );
     return;
@@ -65,12 +65,12 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
     return;
   }
   if (fault?.kind === 'slow') await delay(fault.delay_ms);
-  const faultResponse = fault && faultAnswer(fault);
+  const faultResponse = fault && responseOfFault(fault);
   for (const [name, value] of new URLSearchParams(body)) url.searchParams.set(name, value);
   const staleMs = fault?.kind === 'stale' ? fault.age_ms : 0;
   const isRefused = endExpansion === undefined;
   const answer =
-    faultResponse ?? answerApi(deps, request, { url, method, urlLength: target.length, staleMs, isRefused });
+    faultResponse ?? apiResponse(deps, request, { url, method, urlLength: target.length, staleMs, isRefused });
   if (fault?.kind === 'duplicates') duplicateChildren(answer.body);
   if (fault?.kind === 'more') insertMore(answer.body);
   deps.oddShapes.apply(answer.body);
@@ -83,11 +83,11 @@ function oneWayDelayMs({ minMs, maxMs }: Latency): number {
 }
 
 /** A web page that a browser on this machine shows may not control the simulator. */
-function controlAnswer(
+function controlResponse(
   deps: ServerDeps,
   { headers }: IncomingMessage,
   { method, url, body }: { method: string; url: URL; body: string },
-): Answer {
+): RouteResponse {
   if (headers.origin !== undefined) return failure(403);
   return controlRoute(deps, { method, path: url.pathname, body: parseJson(body) });
 }
@@ -100,7 +100,7 @@ interface ParsedRequest {
   isRefused: boolean;
 }
 
-function answerApi(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRequest): Answer {
+function apiResponse(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRequest): RouteResponse {
   const { world, access } = deps;
   const { url, method, urlLength, staleMs, isRefused } = parsed;
   const now = world.emission.advance();
@@ -118,7 +118,7 @@ function answerApi(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRe
   return { ...answer, headers: { ...headers, ...answer.headers } };
 }
 
-function faultAnswer(fault: Fault): Answer | undefined {
+function responseOfFault(fault: Fault): RouteResponse | undefined {
   const retry = { 'retry-after': String(fault.retry_after) };
   if (fault.kind === '429')
     return { status: 429, body: 'Too Many Requests', headers: { 'content-type': 'text/plain', ...retry } };
@@ -139,7 +139,7 @@ function escapeStrings(json: string): string {
   return json.replace(/[<>&]/g, (character) => (character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&amp;'));
 }
 
-function send(response: ServerResponse, answer: Answer, raw: boolean, truncated = false): void {
+function send(response: ServerResponse, answer: RouteResponse, raw: boolean, truncated = false): void {
   const isJson = typeof answer.body === 'object';
   let content = isJson ? JSON.stringify(answer.body) : (answer.body as string);
   if (isJson && !raw) content = escapeStrings(content);
@@ -155,7 +155,7 @@ function send(response: ServerResponse, answer: Answer, raw: boolean, truncated 
   response.end(body);
 }
 
-type Handler = (request: RouteRequest, ...parts: (string | undefined)[]) => Answer;
+type Handler = (request: RouteRequest, ...parts: (string | undefined)[]) => RouteResponse;
 
 const NAMES = '([\\w+-]+)';
 const SORTS = '(new|hot|top|rising|controversial|comments)';
@@ -184,7 +184,7 @@ const ROUTES: readonly [pattern: RegExp, handler: Handler][] = [
   ],
 ];
 
-function route(request: RouteRequest): Answer {
+function route(request: RouteRequest): RouteResponse {
   const path = request.path.replace(/\.json$/, '').replace(/(.)\/$/, '$1');
   for (const [pattern, handler] of ROUTES) {
     const parts = pattern.exec(path);

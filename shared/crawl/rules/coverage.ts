@@ -11,7 +11,7 @@ export const hourCoverage = z.object({
   late: count,
   /** Their lags from creation to first sight (lag-histogram.ts), without items of dump files. */
   lags: z.record(z.string(), count),
-  /** Things that the forum removed in the hour. */
+  /** Items that the forum removed in the hour. */
   tombstones: count,
   /** Posts created in the hour: found, and ids that were not read; null while nobody walks the post ids. */
   posts: z.object({ found: count, unread: count }).nullable(),

@@ -53,8 +53,8 @@ function commentsOf(forum: Forum, fromMs: number, toMs: number): Window {
   const perCommunity = new Float64Array(forum.shares.length);
   let listedInAll = 0;
   for (let index = from; index < to; index++) {
-    if (forum.comments.places[index]! & IN_ALL) listedInAll += 1;
-    if (forum.comments.places[index]! & IN_COMMUNITY)
+    if (forum.comments.visibleIn[index]! & IN_ALL) listedInAll += 1;
+    if (forum.comments.visibleIn[index]! & IN_COMMUNITY)
       perCommunity[forum.posts.community[forum.comments.post[index]!]!]! += 1;
   }
   return { from, to, listedInAll, perCommunity };
@@ -101,11 +101,11 @@ function seenWith(
   const missing = new Map<number, number>();
   let missed = 0;
   for (let index = from; index < to; index++) {
-    const places = comments.places[index]!;
+    const visibleIn = comments.visibleIn[index]!;
     const post = comments.post[index]!;
-    const isGrouped = (places & IN_COMMUNITY) !== 0 && posts.community[post]! < communities;
+    const isGrouped = (visibleIn & IN_COMMUNITY) !== 0 && posts.community[post]! < communities;
     // Spreads the pages that are read evenly over the stretch.
-    const isRead = (places & IN_ALL) !== 0 && (index % 20) / 20 < part;
+    const isRead = (visibleIn & IN_ALL) !== 0 && (index % 20) / 20 < part;
     if (isGrouped || isRead) continue;
     missed += 1;
     missing.set(post, (missing.get(post) ?? 0) + 1);

@@ -55,7 +55,7 @@ function queueingDuring(kind: 'INSERT' | 'UPDATE', happen: () => void): Queryabl
   } as Queryable;
 }
 
-/** The end of every gap of a source, and how many things were found in it; undefined while it is open. */
+/** The end of every gap of a source, and how many items were found in it; undefined while it is open. */
 async function gapsOf(source: string): Promise<[end: string | undefined, found: number | undefined][]> {
   const gaps = await listGaps(database.pool, { from: 0, to: Date.now() + 60_000, limit: 10 });
   return gaps

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** Runs a look at the gaps, and lists them afterwards. */
 async function look(now: number): Promise<ListedGap[]> {
-  await recovery.looks.next(now)?.run(new AbortController().signal);
+  await recovery.scans.next(now)?.run(new AbortController().signal);
   return listGaps(database.pool, { from: NOW - 30 * DAY, to: NOW + DAY, limit: 100 });
 }
 

@@ -107,7 +107,7 @@ describe('replay of a file', () => {
       'zstd in several frames',
       (text: Buffer) => Buffer.concat([zstdCompressSync(text.subarray(0, 999)), zstdCompressSync(text.subarray(999))]),
     ],
-  ])('reads every thing of a %s file', async (name, encode) => {
+  ])('reads every item of a %s file', async (name, encode) => {
     const file = join(directory, `many-${name.replaceAll(' ', '-')}`);
     writeFileSync(file, encode(lines(many)));
     const publisher = new CollectingPublisher();
@@ -150,7 +150,7 @@ describe('replay of a file', () => {
     writeFileSync(file, lines(many));
     const first = new CollectingPublisher();
     await start(`replay:${file}?rate=400`, first);
-    await eventually('some things', () => first.items.size > 300);
+    await eventually('some items', () => first.items.size > 300);
     await crawler?.stop();
     expect(first.items.size).toBeLessThan(2500);
 

@@ -5,12 +5,12 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { blankMatchedItems, findReadableMatches, findSeenAsRemoved } from '../../../shared/crawl/crawl-cursors.ts';
 import {
   countArchivedComments,
-  countThingsSeenAfter,
+  countItemsSeenAfter,
   lastSightOfPosts,
   readArchivedComments,
   readArchivedPosts,
   readCommentActivity,
-  readThingsSeen,
+  readSeenItems,
 } from '../../../shared/crawl/thread-items.ts';
 import { storeItems } from '../../../shared/matches/recording-items.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
@@ -83,7 +83,7 @@ test('counts the comments of posts that were created until a time, however often
   );
 });
 
-test('keeps the earliest sight of a thing that arrives again, also on another day', async () => {
+test('keeps the earliest sight of an item that arrives again, also on another day', async () => {
   const seen = NOW - 26 * HOUR;
   const again = [seen + 10 * SECOND, NOW, seen, seen + 5 * SECOND];
   for (const at of again) {
@@ -123,9 +123,9 @@ test('lists posts by their first sight, and the activity of a time', async () =>
   ]);
 });
 
-test('reads things page by page in the order of their first sight, all or a share of them', async () => {
+test('reads items page by page in the order of their first sight, all or a share of them', async () => {
   const names = Array.from({ length: 300 }, (_, index) => `t1_${index.toString(36)}`);
-  // Ten things in each millisecond: a page may end between two of them.
+  // Ten items in each millisecond: a page may end between two of them.
   const items = names.map((name, index) =>
     thing(name, { post: 'a', created: NOW - HOUR, seen: NOW - HOUR + Math.floor(index / 10) }),
   );
@@ -134,7 +134,7 @@ test('reads things page by page in the order of their first sight, all or a shar
     const found: string[] = [];
     let after = { thingId: '', seenAt: 0 };
     for (;;) {
-      const page = await readThingsSeen(clickhouse, { after, to: NOW, share, limit: 37 });
+      const page = await readSeenItems(clickhouse, { after, to: NOW, share, limit: 37 });
       found.push(...page.map(({ thingId }) => thingId));
       const last = page.at(-1);
       if (last === undefined) return found;
@@ -157,11 +157,11 @@ test('counts what was found of a gap after it opened', async () => {
   // Another source saw it again.
   await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: NOW - 60_000, seen: NOW - 900 })]);
   const gap = { createdFrom: NOW - 60_000, createdTo: NOW - 50_000, seenAfter: NOW - 20_000 };
-  expect(await countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap })).toBe(1);
+  expect(await countItemsSeenAfter(clickhouse, { kind: 'comment', ...gap })).toBe(1);
   const inCommunities = (communities: string[]) =>
-    countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap, communities });
+    countItemsSeenAfter(clickhouse, { kind: 'comment', ...gap, communities });
   expect([await inCommunities(['tea', 'Metals']), await inCommunities(['tea'])]).toEqual([1, 0]);
-  expect(await countThingsSeenAfter(clickhouse, { kind: 'post', ...gap })).toBe(0);
+  expect(await countItemsSeenAfter(clickhouse, { kind: 'post', ...gap })).toBe(0);
   expect(await lastSightOfPosts(clickhouse, gap)).toBeUndefined();
   for (const seen of [NOW - 2_000, NOW - 800]) {
     await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen })]);
@@ -169,10 +169,10 @@ test('counts what was found of a gap after it opened', async () => {
   expect(await lastSightOfPosts(clickhouse, gap)).toBe(NOW - 2_000);
 });
 
-describe('things seen as removed', () => {
+describe('items seen as removed', () => {
   const DAY_MS = 86_400_000;
 
-  test('a thing whose text the archive still has was not removed when first seen, even if a later sight was', async () => {
+  test('an item whose text the archive still has was not removed when first seen, even if a later sight was', async () => {
     const seen = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString();
     const first = [
       forumItemOf('t1_always', { body: '[removed]', first_seen_at: seen(1) }),

@@ -28,7 +28,7 @@ interface Crawl {
   pool: Pool;
 }
 
-describe('the crawl while Postgres is away', () => {
+describe('the crawl while Postgres is unavailable', () => {
   let database: TestDatabase;
   let simulator: SimulatorProcess;
   const cleanUp: (() => Promise<unknown>)[] = [];

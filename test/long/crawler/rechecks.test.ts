@@ -97,7 +97,7 @@ test('after two rounds nothing shows the text of a removed item any more; a miss
     { thing_id: 't1_kept', body: `${SECRET} of t1_kept`, author: 'regretful' },
     { thing_id: 't1_missing', body: `${SECRET} of t1_missing`, author: 'regretful' },
   ]);
-  // At two ages a thing with matches is looked at by itself and among all: each look may come before the removal is
+  // At two ages an item with matches is looked at by itself and among all: each look may come before the removal is
   // stored, and publishes it.
   const [found, published] = await Promise.all([
     counted(metrics, 'crawler_rechecked_total', { outcome: 'removed' }),

@@ -45,7 +45,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('comments that only their threads show arrive, also while the archive was away at the start', async () => {
+test('comments that only their threads show arrive, also while the archive was unavailable at the start', async () => {
   simulator = await startSimulatorProcess({
     SIMULATOR_RATE: '0',
     SIMULATOR_COUNT: '240',

@@ -97,28 +97,28 @@ export class Forum {
       return;
     }
     const isInThreadOnly = chance < options.inNothing + options.inThreadOnly;
-    const places = isInThreadOnly ? 0 : IN_COMMUNITY + (this.isInAll(community, at) ? IN_ALL : 0);
+    const visibleIn = isInThreadOnly ? 0 : IN_COMMUNITY + (this.isInAll(community, at) ? IN_ALL : 0);
     const shownAt = this.shownAt(at);
-    if (shownAt === at) this.showComment(post, places, { createdAt: at, shownAt });
-    else this.late.add(shownAt, () => this.showComment(post, places, { createdAt: at, shownAt }));
+    if (shownAt === at) this.showComment(post, visibleIn, { createdAt: at, shownAt });
+    else this.late.add(shownAt, () => this.showComment(post, visibleIn, { createdAt: at, shownAt }));
   }
 
-  private showComment(post: number, places: number, times: { createdAt: number; shownAt: number }): void {
+  private showComment(post: number, visibleIn: number, times: { createdAt: number; shownAt: number }): void {
     const { comments, posts } = this;
     // Comments are stored in the order of `shownAt`; a late one may be released a moment after its time.
     const previous = comments.count === 0 ? 0 : comments.shownAt[comments.count - 1]!;
-    const item = comments.add(post, places, { ...times, shownAt: Math.max(times.shownAt, previous) });
+    const item = comments.add(post, visibleIn, { ...times, shownAt: Math.max(times.shownAt, previous) });
     posts.comments[post]! += 1;
     posts.shownComments[post]! += 1;
     comments.olderInThread[item] = posts.newestComment[post]!;
     posts.newestComment[post] = item;
     const community = posts.community[post]!;
     this.picker.addComment(community, post);
-    if (places & IN_COMMUNITY) {
+    if (visibleIn & IN_COMMUNITY) {
       comments.olderInCommunity[item] = this.newestInCommunity[community]!;
       this.newestInCommunity[community] = item;
     }
-    if (places & IN_ALL) this.allComments.add(item);
+    if (visibleIn & IN_ALL) this.allComments.add(item);
   }
 
   /** Whether /r/all/comments shows the next comment of a community: it drops some of a busy second. */

@@ -14,19 +14,19 @@ export class CommentStore {
   shownAt = new Float64Array(1024);
   post = new Int32Array(1024);
   /** IN_ALL and IN_COMMUNITY. */
-  places = new Uint8Array(1024);
+  visibleIn = new Uint8Array(1024);
   /** The next older comment of the same thread, and of the same community's listing. */
   olderInThread = new Int32Array(1024);
   olderInCommunity = new Int32Array(1024);
   /** Creation times of the comments that were shown late. All others were shown when they were created. */
   private readonly lateCreation = new Map<number, number>();
 
-  add(post: number, places: number, { createdAt, shownAt }: { createdAt: number; shownAt: number }): number {
+  add(post: number, visibleIn: number, { createdAt, shownAt }: { createdAt: number; shownAt: number }): number {
     const index = this.count++;
     if (index >= this.post.length) this.grow();
     this.shownAt[index] = shownAt;
     this.post[index] = post;
-    this.places[index] = places;
+    this.visibleIn[index] = visibleIn;
     if (createdAt !== shownAt) this.lateCreation.set(index, createdAt);
     return index;
   }
@@ -51,7 +51,7 @@ export class CommentStore {
     const size = this.post.length * 2;
     this.shownAt = copyTo(new Float64Array(size), this.shownAt);
     this.post = copyTo(new Int32Array(size), this.post);
-    this.places = copyTo(new Uint8Array(size), this.places);
+    this.visibleIn = copyTo(new Uint8Array(size), this.visibleIn);
     this.olderInThread = copyTo(new Int32Array(size), this.olderInThread);
     this.olderInCommunity = copyTo(new Int32Array(size), this.olderInCommunity);
   }

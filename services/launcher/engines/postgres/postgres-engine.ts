@@ -186,8 +186,8 @@ function connectionUrl(paths: Paths, port: number, database: string): string {
  */
 function dropForeignPid(paths: Paths): void {
   const pid = postmasterPid(paths);
-  const living = pid === undefined ? undefined : identifyProcess(pid);
-  if (living?.command?.includes(paths.cluster) === false) rmSync(paths.postmasterPid, { force: true });
+  const running = pid === undefined ? undefined : identifyProcess(pid);
+  if (running?.command?.includes(paths.cluster) === false) rmSync(paths.postmasterPid, { force: true });
 }
 
 function postmasterPid(paths: Paths): number | undefined {

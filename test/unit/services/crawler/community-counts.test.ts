@@ -10,7 +10,7 @@ test('adds counts that were put back to later ones', () => {
   expect(counts.take()).toEqual([{ subreddit: 'tea', comments: 2, posts: 0 }]);
 });
 
-test('is bounded while Postgres is away: known communities go on', () => {
+test('is bounded while Postgres is unavailable: known communities go on', () => {
   const counts = new CommunityCounts();
   for (let n = 0; n < 60_000; n++) counts.addThing('comment', `c${n}`);
   counts.addThing('comment', 'c7');

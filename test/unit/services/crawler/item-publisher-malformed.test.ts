@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
-import { UnreadableThings } from '../../../../services/crawler/item-publisher.ts';
+import { RecentPosts } from '../../../../services/crawler/seen-items.ts';
+import { MalformedItems } from '../../../../services/crawler/item-publisher.ts';
 import { PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
-import { identifyThing } from '../../../../shared/forum-client/thing-to-forum-item.ts';
-import type { UnreadableThing } from '../../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem } from '../../../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../../../shared/forum-client/thing-to-forum-item.ts';
 import { CollectingPublisher, counted } from '../../../support/fixtures/crawler-fixture.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 import { COMMENT } from '../../../support/samples/forum-things.ts';
 
 const signal = new AbortController().signal;
-const odd = (id: string): UnreadableThing => identifyThing({ kind: 't1', data: { ...COMMENT, id, body: 7 } })!;
+const odd = (id: string): MalformedItem => identifyItem({ kind: 't1', data: { ...COMMENT, id, body: 7 } })!;
 
 function fixture() {
   const publisher = new CollectingPublisher();
@@ -18,21 +18,21 @@ function fixture() {
   const metrics = createMetrics();
   const time = { now: 1_700_000_000_000 };
   const deps = { publisher, posts, metrics, logger: silentLogger(), clock: () => time.now };
-  const unreadable = new UnreadableThings(deps);
-  const keep = (things: UnreadableThing[]) => unreadable.keep(things, time.now, 'listings', signal);
+  const malformed = new MalformedItems(deps);
+  const keep = (things: MalformedItem[]) => malformed.keep(things, time.now, 'listings', signal);
   return { publisher, posts, metrics, time, deps, keep };
 }
 
-test('a thing whose letter the broker refused is kept when it comes again', async () => {
+test('an item whose letter the broker refused is kept when it comes again', async () => {
   const { deps, publisher, time } = fixture();
   let refusals = 1;
   const publishAll: typeof publisher.publishAll = async (topics) => {
     if (refusals-- > 0) throw new PublishRefused('refused');
     await publisher.publishAll(topics);
   };
-  const unreadable = new UnreadableThings({ ...deps, publisher: { publishAll } });
-  await expect(unreadable.keep([odd('a')], time.now, 'listings', signal)).rejects.toThrow(PublishRefused);
-  await unreadable.keep([odd('a')], time.now, 'listings', signal);
+  const malformed = new MalformedItems({ ...deps, publisher: { publishAll } });
+  await expect(malformed.keep([odd('a')], time.now, 'listings', signal)).rejects.toThrow(PublishRefused);
+  await malformed.keep([odd('a')], time.now, 'listings', signal);
   expect(publisher.letters).toHaveLength(1);
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { PostLookup } from '../../../../services/crawler/item-publisher.ts';
-import { RecentPosts } from '../../../../services/crawler/seen-things.ts';
+import { RecentPosts } from '../../../../services/crawler/seen-items.ts';
 import type { CommentData } from '../../../../shared/forum-client/parse-things.ts';
 import { commentData } from '../../../../shared/forum-client/parse-things.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
-/** Answers /api/info from these things; the first `failures` calls fail. */
+/** Answers /api/info from these items; the first `failures` calls fail. */
 class Info {
   readonly asked: string[][] = [];
   private readonly children: { kind: string; data: object }[];

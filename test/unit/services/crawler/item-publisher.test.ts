@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ForumItem } from '../../../../schemas/messages/forum-item.ts';
 import { CommunityCounts } from '../../../../services/crawler/community-counts.ts';
 import { ItemPublisher, PostLookup } from '../../../../services/crawler/item-publisher.ts';
-import { RecentPosts, SeenThings } from '../../../../services/crawler/seen-things.ts';
+import { RecentPosts, SeenItems } from '../../../../services/crawler/seen-items.ts';
 import type { LanguageDetector } from '../../../../shared/crawl/load-language-detector.ts';
 import { commentData } from '../../../../shared/forum-client/parse-things.ts';
 import type { Thing } from '../../../../shared/forum-client/parse-things.ts';
@@ -45,7 +45,7 @@ function held(detectLanguage: LanguageDetector = () => 'en') {
     publisher,
     posts,
     lookup: new PostLookup(upstream, posts, silentLogger()),
-    seen: new SeenThings(100),
+    seen: new SeenItems(100),
     metrics,
     logger: silentLogger(),
     clock: () => 1_700_000_001_000,
@@ -60,7 +60,7 @@ function held(detectLanguage: LanguageDetector = () => 'en') {
 const fetched = { seenAt: 1_700_000_001_000, acknowledged: () => undefined };
 
 describe('ItemPublisher with pages that overlap', () => {
-  test('publishes shared things once, and acknowledges a page only when the other page has published them', async () => {
+  test('publishes shared items once, and acknowledges a page only when the other page has published them', async () => {
     const { sends, publish } = held();
     const first = publish('a', 'b');
     const second = publish('b', 'c');
@@ -77,7 +77,7 @@ describe('ItemPublisher with pages that overlap', () => {
     expect(sends).toHaveLength(2);
   });
 
-  test('fails a page whose things another page could not publish, and publishes them when asked again', async () => {
+  test('fails a page whose items another page could not publish, and publishes them when asked again', async () => {
     const { sends, publish } = held();
     const first = publish('a');
     const second = publish('a');

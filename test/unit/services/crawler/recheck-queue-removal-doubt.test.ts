@@ -3,13 +3,13 @@ import { RemovalDoubt } from '../../../../services/crawler/recheck-queue.ts';
 
 const MINUTE = 60_000;
 
-test('believes removals of a few things, or of less than half, at once', () => {
+test('believes removals of a few items, or of less than half, at once', () => {
   const doubt = new RemovalDoubt();
   expect(doubt.isBelievable(19, 19, 0)).toBe(true);
   expect(doubt.isBelievable(50, 100, 0)).toBe(true);
 });
 
-test('believes that most things are gone only if the forum still says so ten minutes later, then for an hour', () => {
+test('believes that most items are gone only if the forum still says so ten minutes later, then for an hour', () => {
   const doubt = new RemovalDoubt();
   expect(doubt.isBelievable(100, 100, 0)).toBe(false);
   expect(doubt.isBelievable(100, 100, 9 * MINUTE)).toBe(false);

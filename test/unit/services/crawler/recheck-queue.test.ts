@@ -25,12 +25,12 @@ test('makes full batches at once, a last one after a while, and moves its cursor
   expect(rest.names).toHaveLength(30);
   queue.done(42 * SECOND, rest);
   expect(queue.position).toEqual([130, 't1_130']);
-  // Only what is due later than the last thing read.
+  // Only what is due later than the last item read.
   expect(queue.nextPage(42 * SECOND, 130)).toBeUndefined();
   expect(queue.nextPage(42 * SECOND, 131)).toEqual({ name: 't1_130', at: 130 });
 });
 
-test('of the things that are due for hours, unmatched ones are skipped and matched ones are not', () => {
+test('of the items that are due for hours, unmatched ones are skipped and matched ones are not', () => {
   const due = 100 * HOUR;
   expect(new RecheckQueue([HOUR, 'a'], false).nextPage(SECOND, due)).toEqual({ at: HOUR, name: 'a' });
   const skipping = new RecheckQueue([HOUR, 'a'], true);
@@ -39,7 +39,7 @@ test('of the things that are due for hours, unmatched ones are skipped and match
   expect(skipping.nextPage(SECOND, due)?.at).toBeGreaterThan(90 * HOUR);
 });
 
-test('things are looked at when the first of them has been due for half a minute, whenever it was read', () => {
+test('items are looked at when the first of them has been due for half a minute, whenever it was read', () => {
   const queue = new RecheckQueue([0, ''], false);
   queue.addPage(100 * SECOND, things(10), 4 * SECOND + 1);
   expect(queue.nextBatch(126 * SECOND - 1)).toBeUndefined();

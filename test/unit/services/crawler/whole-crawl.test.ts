@@ -96,7 +96,7 @@ function unexplained({ forum, sightings, gaps }: VirtualCrawl, fromMs: number): 
   }));
   const found: number[] = [];
   for (let index = comments.countAt(fromMs); index < comments.countAt(END - HOLE); index++) {
-    if (!(comments.places[index]! & IN_ALL) || sightings.commentSeenAt(index) > 0) continue;
+    if (!(comments.visibleIn[index]! & IN_ALL) || sightings.commentSeenAt(index) > 0) continue;
     const isInGap = (at: number) => times.some(({ from, to }) => at >= from && at <= to);
     if (!isInGap(comments.shownAt[index]!) && !isInGap(comments.createdAt(index))) found.push(index);
   }

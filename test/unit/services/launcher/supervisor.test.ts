@@ -39,7 +39,7 @@ function stage() {
     warn: (line) => warnings.push(line),
     giveUp: (reason) => given.push(reason),
   });
-  const living = new Map<string, Puppet>();
+  const running = new Map<string, Puppet>();
   const part = (
     name: string,
     kind: SupervisedProcess['kind'],
@@ -51,12 +51,12 @@ function stage() {
       if (fault !== undefined) throw new Error(fault);
       log.push(`start ${name}`);
       const puppet = new Puppet(() => log.push(`stop ${name}`));
-      living.set(name, puppet);
+      running.set(name, puppet);
       return puppet as unknown as OwnedProcess;
     };
     return start().then((process) => supervisor.supervise({ name, kind, process, start, ...more }));
   };
-  const kill = (name: string) => living.get(name)?.die();
+  const kill = (name: string) => running.get(name)?.die();
   return { time, log, warnings, given, supervisor, part, kill };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countUnreadable, countWindow } from '../../../../../services/crawler/coverage/audit-source.ts';
+import { countMalformed, countWindow } from '../../../../../services/crawler/coverage/audit-source.ts';
 
 const window = { start: 100_000, end: 200_000 };
 const comment = (createdAt: number, seenAt: number, source = 'threads') => ({ createdAt, seenAt, source });
@@ -31,10 +31,10 @@ test('what could not be read counts as not seen, in proportion to what was', () 
 });
 
 test('a comment of unknown shape counts once, however often it was shown, until it is archived', () => {
-  const unreadable = (name: string | undefined, raw: object = {}) => ({ kind: 't1', name, raw }) as const;
+  const malformed = (name: string | undefined, raw: object = {}) => ({ kind: 't1', name, raw }) as const;
   const archived = new Set(['t1_replayed']);
-  const shown = ['t1_a', 't1_a', 't1_replayed'].map((name) => unreadable(name));
-  expect(countUnreadable(shown, archived)).toBe(1);
-  expect(countUnreadable([unreadable(undefined), unreadable(undefined)], archived)).toBe(2);
-  expect(countUnreadable([{ kind: 't3', name: 't3_p', raw: {} }], archived)).toBe(0);
+  const shown = ['t1_a', 't1_a', 't1_replayed'].map((name) => malformed(name));
+  expect(countMalformed(shown, archived)).toBe(1);
+  expect(countMalformed([malformed(undefined), malformed(undefined)], archived)).toBe(2);
+  expect(countMalformed([{ kind: 't3', name: 't3_p', raw: {} }], archived)).toBe(0);
 });

@@ -14,7 +14,7 @@ const START = Date.UTC(2026, 0, 1);
 const NO_OUTAGES = { failed: () => undefined, succeeded: () => undefined };
 
 interface Circumstances {
-  /** Whether Postgres is away. */
+  /** Whether Postgres is unavailable. */
   isUnavailable?: () => boolean;
   /** The forum's answer; default: the test makes no calls. */
   answer?: () => unknown;

@@ -122,7 +122,7 @@ test('a comment of an unknown shape is kept and hides no other', async () => {
   (broken.data as Node).created_utc = 'yesterday';
   const reading = await read({ '/comments/p': thread([broken, { kind: 't9', data: {} }, comment('c')], 3) });
   expect(names(reading)).toEqual(['b', 'c']);
-  expect(reading.unreadable).toMatchObject([{ kind: 't1', name: 't1_a' }]);
+  expect(reading.malformed).toMatchObject([{ kind: 't1', name: 't1_a' }]);
 });
 
 test.each([

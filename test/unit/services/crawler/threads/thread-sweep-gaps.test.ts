@@ -37,7 +37,7 @@ describe('a gap', () => {
     for (let attempt = 0; attempt < 60; attempt++) {
       const slot = queue.take(0)!;
       if (attempt % 2 === 0) {
-        queue.repeatTurn();
+        queue.undoTake();
         continue;
       }
       posts.setDeficit(slot, 0);

@@ -70,7 +70,7 @@ describe('a deficit', () => {
     expect(forum.waits).toHaveLength(1);
   });
 
-  test('is looked for in the archive for a quarter of an hour after it was away, which may have got some late', () => {
+  test('is looked for in the archive for a quarter of an hour after it was unavailable, which may have got some late', () => {
     const sweep = new ThreadSweep();
     sweep.add({ postId: 'a', createdAt: DAY, comments: 3 });
     const check = (now: number): void => expect(sweep.nextCheck(now, 100)).toEqual(['a']);

@@ -12,7 +12,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
  * `capacity` names. Names are added only after the broker's acknowledgement. So a dropped name can cause a duplicate,
  * but never a loss. A name takes 75 bytes.
  */
-export class SeenThings {
+export class SeenItems {
   private readonly half: number;
   private recent = new Set<string>();
   private older = new Set<string>();
@@ -39,7 +39,7 @@ export class SeenThings {
   }
 }
 
-/** A map of the latest keys, bounded in the same way as SeenThings. */
+/** A map of the latest keys, bounded in the same way as SeenItems. */
 export class RecentMap<V> {
   private readonly half: number;
   private recent = new Map<string, V>();
@@ -75,22 +75,22 @@ const GROUP = 'crawler-seen-';
 interface SeenElsewhereDeps {
   kafka: KafkaConnection;
   prefix: string;
-  /** Called with the fullname of each thing that any crawler process publishes. */
-  onThing: (name: string) => void;
+  /** Called with the fullname of each item that any crawler process publishes. */
+  onItem: (name: string) => void;
   fatal: (error: Error) => void;
   logger: Logger;
 }
 
 /**
  * Reports what other crawler processes publish, so that this process does not publish it again. It only saves work: a
- * thing that is reported late, or never, is published twice, which is harmless.
+ * item that is reported late, or never, is published twice, which is harmless.
  */
-export function listenForThings({ onThing, ...deps }: SeenElsewhereDeps): Running {
+export function listenForItems({ onItem, ...deps }: SeenElsewhereDeps): Running {
   return startTopicKeyListener({
     ...deps,
     group: GROUP + randomText(12),
     topics: [FORUM_POSTS.name, FORUM_COMMENTS.name],
-    onKey: onThing,
+    onKey: onItem,
     onGap: () => undefined,
   });
 }

@@ -4,7 +4,7 @@ import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/t
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
-import { identifyThing, toThingLetter } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem, toItemLetter } from '../../../shared/forum-client/thing-to-forum-item.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { RunningSimulator } from '../../support/fakes/running-simulator.ts';
 import { counted, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
@@ -78,7 +78,7 @@ async function emit(item: object): Promise<string> {
   return ((await response.json()) as { name: string }).name;
 }
 
-test('things of unknown shape are kept once each, do not stop the others, and stay until the code reads them', async () => {
+test('items of unknown shape are kept once each, do not stop the others, and stay until the code reads them', async () => {
   const sources = ['post-ids', 'listings'];
   const crawler = await startTestCrawler({
     url: simulator.url,
@@ -114,11 +114,11 @@ test('things of unknown shape are kept once each, do not stop the others, and st
   expect(items.some(({ thing_id: name }) => name === comment || name === oddPost)).toBe(false);
 });
 
-test('a thing that the present code reads becomes an item as of when it was first seen, by its key', async () => {
+test('an item that the present code reads becomes an item as of when it was first seen, by its key', async () => {
   const firstSeenAt = Date.UTC(2026, 0, 1, 0, 2);
-  const thing = identifyThing({ kind: 't1', data: { ...COMMENT, id: 'readagain1' } })!;
+  const thing = identifyItem({ kind: 't1', data: { ...COMMENT, id: 'readagain1' } })!;
   const sight = { source: 'listings', firstSeenAt, post: undefined };
-  const { topic, record } = toThingLetter(thing, { path: 'data.body', message: 'was unknown' }, sight);
+  const { topic, record } = toItemLetter(thing, { path: 'data.body', message: 'was unknown' }, sight);
   await kafka.publisher.publish(`${topic}.dead-letter`, [record]);
   const items = await readItems();
   const { lines } = await deadLetters('replay', '--topic', 'forum.comments');
