@@ -9,7 +9,6 @@ import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
 import { readThings } from './crawl-source.ts';
 
-/** What a source needs that compares the forum with the archive. */
 export interface ArchiveSourceDeps {
   upstream: Upstream;
   clickhouse: ClickHouseClient;
@@ -64,7 +63,7 @@ export class RegularWork {
   }
 }
 
-/** What a call brings that was made for its answer alone. */
+/** The result of a call that brings no items. */
 export function withoutItems(seenAt: number, acknowledged: () => void): Fetched {
   return { things: [], seenAt, acknowledged };
 }
@@ -80,7 +79,7 @@ export function engineCall({ run, failed }: EngineWork, clock: Clock): Call {
   };
 }
 
-/** `num_comments` by bare id, and the items of unknown shape that came instead of others. */
+/** `num_comments` by bare id, and the items of unknown shape in the answer. */
 export interface CommentCounts {
   counts: ReadonlyMap<string, number>;
   malformed: readonly MalformedItem[];

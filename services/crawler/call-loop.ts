@@ -6,7 +6,7 @@ import { isOwnBudgetRefusal, UpstreamError } from '../../shared/forum-client/ups
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
 import type { FailureLog } from './failure-log.ts';
 
-/** A source that says nothing can be called is asked again after this time at the latest. */
+/** A source without a call is asked again after this time at the latest. */
 const MAX_WAIT_MS = 60_000;
 /** A source without a call for this long, because the budget is used up, is reported as short of budget. */
 const SHORT_OF_BUDGET_MS = 30_000;
@@ -14,7 +14,7 @@ const SHORT_OF_BUDGET_MS = 30_000;
 /** How often a loop that may not call asks again. */
 const PAUSED_MS = 1_000;
 
-/** So a patient source with a scarce budget is refused about once in so many calls, and not with all at once. */
+/** With a scarce budget at most about one call of a patient source in four is refused, not all that are in flight. */
 const SLOTS_PER_SUCCESS = 0.25;
 
 interface CallLoopDeps {
@@ -22,7 +22,7 @@ interface CallLoopDeps {
   publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
   /** Called after each acknowledgement. */
   onMoved: () => void;
-  /** Called when the source has no call to make now, and when a call waits for ClickHouse. */
+  /** Called when the source has no call to make now, or its call waits for ClickHouse. */
   onIdle: () => void;
   /** Called when the budget leaves the source no calls for 30 s, and when it has calls again. */
   onShortOfBudget: (isShort: boolean) => void;
@@ -55,7 +55,7 @@ export class CallLoop {
   /** How many calls a patient source may have in flight: 1 after a refusal by our budget, more after each success. */
   private slots = Infinity;
   private ending: 'done' | { unexpected: unknown } | undefined;
-  /** Ends the wait for the next start. */
+  /** Aborting it ends the wait for the next start. */
   private wake = new AbortController();
 
   constructor(source: CrawlSource, deps: CallLoopDeps) {
@@ -194,7 +194,7 @@ export class CallLoop {
   }
 }
 
-/** The forum or an engine does not answer; any other error ends the process. */
+/** Whether the forum or an engine does not answer. Any other error ends the process. */
 export function isExpectedFailure(error: unknown): boolean {
   return error instanceof UpstreamError || isPostgresUnavailable(error) || isClickhouseUnavailable(error);
 }

@@ -19,9 +19,9 @@ export interface ClockComparisonDeps {
 }
 
 /**
- * Compares the clocks of the brokers with that of Postgres at the start and every minute: a monitor's states, which have
- * times of Postgres, are evaluated at the time at which an item was appended. No record is published for this: items
- * show the clock of each broker that leads one of their partitions. While none is published, nothing can be late.
+ * Compares the clocks of the brokers with that of Postgres at the start and every minute. A monitor's states have times
+ * of Postgres, and are evaluated at the time at which an item was appended. No record is published for this: items show
+ * the clock of each broker that leads one of their partitions. While none is published, nothing can be late.
  */
 export function startClockComparison({
   pool,
@@ -60,10 +60,10 @@ export function startClockComparison({
   };
 }
 
-/** What the appends since the last comparison tell of the brokers' clocks, less the monotonic one, in milliseconds. */
+/** Bounds the brokers' clocks by the appends since the last comparison, in milliseconds of the monotonic clock. */
 export class ClockComparison {
   private readonly monotonic: Clock;
-  /** One of the brokers is ahead by at least this, and one by at most that. */
+  /** One broker is ahead by at least this, and one by at most `atMost`. */
   private atLeast = Number.NEGATIVE_INFINITY;
   private atMost = Number.POSITIVE_INFINITY;
 
@@ -77,8 +77,8 @@ export class ClockComparison {
   }
 
   /**
-   * Returns by how many milliseconds the broker that differs most is ahead of Postgres at least, or behind (negative);
-   * 0 where all may be equal, so a slow answer shows no difference that is not there. undefined without appends.
+   * Returns the least number of milliseconds by which the broker that differs most is ahead of Postgres, or behind
+   * (negative); 0 where all may be equal, so a slow answer never causes a difference. Undefined without appends.
    *
    * @param readTime the time of Postgres in microseconds
    */

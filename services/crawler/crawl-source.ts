@@ -5,16 +5,16 @@ import type { MalformedItem } from '../../shared/forum-client/thing-to-forum-ite
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
-/** What one call of a source brought. */
+/** The result of one call of a source. */
 export interface Fetched {
   things: readonly Thing[];
   /** Items of unknown shape, which are kept as dead letters. */
   malformed?: readonly MalformedItem[];
   /** When the items were received, in milliseconds since 1970. */
   seenAt: number;
-  /** Called once, after the broker has every item, also the malformed. Only then may the source advance. */
+  /** Called once, after the broker has every item, malformed ones too. Only then may the source advance. */
   acknowledged: () => void;
-  /** True when only our own engines were asked: the success then tells nothing about the forum or the budget. */
+  /** True when only our own engines were asked: success then says nothing about the forum or the budget. */
   isLocal?: boolean;
   /** True when the source has no more items, now or later. */
   done?: boolean;
@@ -28,7 +28,7 @@ export interface Call {
   failed: (error: unknown) => void;
 }
 
-/** The source has nothing to call for this time. It is asked earlier if one of its calls ends. */
+/** The source has no call to make for this time. It is asked earlier if one of its calls ends. */
 export interface Wait {
   waitMs: number;
 }
@@ -36,14 +36,12 @@ export interface Wait {
 export type SourceLabel = 'post-ids' | 'comment-ids' | 'listings' | 'threads' | 'audit' | 'replay';
 
 /**
- * A source of posts and comments, read in calls that may overlap. What a failed call would have brought is asked for
- * again by a later one, in whole or in part. So nothing is lost when publishing fails, and the dedupe removes the
- * repetitions. One SourceRunner drives each source; no other code calls it.
+ * A source of posts and comments, read in calls that may overlap. A later call asks again for what a failed one did not
+ * deliver, so nothing is lost when publishing fails; the dedupe removes repetitions. Only SourceRunner calls a source.
  */
 export interface CrawlSource {
   /** The name of the lease and the cursor in Postgres; unique among all sources. */
   readonly name: string;
-  /** The name of the source in messages and metric labels. */
   readonly label: SourceLabel;
   /** True when the items come from a file: the forum is never asked about them. */
   readonly replay: boolean;
@@ -61,15 +59,15 @@ export interface CrawlSource {
   end: () => Promise<void>;
 }
 
-/** What the decisions of a source need to know of an item. */
+/** What a source's decisions need to know about an item. */
 export interface Listed {
   /** Fullname. */
   name: string;
-  /** Milliseconds since 1970, as the forum dates it, but never in the future. */
+  /** The forum's date, in milliseconds since 1970, but never in the future: it would move the bounds of a gap. */
   createdAt: number;
 }
 
-/** `seenAt` in milliseconds since 1970: a date in the future would move the bounds of a gap. */
+/** `seenAt`: milliseconds since 1970. */
 export function listedOf(thing: Thing, seenAt: number): Listed {
   return { name: fullnameOf(thing), createdAt: Math.min(thing.data.created_utc * 1000, seenAt) };
 }
@@ -82,7 +80,6 @@ interface ThingReader {
 }
 
 interface ReadThings extends ParsedListing {
-  /** What `Fetched` needs to keep the items of unknown shape. */
   malformed: MalformedItem[];
 }
 

@@ -218,7 +218,7 @@ export class ListingTimeline {
     if (index === undefined) {
       this.outdatedSince ??= now;
       if (now - this.outdatedSince < MAX_OUTDATED_MS) return undefined;
-      // Dates say no longer what was before the first page.
+      // Dates no longer tell what came before the first page.
       this.beganAt = Number.NEGATIVE_INFINITY;
     }
     this.outdatedSince = undefined;

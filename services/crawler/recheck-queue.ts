@@ -4,7 +4,7 @@ const LEAST = 0.001;
 const BEHIND_MS = 10 * 60_000;
 const CAUGHT_UP_MS = 60_000;
 const ADAPT_EVERY_MS = 60_000;
-/** What is behind by more is skipped: a look that comes so late is worth less than those that are due. */
+/** What is behind by more is skipped: so late a recheck is worth less than those that are due. */
 const LOST_MS = 6 * 3_600_000;
 
 const NAMES_PER_CALL = 100;
@@ -15,10 +15,9 @@ const READ_MS = 1_000;
 /** How often pages are read that do not: what is due waits for others anyway. */
 const READ_FEW_MS = 5_000;
 
-/** An item to look at, and its place in the order in which items become due. */
 export interface DueItem {
   name: string;
-  /** Orders the items; milliseconds. */
+  /** Orders the items by when they become due; milliseconds. */
   at: number;
 }
 
@@ -30,11 +29,11 @@ export interface Batch {
 }
 
 /**
- * The items of one age that are due, read page by page from a cursor. Batches are made one after the other: the
- * cursor moves over a batch once it was looked at, so that a restart repeats at most one.
+ * The due items of one age, read page by page from a cursor. Batches follow one another: the cursor passes a batch once
+ * it was rechecked, so a restart repeats at most one.
  */
 export class RecheckQueue {
-  /** Which share of all items gets a look, so that the budget suffices. */
+  /** The share of all items that is rechecked, so that the budget suffices. */
   share = 1;
   private adaptedAt = Number.NEGATIVE_INFINITY;
   private readonly skips: boolean;
@@ -66,7 +65,7 @@ export class RecheckQueue {
     else if (behindMs < CAUGHT_UP_MS) this.share = Math.min(1, this.share * 1.1);
   }
 
-  /** Where the next page begins; undefined while there is enough to do, or when one was read not long ago. */
+  /** Where the next page begins; undefined while a batch is full or under way, or soon after the last page. */
   nextPage(now: number, due: number): DueItem | undefined {
     const pauseMs = this.hasReadFew ? READ_FEW_MS : READ_MS;
     if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < pauseMs) return undefined;
@@ -75,7 +74,7 @@ export class RecheckQueue {
     return due > this.readTo.at ? this.readTo : undefined;
   }
 
-  /** @param end what is due: what was read up to, if the page is empty */
+  /** @param end the limit of what was due: an empty page was read up to here */
   addPage(now: number, things: readonly DueItem[], end: number): void {
     this.readAt = now;
     this.hasReadFew = things.length < NAMES_PER_CALL;
@@ -112,7 +111,7 @@ export class RecheckQueue {
 const LEAST_ITEMS = 20;
 /** When most of the items of an answer are gone, a later answer has to confirm it. */
 const CONFIRM_AFTER_MS = 600_000;
-/** So long a confirmation holds: the removal of a whole community fills many answers. */
+/** How long a confirmation holds: the removal of a whole community fills many answers. */
 const CONFIRMED_MS = 3_600_000;
 
 /**

@@ -30,7 +30,7 @@ const savedPosition = z.record(z.string(), z.tuple([z.number(), z.string()]));
 
 export interface RecheckSourceDeps extends ArchiveSourceDeps {
   publisher: Pick<Publisher, 'publishAll'>;
-  /** Ages of items at a look, in milliseconds; default: an hour and a day. */
+  /** Ages at which items are rechecked, in milliseconds; default: an hour and a day. */
   agesMs?: readonly number[] | undefined;
 }
 
@@ -44,9 +44,9 @@ interface AgeGroup {
 }
 
 /**
- * Looks a second time at items that are an hour and a day old, and publishes a removal for those that the forum does
- * not show any more. Items with matches always get their look, others as far as the budget allows. An item that is
- * missing from the answer is counted and is no removal: the forum leaves items out for other reasons too.
+ * Asks again for items that are an hour and a day old, and publishes a removal for those that were removed. Items with
+ * matches are always rechecked, others as far as the budget allows. An item that is missing from the answer is counted
+ * and is no removal: the forum leaves items out for other reasons too.
  */
 export class RecheckSource implements CrawlSource {
   readonly name = 'rechecks';
@@ -170,7 +170,7 @@ export class RecheckSource implements CrawlSource {
     const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
     if (!doubt.isBelievable(fresh.length, names.length, this.deps.clock())) {
       const reason = 'mass_removal';
-      throw new UpstreamError('broken', 'most of the things looked at are gone; to be confirmed', { reason });
+      throw new UpstreamError('broken', 'most of the rechecked items are gone; to be confirmed', { reason });
     }
     await this.publish(fresh, signal);
     metrics.crawlerTombstones.inc(fresh.length);
@@ -196,7 +196,7 @@ export class RecheckSource implements CrawlSource {
   }
 }
 
-/** The order of matches is by how long their content is kept, that of other items by their first sight. */
+/** Matched items are ordered by how long their content is kept, others by their first sight. */
 function dueAt({ isMatched, ageMs }: Pick<AgeGroup, 'isMatched' | 'ageMs'>, now: number): number {
   return now - ageMs + (isMatched ? KEPT_MS : 0);
 }

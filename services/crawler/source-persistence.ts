@@ -28,7 +28,6 @@ const STOP_MS = 3_000;
 
 interface SourcePersistenceDeps {
   db: Queryable;
-  /** Names the source in leases, cursors and gaps. */
   source: string;
   holder: string;
   /** Takes or renews a lease; false while another holder has it. Throws while Postgres is unavailable. */
@@ -124,7 +123,7 @@ export class SourcePersistence {
   /** Writes the queued gaps and their ends. Throws while Postgres is unavailable. */
   async writeGaps(): Promise<void> {
     const { db, source, clock } = this.deps;
-    // Copied before anything is written: what is queued during the writes may close a gap that is not among these.
+    // Copied first: a closing that is queued during the writes may belong to a gap that is not written yet.
     const closings = [...this.closings];
     for (let left = this.gaps.length; left > 0; left -= GAPS_A_STATEMENT) {
       const gaps = this.gaps.slice(0, Math.min(left, GAPS_A_STATEMENT));
@@ -172,7 +171,7 @@ export class SourcePersistence {
   private async writeCheckpoints(signal: AbortSignal): Promise<void> {
     await this.waitForCheckpoint(signal);
     while (!signal.aborted) {
-      // What is asked for during a write needs another one.
+      // A checkpoint that is requested during a write needs another write.
       const wasAsked = this.checkpointNow.signal.aborted;
       const isUnavailable = (await this.tolerateOutage(() => this.write())) === 'unavailable';
       if (isUnavailable) await delay(CHECKPOINT_MS, signal);

@@ -61,7 +61,7 @@ export class SourceRunner {
    * crawling.
    */
   private anotherMayCrawl = false;
-  /** This process holds its part of the sources, so the others try first. */
+  /** This process holds its part of the sources, so others try first. */
   private mustYield = false;
 
   constructor(source: CrawlSource, deps: RunnerDeps) {
@@ -100,7 +100,7 @@ export class SourceRunner {
     return this.hasSettled;
   }
 
-  /** Notes a stretch that the source may have missed. */
+  /** Records a stretch that the source may have missed. */
   recordGap(gap: CrawlGap): void {
     const { source, ...stretch } = gap;
     this.deps.metrics.crawlerGaps.inc({ source });
@@ -108,7 +108,7 @@ export class SourceRunner {
     this.persistence.recordGap(gap);
   }
 
-  /** Notes that nothing is missing any more in a stretch noted before, or that it will not be looked for. */
+  /** Closes a gap recorded before: it was filled, or is given up. */
   closeGap(closing: GapClosing): void {
     this.persistence.closeGap(closing);
   }
@@ -177,7 +177,7 @@ export class SourceRunner {
     await withinStopDeadline(persisting);
     await this.persistence.finish();
     await this.source.end();
-    // It has no failures any more that another success could end.
+    // A source that has ended must not keep a phase of failures open.
     this.deps.failures.succeeded(this.source.name);
     this.deps.outages.succeeded(this.source.name);
     return outcome;

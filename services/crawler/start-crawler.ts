@@ -51,7 +51,7 @@ const RECENT_POSTS = 50_000;
 /** A statement that takes longer counts as an outage of Postgres. */
 const QUERY_DEADLINE_MS = 5_000;
 
-/** Of the forum, and of ClickHouse, which some sources need. */
+/** Failed calls to the forum and to ClickHouse. */
 const FAILURES = {
   begins: 'calls fail; the sources that make them back off',
   lasts: 'calls still fail',
@@ -72,7 +72,7 @@ export interface CrawlerDeps {
    * publishes may be published again.
    */
   listenForItems?: (onItem: (name: string) => void) => Running;
-  /** ClickHouse, and whether its schema is up to date; false when the process stops before. `threads` needs it. */
+  /** ClickHouse, which `threads` needs. `ready`: its schema is up to date; false when the process stops before. */
   archive?: { clickhouse: ClickHouseClient; ready: Promise<boolean> } | undefined;
   /** The names in CRAWL_SOURCES. */
   sources: readonly string[];
@@ -276,8 +276,8 @@ export const ALL_COMMENTS = {
   latencyShare: 0.2,
 } as const satisfies ListingPlan;
 /**
- * Only without the walk over post ids, which sees the same posts and more. At the peak of the whole site it would take
- * 0.5 calls/s.
+ * Read only without the walk over post ids, which sees the same posts and more. At the peak of the whole site it would
+ * take 0.5 calls/s.
  */
 const POSTS: ListingPlan = {
   name: 'listings:new',
@@ -287,7 +287,7 @@ const POSTS: ListingPlan = {
   latencyShare: 0.1,
 };
 
-/** What `threads` starts: sources that compare the forum with the archive. */
+/** The sources that `threads` starts: they compare the forum with the archive. */
 const SWEEPS = ['threads', 'rechecks', 'audit'] as const;
 
 const GROUPS = Array.from({ length: SLICES }, (_, slice): SourcePlan => ({ kind: 'groups', slice }));

@@ -34,7 +34,7 @@ export interface ClientCallDeps {
   budget: CallBudget;
   dispatchers: Readonly<Record<'live' | 'reading' | 'background', Dispatcher>>;
   userAgent: string;
-  /** A call waits so long for the token of one client before it uses another one. */
+  /** How long a call waits for the token of one client before it uses another one. */
   tokenPatienceMs: number;
   clock: Clock;
   metrics: Pick<Metrics, 'upstreamRequests' | 'upstreamBudget' | 'upstreamLaneCalls'>;
@@ -155,7 +155,7 @@ async function tokenOf({
   const token = accessToken === undefined ? '' : accessToken.cached();
   if (accessToken === undefined || token !== undefined) return { token: token ?? '' };
   const fetched = accessToken.get();
-  // A request that no call waits for any more also tells about the client.
+  // Also a token request that no call waits for any more shows whether the client is accepted.
   fetched.catch((error: unknown) => {
     noteRefusal(session, client, toUpstreamError(error));
   });
@@ -170,7 +170,7 @@ async function tokenOf({
   }
 }
 
-/** What a token request was denied tells nothing about the item that the call asks for: the client is not accepted. */
+/** A denied token request says nothing about what the call asks for: the client is not accepted. */
 function withoutToken(refusal: UpstreamError): UpstreamError {
   if (!['refused', 'not_found', 'moved'].includes(refusal.failure)) return refusal;
   const { reason } = refusal;

@@ -4,9 +4,9 @@ import { isRemovedText } from '../matching/text/item-texts.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /**
- * What each field of the forum's things is worth, for every reader of them. A field is either needed, and then a thing
- * without it cannot be read, or its schema is one of those below that never fail: `false`, `null`, another type and
- * half of an object all count as absent, and something stands in.
+ * The fields of the forum's things, for every reader of them. A thing without a needed field is malformed. The schemas
+ * of all others never fail: `false`, `null`, another type and half of an object count as absent, and a default stands
+ * in.
  *
  * | thing     | needed                                                                                        |
  * | --------- | --------------------------------------------------------------------------------------------- |

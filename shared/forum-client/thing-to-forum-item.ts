@@ -106,7 +106,7 @@ export interface MalformedItem {
   raw: unknown;
 }
 
-/** Under which circumstances the crawler received it. */
+/** When and where the crawler received it. */
 export interface ItemSighting {
   /** Name of the crawl source. */
   source: string;

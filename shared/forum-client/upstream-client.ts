@@ -72,7 +72,7 @@ export interface UpstreamDeps {
   clock: Clock;
   /** Default: DEFAULT_SHARES. */
   shares?: BudgetShares;
-  /** A call waits so long for the token of one client before it uses another one; default 3 s. */
+  /** How long a call waits for the token of one client before it uses another one; default 3 s. */
   tokenPatienceMs?: number;
   metrics: Pick<Metrics, 'upstreamRequests' | 'upstreamSeconds' | 'upstreamBudget' | 'upstreamLaneCalls'>;
   logger: Logger;

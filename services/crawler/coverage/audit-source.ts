@@ -18,7 +18,7 @@ import { AUDITED_AGE_MS, ThreadAudit } from './thread-audit.ts';
 /** Any number; it decides which posts are chosen. */
 const SEED = 20_260_101;
 const MAX_CALLS = 20;
-/** For a call of a reading that has begun. */
+/** How long a call waits for the budget once its reading has begun. */
 const BUDGET_WAIT_MS = 300_000;
 const IDLE_MS = 1_000;
 /** An interval narrows only with the root of its sample: of 100 calls a second, up to 21 went into samples. */
@@ -83,7 +83,6 @@ export class AuditSource implements CrawlSource {
     return this.auditedTo === undefined ? undefined : { auditedTo: this.auditedTo };
   }
 
-  /** Keeps none of the posts to audit. */
   async end(): Promise<void> {
     this.reset();
   }
@@ -267,7 +266,7 @@ export interface UnknownPosts {
   beforeAt: number;
 }
 
-/** Tells the times whose posts the walk over post ids has still to catch up with. */
+/** Reports the times whose posts the walk over post ids has not caught up with yet. */
 export function postGaps(db: Queryable, learn: (gaps: readonly UnknownPosts[]) => void): RegularWork {
   return new RegularWork(EVERY_MS, async () => {
     learn((await readOpenGaps(db, { limit: LIMIT, sourcePrefix: 'post-ids' })).map(boundsOfGap));

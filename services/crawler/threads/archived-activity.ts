@@ -16,7 +16,7 @@ const OVERLAP_MS = 10 * 60_000;
 const SHORT_OVERLAP_MS = 30_000;
 /** Comments reach the archive within a few seconds; later ones are not counted here, which costs only precision. */
 const ARCHIVE_LAG_MS = 10_000;
-/** Posts that have late ones are told for as long: the archive has more of them than was known. */
+/** Posts with comments so long before are reported again: late ones may have reached the archive since. */
 const LATE_MS = 60_000;
 /** The time of a query while what is archived is loaded: few rows at once, also of a forum with 80 posts a second. */
 const LOAD_STEP_MS = 20 * 60_000;
@@ -33,20 +33,19 @@ export interface ArchivedActivityDeps {
   ageMs: number;
 }
 
-/** Who is told what the archive holds. */
 export interface ActivityListener {
   add: (post: ArchivedPost) => void;
   /** Undefined: only posts are of interest. */
   noteActivity?: (activity: CommentActivity) => void;
   /** Whether it takes no further post, so that no earlier ones need to be loaded. */
   isFull?: () => boolean;
-  /** The archive did not answer: some of what it got meanwhile may not be told. */
+  /** The archive did not answer: some of what it got meanwhile may not be reported. */
   noteOutage?: (now: number) => void;
 }
 
 /**
- * Tells a listener what is archived: first the posts up to an age, some minutes at a time, the latest first, then the
- * activity in them in the same way; then what is new.
+ * Reports to a listener what is archived: first the posts up to an age, some minutes at a time, the latest first, then
+ * the activity in them in the same way; then what is new.
  */
 export class ArchivedActivity {
   private readonly listener: ActivityListener;
@@ -104,7 +103,7 @@ export class ArchivedActivity {
       },
       failed: () => {
         this.isRunning = false;
-        // Perhaps the question was too large.
+        // The query may have been too large.
         this.stepMs = LOAD_STEP_MS;
         this.listener.noteOutage?.(this.deps.clock());
       },

@@ -20,8 +20,8 @@ const BACKLOG_S = 60;
 const SETTLE_MS = 5_000;
 const SETTLE_SHORT_MS = 45_000;
 /**
- * An answer of the archive counts for so long. Of a comment that reaches the archive minutes after it was seen, nobody
- * tells.
+ * How long an answer of the archive counts. Nothing reports a comment that reaches the archive minutes after it was
+ * seen.
  */
 const KNOWN_MS = 15 * 60_000;
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -164,7 +164,7 @@ export class ThreadSweep {
     return isKnown ? counted[slot]! - difference[slot]! : undefined;
   }
 
-  /** The archive did not answer: it is behind, and what it gets late is not noticed. */
+  /** Call this when the archive did not answer: it is behind, and what it gets late is not noticed. */
   noteOutage(now: number): void {
     this.distrustedUntil = now + KNOWN_MS;
   }
@@ -269,7 +269,7 @@ export class ThreadSweep {
     const { posts } = this;
     const archived = answer ?? this.archivedOf(postId, comments ?? 0, checkedAt);
     posts.noteCheck(slot, checkedAt, comments);
-    // A reading since then knows better.
+    // A later reading is more accurate.
     const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
     if (comments === undefined || archived === undefined || isOutdated) {
       posts.askedAt[slot] = NEVER;

@@ -22,7 +22,7 @@ export interface NewPost {
 export class TrackedPosts {
   readonly ids: string[] = [];
   readonly createdAt = new Float64Array(CAPACITY);
-  /** Its community as `communityKey`. */
+  /** `communityKey` of its community. */
   readonly community = new Uint32Array(CAPACITY);
   /** When num_comments was asked last, as far as the answer was evaluated; before that, the creation. */
   readonly checkedAt = new Float64Array(CAPACITY);
