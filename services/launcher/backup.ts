@@ -77,13 +77,13 @@ export function readManifest(folder: string): BackupManifest {
 
 export interface Restored {
   taken_at: string;
-  /** Whose matches are numbered on, after a jump. */
+  /** The number of monitors whose match numbers continue, after a jump. */
   monitors: number;
 }
 
 /**
- * Restores into a data directory without PostgreSQL and Kafka. The database is put in its place when its counters are
- * raised, so that no service can give numbers again; an interrupted restoration starts over.
+ * Restores into a data directory without PostgreSQL and Kafka. The database is put in its place once its counters are
+ * raised, so that no service assigns a number twice; an interrupted restoration starts over.
  *
  * @throws StartFault when the directory is in use, the folder is no backup, or SECRET_KEY does not open its secrets
  */
@@ -117,12 +117,12 @@ export async function restore(
   }
 }
 
-/** Starts the restored server by itself, and makes its database one that may go on. */
+/** Starts the restored server by itself, and prepares its database for the services. */
 async function prepare(dataDir: string, settings: SecretKeySettings, env: NodeJS.ProcessEnv): Promise<number> {
   const engines = await startEngines({ dataDir, env, engines: ['postgres'] });
   const pool = createPool({ url: engines.urls.postgres, name: 'restore', logger: createLogger('silent'), max: 1 });
   try {
-    // Where none is known a new one is made, which opens nothing.
+    // Without a known key a new one is made, which opens nothing.
     if ((await opensSealed(pool, secretBoxOf(await secretKeys(pool, settings)))) === false) {
       throw new StartFault('The secrets of this backup were sealed with another SECRET_KEY: set the one of that time.');
     }

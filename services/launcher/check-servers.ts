@@ -26,7 +26,7 @@ const CLICKHOUSE_REFUSALS = new Set(['192', '193', '194', '516']);
 interface Check {
   variable: string;
   connect: () => Promise<unknown>;
-  /** What the setting has wrong, when the server says so; undefined: it is unavailable and may come. */
+  /** What is wrong with the setting, when the server says so; undefined: the server is unavailable. */
   refusal: (error: unknown) => string | undefined;
 }
 

@@ -17,7 +17,7 @@ const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly s
   },
   {
     nodeArguments: NODE_ARGUMENTS,
-    // What it loads only where it serves the API is named by itself.
+    // All but the first are imported only where the API is served.
     entries: [
       'services/services-main.ts',
       'services/api/start-api.ts',

@@ -13,7 +13,7 @@ import { openWorld } from './world.ts';
 
 /** The maximum lag of the emitted log while there are no requests. */
 const LOG_TICK_MS = 20;
-/** Without a log requests alone need items, and each emits what is due: only the stored position lags. */
+/** Without a log only requests need items, and each emits what is due: just the stored position lags. */
 const TICK_MS = 500;
 /** Longer than a crawler's pause, so that the crawler never uses a connection that is being closed. */
 const KEEP_ALIVE_MS = 60_000;

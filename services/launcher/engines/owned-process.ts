@@ -213,8 +213,8 @@ export interface ReadinessOptions {
   process: OwnedProcess;
   probe: () => Promise<void>;
   /**
-   * True for a failed probe which shows that the process works on its start, however long that takes: the deadline
-   * begins anew. Stopped at its deadline, a recovery would begin again with each start and never end.
+   * True for a failed probe which shows that the process is still starting: the deadline then begins anew. A recovery
+   * that is stopped at its deadline would begin again with each start and never end.
    */
   isStarting?: (error: unknown) => boolean;
   deadlineMs: number;

@@ -244,7 +244,7 @@ export function renderCommunity(community: Community): Thing {
 const FIRST_ACCOUNTS = 1_300_000_000;
 const NINE_YEARS = 284_000_000;
 
-/** Of a suspended account only that. Undefined for a shadow-banned one: not found. */
+/** A suspended account shows nothing else. Undefined for a shadow-banned one, which is not found. */
 export function renderUser(seed: number, name: string): Thing | undefined {
   const status = accountStatusOf(seed, name);
   if (status === 'shadow-banned') return undefined;

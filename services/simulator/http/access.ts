@@ -68,7 +68,7 @@ export class Access {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
   }
 
-  /** Returns what ends a call of /api/morechildren; undefined if one of its client is under way: that is refused. */
+  /** Begins a call of /api/morechildren and returns what ends it; undefined, a refusal, while the client makes another. */
   beginExpansion(authorization: string | undefined, now: number): (() => void) | undefined {
     const client = this.clientOf(authorization, now) ?? '';
     if (this.expanding.has(client)) return undefined;

@@ -42,7 +42,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs a look at the gaps, and lists them afterwards. */
+/** Scans the gaps, and lists them afterwards. */
 async function look(now: number): Promise<ListedGap[]> {
   await recovery.scans.next(now)?.run(new AbortController().signal);
   return listGaps(database.pool, { from: NOW - 30 * DAY, to: NOW + DAY, limit: 100 });

@@ -100,14 +100,14 @@ describe('the crawl while Postgres is unavailable', () => {
       database.pool.query<{ source: string; after_thing: string }>(
         'SELECT id, source, after_thing, before_thing FROM crawl_gaps ORDER BY id',
       );
-    // On a busy machine the listing may have slid away before.
+    // On a busy machine the listing may have moved on before.
     const { rows: known } = await gapsNow();
     const { rows: cursors } = await database.pool.query(
       `SELECT position FROM crawl_cursors WHERE source = 'listings:comments'`,
     );
     await simulator.fault({ kind: 'outage', seconds: 3, path: '/r/all/comments' });
     const from = (await simulator.stats()).emitted;
-    await eventually('the listing slides away', async () => (await simulator.stats()).emitted > from + 3_500);
+    await eventually('the listing moves on', async () => (await simulator.stats()).emitted > from + 3_500);
     await grows('the crawl goes on', publisher, 2_000);
     const unchanged = await database.pool.query(
       `SELECT position FROM crawl_cursors WHERE source = 'listings:comments'`,

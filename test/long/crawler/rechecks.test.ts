@@ -72,7 +72,7 @@ async function archived(): Promise<{ thing_id: string; body: string; author: str
   return result.json();
 }
 
-test('after two rounds nothing shows the text of a removed item any more; a missing one keeps its text', async () => {
+test('after both rechecks nothing shows the text of a removed item any more; a missing one keeps its text', async () => {
   const { apiKey } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: ['rust'], webhook_url: receiver.url });
   const names = ['t1_gone', 't1_kept', 't1_missing'];
@@ -97,8 +97,8 @@ test('after two rounds nothing shows the text of a removed item any more; a miss
     { thing_id: 't1_kept', body: `${SECRET} of t1_kept`, author: 'regretful' },
     { thing_id: 't1_missing', body: `${SECRET} of t1_missing`, author: 'regretful' },
   ]);
-  // At two ages an item with matches is looked at by itself and among all: each look may come before the removal is
-  // stored, and publishes it.
+  // At both ages a matched item is rechecked by itself and among all: each recheck that comes before the removal is
+  // stored publishes it.
   const [found, published] = await Promise.all([
     counted(metrics, 'crawler_rechecked_total', { outcome: 'removed' }),
     counted(metrics, 'crawler_tombstones_total'),

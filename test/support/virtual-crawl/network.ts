@@ -99,7 +99,7 @@ export interface Outcome {
   error?: UpstreamError;
 }
 
-/** The way between the crawlers and the forum: round trips, quotas and faults. */
+/** The network between the crawlers and the forum: round trips, quotas and faults. */
 export class Network {
   readonly reader: ForumReader;
   private readonly forum: Forum;

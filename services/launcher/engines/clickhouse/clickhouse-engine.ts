@@ -6,7 +6,7 @@ import type { Engine, EngineContext } from '../engine.ts';
 import { answers, awaitReady, logSize, startOwnedProcess } from '../owned-process.ts';
 import type { Credential } from './clickhouse-http-server.ts';
 
-/** Of the two ports: the analysts' is not valid on the one that writes. */
+/** One for each port; the analysts' is not valid on the port that writes. */
 export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {
   return {
     writer: { user: 'forum', password: persistedSecret(dataDir, 'clickhouse') },

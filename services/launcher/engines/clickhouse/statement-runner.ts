@@ -40,7 +40,7 @@ export class StatementRunner {
   }
 
   /**
-   * Not run where the signal aborts while it waits: its client has left.
+   * A statement whose signal aborts while it waits is not run: its client has disconnected.
    *
    * @throws the engine's error, `Code: N. DB::Exception: …`; the signal's reason
    */

@@ -11,7 +11,7 @@ const SLOT = 'backup';
 
 /**
  * Copies a running embedded server into a folder, with the log from the copy's begin to its end, so that an engine
- * started on it has all that was committed when the copy ended. Services go on meanwhile.
+ * started on it has all that was committed when the copy ended. Services continue meanwhile.
  *
  * @param from the data directory of the running engine
  * @param to a folder that has no `postgres` yet

@@ -155,11 +155,11 @@ export class VirtualThreads implements VirtualSource {
   }
 }
 
-/** Two looks at each of 149 items a second, a hundred items a call. */
+/** Two rechecks of each of 149 items a second, a hundred items a call. */
 const WANTED_PER_SECOND = 3;
 const LONGEST_MS = 60_000;
 
-/** The calls that second looks at older items take. They find no new items, so the model does not answer them. */
+/** The calls that rechecks take. They find no new items, so the model does not answer them. */
 export class VirtualRechecks implements VirtualSource {
   readonly name = 'rechecks';
   readonly maxInFlight = 2;

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const things = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => ({ name: `t1_${from + index}`, at: from + index }));
 
-test('makes full batches at once, a last one after a while, and moves its cursor only over what was looked at', () => {
+test('makes full batches at once, a last one after a while, and moves its cursor only over what was rechecked', () => {
   const queue = new RecheckQueue([0, ''], false);
   expect(queue.nextPage(10 * SECOND, 5_000)).toEqual({ at: 0, name: '' });
   queue.addPage(10 * SECOND, things(130), 5_000);
@@ -39,7 +39,7 @@ test('of the items that are due for hours, unmatched ones are skipped and matche
   expect(skipping.nextPage(SECOND, due)?.at).toBeGreaterThan(90 * HOUR);
 });
 
-test('items are looked at when the first of them has been due for half a minute, whenever it was read', () => {
+test('items are rechecked when the first of them has been due for half a minute, whenever it was read', () => {
   const queue = new RecheckQueue([0, ''], false);
   queue.addPage(100 * SECOND, things(10), 4 * SECOND + 1);
   expect(queue.nextBatch(126 * SECOND - 1)).toBeUndefined();

@@ -6,7 +6,7 @@ import { commentItem } from '../../../support/samples/forum-items.ts';
 const comment = { ...commentItem(1, 'a body'), title: 'a title' };
 const post = { ...comment, kind: 'post' as const, thing_id: 't3_1' };
 
-test('a comment is judged by its text, a post by its title and text', () => {
+test('the language of a comment is that of its text, of a post that of its title and text', () => {
   const detect = vi.fn(() => 'de');
   const items = [comment, post].map((item) => withLanguage(item, detect, () => undefined));
   expect(detect.mock.calls).toEqual([[['a body']], [['a title', 'a body']]]);

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 const takenIn = (calls: readonly CountedCalls[]) => calls.reduce((sum, { taken }) => sum + taken, 0);
 
-test('calls wait in memory while the database is away, and the last ones are stored at stop', async () => {
+test('calls wait in memory while the database is unavailable, and the last ones are stored at stop', async () => {
   const counts = new CallCounts();
   const stored: CountedCalls[][] = [];
   let failures = 0;
@@ -13,7 +13,7 @@ test('calls wait in memory while the database is away, and the last ones are sto
   const add = (calls: CountedCalls[]) => {
     if (isUnavailable) {
       failures++;
-      return Promise.reject(new Error('away'));
+      return Promise.reject(new Error('unavailable'));
     }
     stored.push(calls);
     return Promise.resolve();

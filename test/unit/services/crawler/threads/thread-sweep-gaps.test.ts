@@ -27,7 +27,7 @@ describe('a gap', () => {
     expect(forum.sweep.waitingForGap(7)).toBeUndefined();
   });
 
-  test('has its turn of the readings although larger deficits wait, and every second one finds no budget', () => {
+  test('gets its share of the readings although larger deficits wait, and every second one finds no budget', () => {
     const posts = new TrackedPosts();
     const queue = new ReadingQueue(posts);
     const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
