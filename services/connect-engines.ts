@@ -2,31 +2,37 @@ import { TOPICS } from '../schemas/messages/topics.ts';
 import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
+import { addForumCalls, exchangeReports } from '../shared/crawl/forum-calls.ts';
+import { startBudgetExchange } from '../shared/forum-client/budget-exchange.ts';
+import { startCallRecorder } from '../shared/forum-client/call-counts.ts';
+import type { CountedCalls } from '../shared/forum-client/call-counts.ts';
+import { withSweepShares } from '../shared/forum-client/lanes.ts';
+import { createUpstream } from '../shared/forum-client/upstream-client.ts';
+import type { BudgetedUpstream } from '../shared/forum-client/upstream-client.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, TopicsDiffer } from '../shared/kafka/topic-admin.ts';
+import { opensSealed, secretBoxOf, secretKeys } from '../shared/maintenance/settings.ts';
+import type { SecretKeys } from '../shared/maintenance/settings.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
-import { createPool, exportPoolUse } from '../shared/postgres/pool.ts';
-import { addressesOf } from '../shared/postgres/postgres-servers.ts';
+import { createPool, exportPoolUse, withQueryDeadline } from '../shared/postgres/pool.ts';
+import type { Pool } from '../shared/postgres/pool.ts';
 import {
+  addressesOf,
   countSynchronousStandbys,
   StandbyMissing,
   whyCommitsCanBeLost,
-} from '../shared/postgres/synchronous-commits.ts';
-import { unavailableEngine } from '../shared/runtime/outage-log.ts';
-import { OutageLog } from '../shared/runtime/outage-log.ts';
+} from '../shared/postgres/postgres-servers.ts';
 import { isPostgresUnavailable } from '../shared/postgres/postgres-unavailable.ts';
-import type { Pool } from '../shared/postgres/pool.ts';
-import { delay } from '../shared/runtime/clock.ts';
+import { createSteadyClock, delay } from '../shared/runtime/clock.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Lifecycle } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
+import { OutageLog, unavailableEngine } from '../shared/runtime/outage-log.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { opensSealed, secretBoxOf, secretKeys } from '../shared/maintenance/settings.ts';
-import type { SecretKeys } from '../shared/maintenance/settings.ts';
 import type { Tracing } from '../shared/runtime/tracing.ts';
 
 export interface ProcessDeps {
@@ -179,4 +185,38 @@ async function startTracing(deps: { config: Config; lifecycle: Lifecycle }): Pro
   if (tracing === undefined) return undefined;
   const { createOtlpTracing } = await import('../shared/runtime/tracing.ts');
   return deps.lifecycle.add('tracing', createOtlpTracing(tracing));
+}
+
+/** A stop waits this long for Postgres to take the last counts. */
+const RECORDING_MS = 3_000;
+
+/**
+ * The forum's client of this process.
+ *
+ * @param options.callsForum such processes exchange what they used of the forum's budget, to stay within it together
+ */
+export async function connectUpstream(
+  { config, postgresUrl, metrics, logger, lifecycle }: Installation,
+  { callsForum }: { callsForum: boolean },
+): Promise<BudgetedUpstream> {
+  const { clients = [], url, tokenUrl, userAgent } = config.upstream;
+  const clock = createSteadyClock();
+  const shares = withSweepShares(config.upstream.shares);
+  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock, metrics, logger });
+  lifecycle.onStop('upstream', () => upstream.stop());
+  if (!callsForum) return upstream;
+  // A separate connection: budget reports must not wait for a connection of a pool that is used up.
+  const db = createPool({ url: postgresUrl, name: 'forum-monitor-budget', logger, max: 1 });
+  lifecycle.onStop('budget connection', () => db.end());
+  const exchange = await startBudgetExchange({
+    budget: upstream.budget,
+    exchange: (own) => exchangeReports(db, own),
+    clock,
+    logger,
+  });
+  lifecycle.add('budget', exchange);
+  const recording = withQueryDeadline(db, RECORDING_MS);
+  const add = (calls: CountedCalls[]) => addForumCalls(recording, calls);
+  lifecycle.add('counted calls', startCallRecorder({ counts: upstream.budget.counts, add, logger }));
+  return upstream;
 }

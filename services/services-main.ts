@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { TopicsDiffer } from '../shared/kafka/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
-import { Lifecycle } from '../shared/runtime/lifecycle.ts';
+import { Lifecycle, releaseMemory } from '../shared/runtime/lifecycle.ts';
 import { createLogger } from '../shared/runtime/logger.ts';
-import { releaseMemory } from '../shared/runtime/release-memory.ts';
 import { runServices } from './run-services.ts';
 import { chooseServices } from './service-names.ts';
 

@@ -1,7 +1,5 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskSpace, inMegabytes, isFull, isShort } from '../shared/runtime/disk-space.ts';
-import type { DiskSpace } from '../shared/runtime/disk-space.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { errorMessage } from '../shared/runtime/errors.ts';
 import { repeatEvery } from '../shared/runtime/lifecycle.ts';
@@ -9,6 +7,7 @@ import type { Running } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 
+const MB = 1024 * 1024;
 const INTERVAL_MS = 5_000;
 /** A disk that was short must have this much more than the limit, so that nothing starts and stops in turn. */
 const MORE = 1.25;
@@ -130,7 +129,6 @@ function hasMuchRoom(space: DiskSpace): boolean {
   return !isShort({ ...space, free: space.free / MORE });
 }
 
-const MB = 1024 * 1024;
 const CHUNK = Buffer.alloc(MB);
 
 /** Small on small disks; three segments of Postgres's log at most. */
@@ -167,4 +165,35 @@ class DiskReserve {
   async release(): Promise<void> {
     await rm(this.path, { force: true });
   }
+}
+
+/** The space of a disk, in bytes. */
+export interface DiskSpace {
+  free: number;
+  size: number;
+  device: number;
+}
+
+/** The space of the disk that holds a folder, as its owner may use it; undefined when the folder does not exist. */
+export async function diskSpace(folder: string): Promise<DiskSpace | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(folder);
+    return { free: bavail * bsize, size: blocks * bsize, device: (await stat(folder)).dev };
+  } catch {
+    return undefined;
+  }
+}
+
+/** With less free space an engine cannot write its log and a segment. */
+export function isFull({ free, size }: Pick<DiskSpace, 'free' | 'size'>): boolean {
+  return free < Math.min(32 * MB, size / 4);
+}
+
+/** With less, nothing is crawled: the rest is for charging and recording what has entered. */
+export function isShort({ free, size }: Pick<DiskSpace, 'free' | 'size'>): boolean {
+  return free < Math.min(256 * MB, size / 10);
+}
+
+export function inMegabytes(bytes: number): string {
+  return `${Math.floor(bytes / MB)} MB`;
 }

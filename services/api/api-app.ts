@@ -7,7 +7,7 @@ import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/accounts/rules/mailbox.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
-import type { PaymentSettings } from '../../shared/billing/stripe-client.ts';
+import type { PaymentSettings } from '../../shared/billing/stripe.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { countSynchronousStandbys } from '../../shared/postgres/synchronous-commits.ts';
+import { countSynchronousStandbys } from '../../shared/postgres/postgres-servers.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import {
   countInstallation,

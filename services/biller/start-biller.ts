@@ -1,32 +1,28 @@
 import type { Stripe } from 'stripe';
+import { countPaymentsFromZero } from '../../shared/billing/apply-event.ts';
+import { secondsUntilTomorrow } from '../../shared/billing/ledger-check.ts';
+import type { PaymentSettings } from '../../shared/billing/stripe.ts';
+import { reverseUnknownCharges } from '../../shared/billing/unknown-charges.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Mailer } from '../../shared/mail/mailer.ts';
-import { countPaymentsFromZero } from '../../shared/billing/apply-event.ts';
-import type { PaymentSettings } from '../../shared/billing/stripe-client.ts';
+import { countOpenErasures } from '../../shared/maintenance/erasure.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { secondsUntilTomorrow } from '../../shared/billing/ledger-check.ts';
-import { reverseUnknownCharges } from '../../shared/billing/unknown-charges.ts';
-import { countOpenErasures } from '../../shared/maintenance/erasure.ts';
 import { copyTables } from './copy-tables.ts';
-import { makeDueDigests } from './make-digests.ts';
-import { mailDigests } from './mail-digests.ts';
+import { mailDigests, makeDueDigests } from './digests.ts';
 import { advanceErasures } from './erase-accounts.ts';
+import { findRecentSpikes } from './find-spikes.ts';
 import { InstallationReport } from './installation-report.ts';
 import { runJob } from './jobs.ts';
 import type { Job } from './jobs.ts';
-import { checkLedger } from './ledger-check.ts';
-import { createNoticeRound } from './find-notices.ts';
-import { mailNotices } from './mail-notices.ts';
-import { createReconciliation } from './reconcile-payments.ts';
+import { createNoticeRound, mailNotices } from './notices.ts';
+import { checkLedger, createReconciliation, modesToVoid, voidPayments } from './reconciliation.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
-import { findRecentSpikes } from './find-spikes.ts';
-import { modesToVoid, voidPayments } from './void-payments.ts';
 
 /** What the comparison with the payment provider needs. */
 export interface BillerPayments {

@@ -1,12 +1,11 @@
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickhouseServers } from '../../shared/clickhouse/clickhouse-client.ts';
-import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
+import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-unavailable.ts';
-import { certificateFault } from '../../shared/runtime/engine.ts';
 import type { Config } from '../../shared/runtime/config.ts';
-import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
+import { certificateFault, errorCode, errorMessage } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { StartFault } from './engines/engine.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../../shared/runtime/config.ts';
-import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
+import { COLLECTABLE } from '../../shared/runtime/lifecycle.ts';
 import { answers, awaitReady, logSize, startOwnedProcess } from './engines/owned-process.ts';
 import type { OwnedProcess } from './engines/owned-process.ts';
 

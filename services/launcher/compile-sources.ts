@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { COLLECTABLE } from '../../shared/runtime/release-memory.ts';
+import { COLLECTABLE } from '../../shared/runtime/lifecycle.ts';
 import { NODE_ARGUMENTS } from './child-processes.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -2,9 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { isLoopback } from '../../shared/http/public-address.ts';
 import { parseBrokers } from '../../shared/kafka/broker-list.ts';
 import { requiresTls } from '../../shared/mail/mailer.ts';
-import { addressesOf } from '../../shared/postgres/postgres-servers.ts';
-import { transportSecurity } from '../../shared/postgres/transport-security.ts';
-import type { TransportSecurity } from '../../shared/postgres/transport-security.ts';
+import { addressesOf, transportSecurity } from '../../shared/postgres/postgres-servers.ts';
+import type { TransportSecurity } from '../../shared/postgres/postgres-servers.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 export function startWarnings(config: Config): string[] {

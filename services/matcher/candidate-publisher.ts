@@ -2,7 +2,7 @@ import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import { traceHeaders } from '../../shared/runtime/tracing.ts';
 import type { TraceSpan } from '../../shared/runtime/tracing.ts';
-import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/clock.ts';
 
 /** Bounds of a request. Serialising one blocks the event loop, so it must take only a few milliseconds. */
 const MAX_RECORDS = 500;

@@ -6,7 +6,7 @@ import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import type { AssignmentApi } from '../../shared/kafka/batch-runner.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
 import { parseRecord } from '../../shared/kafka/poison-message.ts';
-import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { traceparentOf } from '../../shared/runtime/tracing.ts';

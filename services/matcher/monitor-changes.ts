@@ -3,7 +3,7 @@ import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { untilAborted } from '../../shared/runtime/errors.ts';
-import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';

@@ -15,7 +15,7 @@ import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
-import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../shared/runtime/clock.ts';
 import type { Tracing } from '../../shared/runtime/tracing.ts';
 import { ChangeListener } from './change-listener.ts';
 import { ActiveMonitors } from './active-monitors.ts';

@@ -21,7 +21,7 @@ import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../shared/matching/rule.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
-import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { readStoredContents, storeContents } from './store-contents.ts';

@@ -1,11 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { GroupProgressUnreadable } from '../../shared/kafka/group-progress.ts';
-import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
-import { OutageLog } from '../../shared/runtime/outage-log.ts';
-import { inTransaction } from '../../shared/postgres/pool.ts';
-import { delay } from '../../shared/runtime/clock.ts';
-import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
-import type { Running } from '../../shared/runtime/lifecycle.ts';
 import {
   claimBackfill,
   hasBackfills,
@@ -15,6 +8,11 @@ import {
 } from '../../shared/backfills/backfill-claims.ts';
 import type { ClaimedBackfill } from '../../shared/backfills/backfill-claims.ts';
 import { BackfillLeaseLost } from '../../shared/backfills/backfill-progress.ts';
+import { GroupProgressUnreadable } from '../../shared/kafka/group-progress.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import { CooperativeYield, delay } from '../../shared/runtime/clock.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import { OutageLog, unavailableEngine } from '../../shared/runtime/outage-log.ts';
 import { runBackfill } from './run-backfill.ts';
 import type { BackfillDeps, RunDeps, TurnEnd } from './run-backfill.ts';
 

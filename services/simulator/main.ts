@@ -1,4 +1,4 @@
-import { releaseMemory } from '../../shared/runtime/release-memory.ts';
+import { releaseMemory } from '../../shared/runtime/lifecycle.ts';
 import { parseEnvironment } from './environment.ts';
 import { startSimulator } from './simulator.ts';
 

@@ -1,6 +1,6 @@
+import { commitLocally } from '../postgres/pool.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { readRow, readRows } from '../postgres/sql.ts';
-import { commitLocally } from '../postgres/synchronous-commits.ts';
 
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'backfill' | 'read' | 'sql';
 export type CreditKind = 'grant' | 'pack' | 'reversal';

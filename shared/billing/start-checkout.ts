@@ -3,7 +3,7 @@ import type { PackForSale } from './rules/plans.ts';
 import { newPaymentId } from '../rules/identifiers.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { insertPayment, markUnpaid, storePaymentSession } from './payments.ts';
-import type { PaymentSettings } from './stripe-client.ts';
+import type { PaymentSettings } from './stripe.ts';
 
 export interface CheckoutDeps {
   pool: Pool;

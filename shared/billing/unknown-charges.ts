@@ -1,5 +1,4 @@
-import { commitLocally } from '../postgres/synchronous-commits.ts';
-import { inTransaction } from '../postgres/pool.ts';
+import { commitLocally, inTransaction } from '../postgres/pool.ts';
 import type { Pool, Queryable } from '../postgres/pool.ts';
 import { execute, readRow, readRows } from '../postgres/sql.ts';
 import { credit } from './ledger.ts';

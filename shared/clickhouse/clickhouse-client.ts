@@ -9,8 +9,7 @@ import type {
   CommandParams,
   QueryParams,
 } from '@clickhouse/client';
-import { markEngine } from '../runtime/engine.ts';
-import { errorMessage } from '../runtime/errors.ts';
+import { errorMessage, markEngine } from '../runtime/errors.ts';
 
 export type ClickHouseClient = Pick<PlainClient, 'query' | 'insert' | 'command' | 'exec' | 'ping' | 'close'>;
 

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { isNetworkFault, markedEngine } from '../runtime/engine.ts';
+import { isNetworkFault, markedEngine } from '../runtime/errors.ts';
 
 /**
  * ClickHouse's error codes for a wrong statement or wrong data, on every node and at any time. All other conditions are

@@ -1,7 +1,10 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readOne, readRows } from '../postgres/sql.ts';
-import type { NoticeKind } from '../rules/notice-kinds.ts';
-import { NOTICE_KINDS } from '../rules/notice-kinds.ts';
+
+/** Notices that an account can switch off. */
+export const NOTICE_KINDS = ['low_balance', 'monitor_paused', 'webhook_failing', 'webhook_recovered'] as const;
+
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
 /** What a mail says, by kind; stored until the mail is settled. */
 export type NoticeFacts =

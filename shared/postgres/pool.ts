@@ -180,6 +180,14 @@ export function inIndexOrder<T>(pool: Pool, work: (client: PoolClient) => Promis
   });
 }
 
+/**
+ * The commit of this transaction waits for the server's own disk, not for a standby. No limit of the server ends the
+ * wait for a standby that is unavailable: its request gets no answer, and its connection stays taken.
+ */
+export async function commitLocally(db: Queryable): Promise<void> {
+  await db.query(`SELECT set_config('synchronous_commit', 'local', true)`);
+}
+
 /** Errors of commits that the server may have carried out. */
 const unknownOutcomes = new WeakSet<Error>();
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Queryable } from './pool.ts';
 
 /**
  * The address of each server in a database URL, `postgres://user:password@HOST:PORT,HOST:PORT/database?options`, in its
@@ -113,4 +114,68 @@ export async function findPrimary(url: string, connectMs: number): Promise<strin
       if (left === 1) throw error;
     }
   }
+}
+
+/** Values of synchronous_commit with which a commit waits until a synchronous standby has it on disk. */
+const WAITING = new Set(['on', 'remote_apply']);
+
+/** Commits do not wait for a standby, or none is there to wait for. */
+export class StandbyMissing extends Error {
+  /** object_not_in_prerequisite_state: a condition that ends by itself or by an operator. */
+  readonly code = '55000';
+}
+
+/**
+ * Why the last commits can be lost with the server; undefined when each waits for a standby. Numbers of matches whose
+ * commit is lost are given again, to other things, although programs may have read them.
+ */
+export async function whyCommitsCanBeLost(db: Queryable): Promise<string | undefined> {
+  const { rows } = await db.query<{ names: string; commit: string }>(
+    `SELECT current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit`,
+  );
+  const { names = '', commit = '' } = rows[0] ?? {};
+  if (names.trim() === '') return 'synchronous_standby_names is empty';
+  if (!WAITING.has(commit)) return `synchronous_commit is ${commit}`;
+  return undefined;
+}
+
+/**
+ * How many standbys are connected that `synchronous_standby_names` lists; undefined where it lists none. A role without
+ * pg_monitor does not see which standbys are listed, so all that are connected count.
+ */
+export async function countSynchronousStandbys(db: Queryable): Promise<number | undefined> {
+  const { rows } = await db.query<{ standbys: number | null }>(
+    `SELECT CASE WHEN trim(current_setting('synchronous_standby_names')) <> '' THEN (
+       SELECT count(*) FROM pg_stat_replication WHERE coalesce(sync_state, '') <> 'async'
+     ) END AS standbys`,
+  );
+  return rows[0]?.standbys ?? undefined;
+}
+
+/** How a connection to a server is protected: not at all, against listeners only, or also against other servers. */
+export type TransportSecurity = 'none' | 'unverified' | 'verified';
+
+const WITH_TLS = new Set(['prefer', 'require', 'verify-ca', 'verify-full']);
+
+/**
+ * How the package pg connects by an address with these options. Other than in libpq, `require` verifies the
+ * certificate, unless `uselibpqcompat` is given. A value that pg does not name counts as no protection.
+ */
+export function transportSecurity(address: URL): TransportSecurity {
+  // Of an option that is given twice the last one counts.
+  const option = (name: string): string => address.searchParams.getAll(name).at(-1) ?? '';
+  const mode = option('sslmode');
+  if (mode === '') return withoutMode(option);
+  if (mode === 'no-verify') return 'unverified';
+  if (!WITH_TLS.has(mode)) return 'none';
+  const asLibpq = option('uselibpqcompat') === 'true';
+  const isLax = mode === 'prefer' || (mode === 'require' && option('sslrootcert') === '');
+  return asLibpq && isLax ? 'unverified' : 'verified';
+}
+
+function withoutMode(option: (name: string) => string): TransportSecurity {
+  if (['sslcert', 'sslkey', 'sslrootcert'].some((name) => option(name) !== '')) return 'verified';
+  const ssl = option('ssl');
+  if (ssl === 'no-verify') return 'unverified';
+  return ssl === 'true' || ssl === '1' ? 'verified' : 'none';
 }

@@ -1,5 +1,4 @@
-import { certificateFault, isNetworkFault, markedEngine } from '../runtime/engine.ts';
-import { errorCode } from '../runtime/errors.ts';
+import { certificateFault, errorCode, isNetworkFault, markedEngine } from '../runtime/errors.ts';
 
 /** SQLSTATE classes of temporary conditions: they end by themselves or an operator ends them. */
 const CLASSES = new Set([

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** Returns milliseconds since the epoch. Always an argument, so that tests set the time instead of waiting. */
 export type Clock = () => number;
 
@@ -30,4 +32,30 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms);
     signal?.addEventListener('abort', done, { once: true });
   });
+}
+
+/** Half of the longest acceptable stall: the current piece of work, or a garbage collection, adds to it. */
+const SLICE_MS = 5;
+
+/** Cuts long computations into slices, between which the event loop runs. Those that share one object take turns. */
+export class CooperativeYield {
+  private readonly sliceMs: number;
+  private sliceEnds = 0;
+  private turns: Promise<void> = Promise.resolve();
+
+  constructor(sliceMs = SLICE_MS) {
+    this.sliceMs = sliceMs;
+  }
+
+  /** Resolves at once while the slice lasts; otherwise after a turn of the event loop and all earlier callers. */
+  async pause(): Promise<void> {
+    if (performance.now() < this.sliceEnds) return;
+    this.turns = this.turns.then(() => this.turn());
+    await this.turns;
+  }
+
+  private async turn(): Promise<void> {
+    await setImmediate();
+    this.sliceEnds = performance.now() + this.sliceMs;
+  }
 }

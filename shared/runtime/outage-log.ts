@@ -3,8 +3,8 @@ import { isKafkaUnavailable } from '../kafka/kafka-unavailable.ts';
 import { hasNoFreeConnection, isPostgresUnavailable } from '../postgres/postgres-unavailable.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
-import { markedEngine } from './engine.ts';
-import type { EngineName } from './engine.ts';
+import { markedEngine } from './errors.ts';
+import type { EngineName } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 

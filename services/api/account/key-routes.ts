@@ -17,7 +17,7 @@ import { apiKeyId, isApiKeyId } from '../../../shared/accounts/rules/credentials
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import type { PoolClient } from '../../../shared/postgres/pool.ts';
-import { accountFrozen, unauthorized } from '../admission/authentication.ts';
+import { accountFrozen, unauthorized } from '../admission/caller.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';

@@ -4,7 +4,7 @@ import type { Mail, Mailer } from '../../../shared/mail/mailer.ts';
 import { mailTime, plainMail, quotedName, wrapLines } from '../../../shared/mail/plain-mail.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { PERMISSION_WORDS } from '../admission/scope.ts';
+import { PERMISSION_WORDS } from '../admission/caller.ts';
 
 /** Sentences are wrapped; lists of lines stay as they are. */
 function mail(to: string, subject: string, parts: readonly (string | readonly string[])[]): Mail {

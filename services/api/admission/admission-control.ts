@@ -1,9 +1,11 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavailable.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { findApiKey } from '../../../shared/accounts/api-keys.ts';
+import { apiKeyId, hashApiKey, hashOAuthId, isAccessToken } from '../../../shared/accounts/rules/credentials.ts';
 import { admitMessage, admitRequests, returnDailySlot } from '../../../shared/accounts/request-limits.ts';
 import type {
   MessageLimit,
@@ -14,8 +16,8 @@ import type {
 } from '../../../shared/accounts/request-limits.ts';
 import { findAccessToken } from '../../../shared/accounts/sealed-records.ts';
 import { ApiError } from '../http/api-error.ts';
-import { accountFrozen, verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
-import type { Caller } from './authentication.ts';
+import { accountFrozen, unauthorized } from './caller.ts';
+import type { Caller } from './caller.ts';
 
 /** What is left of a limit after this request. */
 export interface Quota {
@@ -130,6 +132,38 @@ function credentialsOf(headers: IncomingHttpHeaders, audience: string): RequestC
   if (tokenHash !== undefined) return { tokenHash, audience };
   const { id, hash } = readApiKey(headers);
   return { keyId: id, keyHash: hash };
+}
+
+/** A key as the request sent it. */
+interface PresentedKey {
+  /** The public part of the key. */
+  id: string;
+  /** Of the whole key. */
+  hash: Buffer;
+}
+
+/**
+ * Reads the key of a request: `Authorization: Bearer KEY`, else `X-Api-Key: KEY`.
+ *
+ * @throws ApiError unauthorized when there is no key or it is malformed
+ */
+function readApiKey({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): PresentedKey {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const key = bearer ?? (Array.isArray(apiKey) ? apiKey[0] : apiKey);
+  const id = key === undefined ? undefined : apiKeyId(key);
+  if (key === undefined || id === undefined) throw unauthorized();
+  return { id, hash: hashApiKey(key) };
+}
+
+/** The hash of the access token in `Authorization: Bearer TOKEN`; undefined without one. */
+function readAccessTokenHash({ authorization = '' }: IncomingHttpHeaders): Buffer | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  return bearer !== undefined && isAccessToken(bearer) ? hashOAuthId(bearer) : undefined;
+}
+
+/** Compares in constant time. @throws ApiError unauthorized when the key does not have this hash */
+function verifyKey({ hash: given }: PresentedKey, hash: Uint8Array): void {
+  if (hash.length !== given.length || !timingSafeEqual(given, hash)) throw unauthorized();
 }
 
 function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {

@@ -9,8 +9,8 @@ import { noteAccount, requestLogger } from '../http/request-log.ts';
 import { setCreditsRemaining } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
-import type { Caller } from './authentication.ts';
-import { requireScope, scopedPaths, scopeOf } from './scope.ts';
+import type { Caller } from './caller.ts';
+import { requireScope, scopedPaths, scopeOf } from './caller.ts';
 
 /** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {

@@ -1,9 +1,10 @@
 import { raw, Router } from 'express';
 import type { RequestHandler } from 'express';
+import { Stripe } from 'stripe';
 import { applyEvent, countPaymentsFromZero } from '../../../shared/billing/apply-event.ts';
 import type { PaymentDeps } from '../../../shared/billing/apply-event.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
-import { verifyEvent } from '../../../shared/billing/stripe-objects.ts';
+import type { PaymentEvent, PaymentSettings } from '../../../shared/billing/stripe.ts';
+import { paymentEvent } from '../../../shared/billing/stripe.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { methodNotAllowed } from '../http/route.ts';
@@ -51,4 +52,34 @@ export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
   });
   router.all(PATH, methodNotAllowed(['POST']));
   return router;
+}
+
+/** A delivery that is older may be a replay. Stripe signs each of its own retries anew. */
+const MAX_AGE_S = 300;
+/** `t=…,v1=…`. The package throws a plain Error at a signature without a value. */
+const WELL_FORMED = /^\w+=[^,=]+(,\w+=[^,=]+)*$/;
+
+/**
+ * Checks a delivery of an event.
+ *
+ * @param secrets any of them may have signed it, as while one replaces another
+ * @param nowMs milliseconds since the epoch
+ * @returns undefined when the signature is missing, wrong or older than five minutes
+ * @throws ZodError when what is correctly signed is not an event
+ */
+export function verifyEvent(
+  { payload, signature = '' }: { payload: Buffer; signature: string | undefined },
+  secrets: readonly string[],
+  nowMs: number,
+): PaymentEvent | undefined {
+  if (!WELL_FORMED.test(signature)) return undefined;
+  for (const secret of secrets) {
+    try {
+      const event = Stripe.webhooks.constructEvent(payload, signature, secret, MAX_AGE_S, undefined, nowMs);
+      return paymentEvent.parse(event);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+    }
+  }
+  return undefined;
 }

@@ -1,9 +1,8 @@
 import type { Monitor } from '../../../schemas/api/monitors.ts';
 import { listSignInNetworks } from '../../../shared/accounts/accounts.ts';
 import { isDashboardSessionValid, listDashboardSessions } from '../../../shared/accounts/dashboard-sessions.ts';
-import { NOTICE_KINDS } from '../../../shared/rules/notice-kinds.ts';
-import { readSwitchedOff } from '../../../shared/notices/notices.ts';
 import { listExportedPayments } from '../../../shared/billing/payments.ts';
+import { NOTICE_KINDS, readSwitchedOff } from '../../../shared/notices/notices.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import type { ApiRequest, PageRequest } from './page.ts';

@@ -1,25 +1,24 @@
-import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
-import { NOTICE_KINDS } from '../../../shared/rules/notice-kinds.ts';
-import type { NoticeKind } from '../../../shared/rules/notice-kinds.ts';
-import { html } from '../../../shared/http/html.ts';
-import type { Html } from '../../../shared/http/html.ts';
-import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import {
   endDashboardSession,
   endOtherDashboardSessions,
   listDashboardSessions,
 } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
-import { readSwitchedOff, switchOffNotices } from '../../../shared/notices/notices.ts';
-import { ApiError } from '../http/api-error.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import { html } from '../../../shared/http/html.ts';
+import type { Html } from '../../../shared/http/html.ts';
+import { NOTICE_KINDS, readSwitchedOff, switchOffNotices } from '../../../shared/notices/notices.ts';
+import type { NoticeKind } from '../../../shared/notices/notices.ts';
 import { browserInWords } from '../account/security-mails.ts';
-import type { DashboardDeps } from './dashboard.ts';
-import { attempt, file, get, post, streamed } from './page.ts';
-import type { PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
-import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from './parts.ts';
-import { signedOutPage } from './sign-in-router.ts';
+import { ApiError } from '../http/api-error.ts';
 import { exportAccount } from './account-export.ts';
 import { confirmAddressChange, pendingAddress, requestAddressChange } from './address-change.ts';
+import type { DashboardDeps } from './dashboard.ts';
+import { attempt, file, get, post, streamed } from './page.ts';
+import type { PageAnswer, PageRequest, PageRoute, ShownPage } from './page.ts';
+import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from './parts.ts';
+import { signedOutPage } from './sign-in-router.ts';
 
 const DONE = {
   notices: 'Your choice of mails was saved.',

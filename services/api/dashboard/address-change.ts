@@ -13,8 +13,8 @@ import { addressLeftMail, addressTakenMail, sendNotice } from '../account/securi
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { LEAVE_ADDRESS, TAKE_ADDRESS } from '../signup/code-mail.ts';
-import { createCodeJudge, hasTry, judgeCode, notifyOfWrongCodes } from '../signup/judge-code.ts';
-import type { CodeVerdict } from '../signup/judge-code.ts';
+import { createCodeJudge, hasTry, judgeCode, notifyOfWrongCodes } from '../signup/check-code.ts';
+import type { CodeVerdict } from '../signup/check-code.ts';
 import { acceptableAddress, mailSecret, refuseUndeliverable } from '../signup/request-code.ts';
 import { takeCodeLimits } from '../signup/signup-limits.ts';
 import type { DashboardDeps } from './dashboard.ts';

@@ -5,7 +5,7 @@ import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import { startCheckout } from '../../../shared/billing/start-checkout.ts';
 import type { WantedCheckout } from '../../../shared/billing/start-checkout.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';

@@ -5,7 +5,7 @@ import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { html } from '../../../shared/http/html.ts';
 import { isForThisServer } from '../../../shared/http/host-header.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';

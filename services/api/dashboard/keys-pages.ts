@@ -2,7 +2,7 @@ import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { AccountGrantResource, ApiKey, KeyScope } from '../../../schemas/api/account.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
-import { PERMISSION_WORDS } from '../admission/scope.ts';
+import { PERMISSION_WORDS } from '../admission/caller.ts';
 import { SCOPES } from '../oauth/oauth-metadata.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { action, attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from './page.ts';

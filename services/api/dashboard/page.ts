@@ -3,7 +3,7 @@ import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { HtmlValue, Html } from '../../../shared/http/html.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { RouteResponse, Route } from '../http/route.ts';

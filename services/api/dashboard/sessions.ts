@@ -15,7 +15,7 @@ import type { Html } from '../../../shared/http/html.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
 import { newSessionMail, sendNotice } from '../account/security-mails.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { ApiError } from '../http/api-error.ts';
 import { cookieOf } from '../signup/link-router.ts';
 import { networksOf } from '../signup/signup-limits.ts';

@@ -25,7 +25,7 @@ import {
 } from '../../../shared/deliveries/resends.ts';
 import type { ResendChoice } from '../../../shared/deliveries/resends.ts';
 import { rotateWebhookSecret } from '../../../shared/monitors/monitor-webhooks.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';

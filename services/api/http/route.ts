@@ -1,11 +1,10 @@
 import { json, Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
-import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import type { ChargedRequest } from '../../../shared/billing/ledger.ts';
-import type { Caller } from '../admission/authentication.ts';
-import type { RequiredScope } from '../admission/scope.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
+import { CooperativeYield } from '../../../shared/runtime/clock.ts';
+import type { Caller, RequiredScope } from '../admission/caller.ts';
 import type { RouteTool } from '../mcp/tool.ts';
 import type { Method, Parameter } from '../openapi/openapi-shape.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';

@@ -8,7 +8,7 @@ import { readSeqRange } from '../../../shared/matches/match-pages.ts';
 import type { SeqRange } from '../../../shared/matches/match-pages.ts';
 import type { StoredMatch } from '../../../shared/matches/rules/match-resource.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { AccountSlots } from '../http/account-slots.ts';
 import { StreamedBody, streamOf } from '../http/answer-stream.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';

@@ -12,7 +12,7 @@ import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';
-import { requireScope } from '../admission/scope.ts';
+import { requireScope } from '../admission/caller.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { API_VERSION } from '../http/route.ts';

@@ -10,7 +10,7 @@ import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { newMonitorId } from '../../../shared/rules/identifiers.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { accountFrozen } from '../admission/authentication.ts';
+import { accountFrozen } from '../admission/caller.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
 import { chargedRequest } from '../http/route.ts';

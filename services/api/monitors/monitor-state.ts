@@ -8,7 +8,7 @@ import { deleteFeedToken } from '../../../shared/matches/feed-tokens.ts';
 import { announceMonitorChange, lockMonitor, readMonitor, stopMonitor } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { startPaidPeriod } from '../../../shared/billing/renewals.ts';
-import { accountFrozen } from '../admission/authentication.ts';
+import { accountFrozen } from '../admission/caller.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { chargedRequest } from '../http/route.ts';
 import type { RouteRequest } from '../http/route.ts';

@@ -3,7 +3,7 @@ import { isNews } from '../../../shared/matches/rules/recording-decision.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MonitorMatchResult } from '../../../shared/matching/monitor-index.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
-import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../shared/runtime/clock.ts';
 import { MOST_CANDIDATES, readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
 import type { ArchivePosition, CandidatePage } from '../../../shared/archive/archived-candidates.ts';
 import { matchItemOf } from '../../../shared/archive/archived-item.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Payer } from '../../../shared/forum-client/call-budget.ts';
 import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { isFaultOfForum } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;

@@ -5,7 +5,7 @@ import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-index.ts';
 import { isRemovedText } from '../../../shared/matching/text/item-texts.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../shared/runtime/clock.ts';
 import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';
 import type { CandidatePage } from '../../../shared/archive/archived-candidates.ts';
 import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';

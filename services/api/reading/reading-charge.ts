@@ -9,7 +9,7 @@ import { chargeLocally, chargeTogether } from '../../../shared/billing/ledger.ts
 import type { ChargedRequest, ChargeKind, LedgerMove } from '../../../shared/billing/ledger.ts';
 import { ApiError } from '../http/api-error.ts';
 import { UnknownCharges } from '../http/unknown-charges.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 
 /** What a request cost, and the balance after it. */
 export interface Charged {

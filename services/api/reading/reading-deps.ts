@@ -3,7 +3,7 @@ import { CachedReads } from './cached-reads.ts';
 import type { CachedReadsDeps } from './cached-reads.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import type { ForumHosts } from '../../../shared/rules/forum-reference.ts';
-import type { Caller } from '../admission/authentication.ts';
+import type { Caller } from '../admission/caller.ts';
 import { chargedRequest, route } from '../http/route.ts';
 import type { RouteResponse, Content, Route } from '../http/route.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';

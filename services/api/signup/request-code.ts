@@ -14,7 +14,7 @@ import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { codeMail, linkMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
-import { createCodeHashes, hasTry, newCode } from './judge-code.ts';
+import { createCodeHashes, hasTry, newCode } from './check-code.ts';
 import { takeCodeLimits } from './signup-limits.ts';
 import type { SignupDeps } from './signup-router.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
-import { checkLedger } from '../../../services/biller/ledger-check.ts';
+import { checkLedger } from '../../../services/biller/reconciliation.ts';
 import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Caller } from '../../../services/api/admission/authentication.ts';
+import type { Caller } from '../../../services/api/admission/caller.ts';
 import { ensureDemoAccount } from '../../../services/api/demo-account.ts';
 import { reverseUnknownCharges, noteUnknownCharges } from '../../../shared/billing/unknown-charges.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { returnUrls } from '../../../services/api/dashboard/billing-pages.ts';
-import { createStripe } from '../../../shared/billing/stripe-client.ts';
+import { createStripe } from '../../../shared/billing/stripe.ts';
 import { charge } from '../../../shared/billing/ledger.ts';
 import { listReceipts } from '../../../shared/billing/payments.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';

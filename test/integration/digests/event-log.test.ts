@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/common.ts';
 import { eventLogPage } from '../../../schemas/api/deliveries.ts';
 import type { EventLogPage } from '../../../schemas/api/deliveries.ts';
-import { makeDigests } from '../../../services/biller/make-digests.ts';
+import { makeDigests } from '../../../services/biller/digests.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { claimDueEvents, recordEventOutcome, insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { digestEvent, spikeEvent } from '../../../schemas/messages/monitor-event.ts';
-import { makeDigests } from '../../../services/biller/make-digests.ts';
+import { makeDigests } from '../../../services/biller/digests.ts';
 import { claimDueEvents, recordEventOutcome, insertMonitorEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import type { ClaimedEvent } from '../../../shared/deliveries/event-deliveries.ts';
 import { answerAsDiscord } from '../../support/fakes/strict-discord.ts';

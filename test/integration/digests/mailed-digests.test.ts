@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeDigests } from '../../../services/biller/make-digests.ts';
+import { makeDigests } from '../../../services/biller/digests.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';

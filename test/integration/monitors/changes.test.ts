@@ -6,7 +6,7 @@ import { RecentItems } from '../../../services/matcher/recent-items.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { readActiveStates } from '../../../shared/monitors/monitor-rules.ts';
-import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../shared/runtime/clock.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';

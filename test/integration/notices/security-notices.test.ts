@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { apiKeyId } from '../../../shared/accounts/rules/credentials.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
-import { NOTICE_KINDS } from '../../../shared/rules/notice-kinds.ts';
-import { switchOffNotices } from '../../../shared/notices/notices.ts';
+import { NOTICE_KINDS, switchOffNotices } from '../../../shared/notices/notices.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
+import { reconcilePayments } from '../../../services/biller/reconciliation.ts';
 import { PACKS_FOR_SALE } from '../../../shared/billing/rules/plans.ts';
 import { startCheckout } from '../../../shared/billing/start-checkout.ts';
-import { createStripe } from '../../../shared/billing/stripe-client.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import { createStripe } from '../../../shared/billing/stripe.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

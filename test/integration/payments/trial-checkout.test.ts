@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReconciliation, reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
+import { createReconciliation, reconcilePayments } from '../../../services/biller/reconciliation.ts';
 import { packForSale } from '../../../shared/billing/rules/plans.ts';
 import { startCheckout } from '../../../shared/billing/start-checkout.ts';
 import type { StartedCheckout } from '../../../shared/billing/start-checkout.ts';
-import { createStripe } from '../../../shared/billing/stripe-client.ts';
+import { createStripe } from '../../../shared/billing/stripe.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

@@ -1,13 +1,22 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test, describe } from 'vitest';
-import { createStripe } from '../../../shared/billing/stripe-client.ts';
-import { createPool, inTransaction } from '../../../shared/postgres/pool.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { voidPayments } from '../../../services/biller/reconciliation.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
+import { applySession } from '../../../shared/billing/apply-event.ts';
 import { findLedgerMismatches } from '../../../shared/billing/ledger-check.ts';
 import { charge } from '../../../shared/billing/ledger.ts';
 import { findPayment, insertPayment } from '../../../shared/billing/payments.ts';
+import type { PaymentMode } from '../../../shared/billing/payments.ts';
+import { PACKS_FOR_SALE } from '../../../shared/billing/rules/plans.ts';
+import { checkoutSession, createStripe } from '../../../shared/billing/stripe.ts';
+import { createPool, inTransaction } from '../../../shared/postgres/pool.ts';
+import { newPaymentId } from '../../../shared/rules/identifiers.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import {
@@ -20,16 +29,6 @@ import {
   startPayment,
 } from '../../support/samples/stripe-events.ts';
 import type { StartedPayment } from '../../support/samples/stripe-events.ts';
-import { startTestApi } from '../../support/fixtures/test-api.ts';
-import type { TestApi } from '../../support/fixtures/test-api.ts';
-import { voidPayments } from '../../../services/biller/void-payments.ts';
-import { PACKS_FOR_SALE } from '../../../shared/billing/rules/plans.ts';
-import { newPaymentId } from '../../../shared/rules/identifiers.ts';
-import { applySession } from '../../../shared/billing/apply-session.ts';
-import { checkoutSession } from '../../../shared/billing/stripe-objects.ts';
-import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { findAccount } from '../../../shared/accounts/accounts.ts';
-import type { PaymentMode } from '../../../shared/billing/payments.ts';
 
 const OLD_SECRET = 'whsec_before_the_rotation';
 let db: TestDatabase;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ReadArchive } from '../../../services/recorder/run-backfill.ts';
 import { createReadArchive, LiveLoad } from '../../../services/recorder/run-backfill.ts';
 import { startBackfills } from '../../../services/recorder/start-backfills.ts';
-import { markEngine } from '../../../shared/runtime/engine.ts';
+import { markEngine } from '../../../shared/runtime/errors.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import {
   allMatches,

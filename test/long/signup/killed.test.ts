@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { hashMailedToken, newSignupToken } from '../../../shared/accounts/rules/credentials.ts';
-import { createCodeHashes, newCode } from '../../../services/api/signup/judge-code.ts';
+import { createCodeHashes, newCode } from '../../../services/api/signup/check-code.ts';
 import { insertSignup } from '../../../shared/accounts/signups.ts';
 import { newEmail, SECRET_KEY, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp } from '../../support/fixtures/signup-app.ts';

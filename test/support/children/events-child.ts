@@ -3,8 +3,7 @@
  * argument is JSON: `EventsChildOptions`. With `killed` it is killed (SIGKILL) right before or after that commit of a
  * transaction: of the making of digests, or of the storing of an attempt's outcome.
  */
-import { mailDigests } from '../../../services/biller/mail-digests.ts';
-import { makeDueDigests } from '../../../services/biller/make-digests.ts';
+import { mailDigests, makeDueDigests } from '../../../services/biller/digests.ts';
 import { findRecentSpikes } from '../../../services/biller/find-spikes.ts';
 import { runJob } from '../../../services/biller/jobs.ts';
 import type { Job } from '../../../services/biller/jobs.ts';
@@ -12,11 +11,11 @@ import { WebhookKeys } from '../../../services/deliverer/delivery-attempt.ts';
 import { EndpointHolds } from '../../../services/deliverer/endpoint-holds.ts';
 import { startEventDeliveries } from '../../../services/deliverer/start-event-deliveries.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import { createMailer } from '../../../shared/mail/mailer.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';

@@ -3,7 +3,7 @@
  * process. Its argument is the job as JSON.
  */
 import { applyEvent } from '../../../shared/billing/apply-event.ts';
-import { paymentEvent } from '../../../shared/billing/stripe-objects.ts';
+import { paymentEvent } from '../../../shared/billing/stripe.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
-import type { EngineName } from '../../../shared/runtime/engine.ts';
+import type { EngineName } from '../../../shared/runtime/errors.ts';
 import { TcpProxy } from '../fakes/tcp-proxy.ts';
 import { Installation } from './installation.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnvironment } from '../../../services/simulator/environment.ts';
 import { startSimulator } from '../../../services/simulator/simulator.ts';
-import { createStripe } from '../../../shared/billing/stripe-client.ts';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import { createStripe } from '../../../shared/billing/stripe.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 

@@ -3,7 +3,7 @@ import { createClient } from '@clickhouse/client';
 import { expect } from 'vitest';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import type { EngineName } from '../../../shared/runtime/engine.ts';
+import type { EngineName } from '../../../shared/runtime/errors.ts';
 import { createPool, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { signalTree } from '../children/process-tree.ts';

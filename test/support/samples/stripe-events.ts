@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import type { PaymentSettings } from '../../../shared/billing/stripe-client.ts';
+import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { newPaymentId, randomText } from '../../../shared/rules/identifiers.ts';
 import { PACKS_FOR_SALE } from '../../../shared/billing/rules/plans.ts';
 import type { PackForSale } from '../../../shared/billing/rules/plans.ts';

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { watchDisks, watchedFolders } from '../../../services/watch-disks.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { DiskSpace } from '../../../shared/runtime/disk-space.ts';
+import type { DiskSpace } from '../../../services/watch-disks.ts';
 
 const MB = 1024 ** 2;
 const folder = mkdtempSync(join(tmpdir(), 'forum-disks-test-'));

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { COLLECTABLE } from '../../../../shared/runtime/release-memory.ts';
+import { COLLECTABLE } from '../../../../shared/runtime/lifecycle.ts';
 import { persistedSecret, StartFault } from '../engine.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { answers, awaitReady, logSize, startOwnedProcess } from '../owned-process.ts';

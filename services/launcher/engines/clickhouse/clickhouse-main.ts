@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
-import { releaseMemory } from '../../../../shared/runtime/release-memory.ts';
+import { releaseMemory } from '../../../../shared/runtime/lifecycle.ts';
 import { clickhouseCredentials } from './clickhouse-engine.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementRunner } from './statement-runner.ts';

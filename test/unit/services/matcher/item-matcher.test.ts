@@ -6,7 +6,7 @@ import { ItemMatcher } from '../../../../services/matcher/item-matcher.ts';
 import { RecentItems } from '../../../../services/matcher/recent-items.ts';
 import type { ConsumedBatch } from '../../../../shared/kafka/consumed-batch.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
-import { CooperativeYield } from '../../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../../shared/runtime/clock.ts';
 import { commentItem } from '../../../support/samples/forum-items.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 

@@ -3,7 +3,7 @@ import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts'
 import { MonitorChanges } from '../../../../services/matcher/monitor-changes.ts';
 import { RecentItems } from '../../../../services/matcher/recent-items.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
-import { CooperativeYield } from '../../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 /** Changes over a database whose answers wait until they are released. */

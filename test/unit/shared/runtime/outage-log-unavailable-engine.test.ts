@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { isArchiveUnavailable, isClickhouseUnavailable } from '../../../../shared/clickhouse/clickhouse-unavailable.ts';
 import { createClickhouse } from '../../../../shared/clickhouse/clickhouse-client.ts';
 import { unavailableEngine } from '../../../../shared/runtime/outage-log.ts';
-import { certificateFault, markedEngine, markEngine } from '../../../../shared/runtime/engine.ts';
+import { certificateFault, markedEngine, markEngine } from '../../../../shared/runtime/errors.ts';
 import { isPostgresUnavailable, sqlState } from '../../../../shared/postgres/postgres-unavailable.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { transportSecurity } from '../../../../shared/postgres/transport-security.ts';
-import type { TransportSecurity } from '../../../../shared/postgres/transport-security.ts';
+import { transportSecurity } from '../../../../shared/postgres/postgres-servers.ts';
+import type { TransportSecurity } from '../../../../shared/postgres/postgres-servers.ts';
 
 test.each<[options: string, security: TransportSecurity]>([
   ['', 'none'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { modesToVoid } from '../../../../services/biller/void-payments.ts';
+import { modesToVoid } from '../../../../services/biller/reconciliation.ts';
 
 test.each([
   ['the trial itself', 'trial', true, []],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { verifyEvent } from '../../../../shared/billing/stripe-objects.ts';
-import { deliveryOf, eventOf, WEBHOOK_SECRET } from '../../../support/samples/stripe-events.ts';
+import { verifyEvent } from '../../../../../services/api/billing/stripe-webhook-router.ts';
+import { deliveryOf, eventOf, WEBHOOK_SECRET } from '../../../../support/samples/stripe-events.ts';
 
 const NOW = 1_700_000_000_000;
 const EVENT = eventOf('charge.refunded', { text: 'Zürich ✓' }, 'evt_1');

@@ -1,6 +1,29 @@
 import type { KeyScope } from '../../../schemas/api/account.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Caller } from './authentication.ts';
+
+/** The account that sent a request, and the permissions of its key or token. */
+export interface Caller {
+  /** undefined: the request came with an access token, or from the dashboard. */
+  keyId: string | undefined;
+  /** Of the dashboard; absent where the request did not come from there. */
+  sessionId?: string;
+  accountId: string;
+  scopes: string[];
+  /** Credits at the time of admission. */
+  balance: number;
+  /** Price in dollars of the account's largest pack; 0: none. */
+  pack: number;
+}
+
+/** The credential is right, so its owner may know why it is refused. */
+export function accountFrozen(): ApiError {
+  return new ApiError('account_frozen', 'The account is frozen. Ask the operator of this service.');
+}
+
+/** The same for every reason, so that answers reveal nothing about keys. */
+export function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
+}
 
 /** The permission that a route requires; `any key`: every valid key will do. */
 export type RequiredScope = KeyScope | 'any key';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashMailedToken } from '../../../../../shared/accounts/rules/credentials.ts';
-import { createCodeHashes, newCode } from '../../../../../services/api/signup/judge-code.ts';
+import { createCodeHashes, newCode } from '../../../../../services/api/signup/check-code.ts';
 
 const SECRET_KEY = 'a secret key for tests, 32 characters';
 

@@ -1,14 +1,65 @@
 import { Stripe } from 'stripe';
 import { ZodError } from 'zod';
-import { applyEvent, APPLIED_EVENTS } from '../../shared/billing/apply-event.ts';
-import { applySession, logApplied } from '../../shared/billing/apply-session.ts';
-import type { Applied } from '../../shared/billing/apply-session.ts';
-import { checkoutSession, paymentEvent } from '../../shared/billing/stripe-objects.ts';
+import { lockAccount } from '../../shared/accounts/accounts.ts';
+import { APPLIED_EVENTS, applyEvent, applySession, logApplied } from '../../shared/billing/apply-event.ts';
+import type { Applied } from '../../shared/billing/apply-event.ts';
+import { checkLedgerPage } from '../../shared/billing/ledger-check.ts';
+import type { CheckedLedgerPage, ComparedLedger } from '../../shared/billing/ledger-check.ts';
+import { refundPack } from '../../shared/billing/packs.ts';
+import {
+  findAppliedEvents,
+  findPaidSessions,
+  listPaymentsWithoutMoney,
+  markVoided,
+} from '../../shared/billing/payments.ts';
+import type { PaymentMode, PaymentWithoutMoney } from '../../shared/billing/payments.ts';
+import { checkoutSession, paymentEvent } from '../../shared/billing/stripe.ts';
+import { storeLedgerMismatches } from '../../shared/maintenance/settings.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findAppliedEvents, findPaidSessions } from '../../shared/billing/payments.ts';
 import type { Continuing, Job } from './jobs.ts';
 import type { BillerDeps, BillerPayments } from './start-biller.ts';
+
+type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & Continuing;
+
+/**
+ * Compares every account's balance with its ledger. Differences are logged and counted, never repaired: an operator
+ * must investigate them (`admin ledger correct`).
+ *
+ * @returns false when it was stopped before the end
+ */
+export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
+  const { metrics, logger, mayContinue } = options;
+  let found = 0;
+  let checked: string | undefined = '';
+  while (checked !== undefined) {
+    if (!(await mayContinue())) return false;
+    const { mismatches, lastId, tooLong }: CheckedLedgerPage = await checkLedgerPage(options.pool, checked);
+    if (tooLong !== undefined)
+      logger.error(
+        { err: tooLong, account_id: lastId },
+        'the ledger of an account is too long to compare with its balance',
+      );
+    for (const mismatch of mismatches)
+      logger.error(logFields(mismatch), 'the balance of an account differs from its ledger');
+    found += mismatches.length;
+    checked = lastId;
+  }
+  metrics.ledgerMismatches.set(found);
+  await storeLedgerMismatches(options.pool, found);
+  logger.info({ mismatches: found }, 'the ledger was compared with the balances');
+  return true;
+}
+
+function logFields(mismatch: ComparedLedger): object {
+  return {
+    account_id: mismatch.accountId,
+    balance: mismatch.balance,
+    sum: mismatch.sum,
+    broken_entries: mismatch.brokenEntries,
+    first_broken_id: mismatch.firstBrokenId,
+  };
+}
 
 const INTERVAL_MS = 60 * 60_000;
 const RETRY_MS = 60_000;
@@ -134,4 +185,45 @@ async function healSession(deps: ReconciliationDeps, listed: unknown): Promise<v
   if (!HEALING.has(applied.outcome)) return;
   metrics.paymentsHealed.inc();
   logApplied(logger, applied, { session_id: session.id, type: 'reconciliation' });
+}
+
+const PAYMENTS_PER_PAGE = 100;
+
+type VoidDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & Continuing;
+
+/**
+ * The purchases that lose their credits in an installation: those of the simulator as soon as it has a real forum or a
+ * key of the payment provider, and those of a test key as soon as it has a live one.
+ */
+export function modesToVoid(installation: {
+  mode: PaymentMode | undefined;
+  hasSimulatedForum: boolean;
+}): ('trial' | 'test')[] {
+  const { mode, hasSimulatedForum } = installation;
+  if (mode === 'live') return ['trial', 'test'];
+  if (mode === 'trial') return [];
+  return mode === 'test' || !hasSimulatedForum ? ['trial'] : [];
+}
+
+/** Takes the credits and the limits of purchases without money back, each once. */
+export async function voidPayments(options: VoidDeps, modes: readonly ('trial' | 'test')[]): Promise<void> {
+  const { pool, mayContinue } = options;
+  if (modes.length === 0) return;
+  while (await mayContinue()) {
+    const payments = await listPaymentsWithoutMoney(pool, modes, PAYMENTS_PER_PAGE);
+    for (const payment of payments) await voidPayment(options, payment);
+    if (payments.length < PAYMENTS_PER_PAGE) return;
+  }
+}
+
+async function voidPayment({ pool, metrics, logger }: VoidDeps, { id, accountId }: PaymentWithoutMoney): Promise<void> {
+  const refunded = await inTransaction(pool, async (client) => {
+    await lockAccount(client, accountId);
+    return (await markVoided(client, id)) ? refundPack(client, id) : undefined;
+  });
+  // A checkout that was never paid took nothing.
+  if (refunded === undefined) return;
+  metrics.paymentsVoided.inc();
+  const { taken, owed } = refunded;
+  logger.warn({ payment_id: id, account_id: accountId, taken, owed }, 'a purchase without money was taken back');
 }

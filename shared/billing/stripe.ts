@@ -1,5 +1,35 @@
 import { Stripe } from 'stripe';
 import { z } from 'zod';
+import type { Config } from '../runtime/config.ts';
+
+/** The settings of payments, when they are on. */
+export type PaymentSettings = NonNullable<Config['payments']>;
+
+/**
+ * The version that the requests and answers of this service are written for. An upgrade of the package may bring
+ * another default; this one changes only together with the code.
+ */
+const API_VERSION = '2026-10-28.endive';
+/** A person waits for the checkout. */
+const TIMEOUT_MS = 8_000;
+/** Each with Stripe's own back-off, and the same idempotency key. */
+const RETRIES = 1;
+
+/** The official client, for the host of the settings. It opens no connection before its first call. */
+export function createStripe({ secretKey, apiUrl }: Pick<PaymentSettings, 'secretKey' | 'apiUrl'>): Stripe {
+  return new Stripe(secretKey, {
+    apiVersion: API_VERSION,
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: RETRIES,
+    telemetry: false,
+    ...(apiUrl === undefined ? {} : addressOf(new URL(apiUrl))),
+  });
+}
+
+function addressOf({ protocol, hostname, port }: URL): { protocol: 'http' | 'https'; host: string; port: string } {
+  const isPlain = protocol === 'http:';
+  return { protocol: isPlain ? 'http' : 'https', host: hostname, port: port === '' ? (isPlain ? '80' : '443') : port };
+}
 
 /**
  * What this service reads of Stripe's objects. They come from outside, also with a valid signature: the version of the
@@ -50,33 +80,3 @@ export const paymentEvent = z.object({
 });
 
 export type PaymentEvent = z.infer<typeof paymentEvent>;
-
-/** A delivery that is older may be a replay. Stripe signs each of its own retries anew. */
-const MAX_AGE_S = 300;
-/** `t=…,v1=…`. The package throws a plain Error at a signature without a value. */
-const SIGNATURE = /^\w+=[^,=]+(,\w+=[^,=]+)*$/;
-
-/**
- * Checks a delivery of an event.
- *
- * @param secrets any of them may have signed it, as while one replaces another
- * @param nowMs milliseconds since the epoch
- * @returns undefined when the signature is missing, wrong or older than five minutes
- * @throws ZodError when what is correctly signed is not an event
- */
-export function verifyEvent(
-  { payload, signature = '' }: { payload: Buffer; signature: string | undefined },
-  secrets: readonly string[],
-  nowMs: number,
-): PaymentEvent | undefined {
-  if (!SIGNATURE.test(signature)) return undefined;
-  for (const secret of secrets) {
-    try {
-      const event = Stripe.webhooks.constructEvent(payload, signature, secret, MAX_AGE_S, undefined, nowMs);
-      return paymentEvent.parse(event);
-    } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
-    }
-  }
-  return undefined;
-}
