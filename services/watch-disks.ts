@@ -51,13 +51,13 @@ export function watchedFolders(
 
 /** Exports the free space of disks, and logs once when one becomes short of room and when it has room again. */
 export async function watchDisks(deps: DiskWatchDeps): Promise<DiskWatch> {
-  const looks = new DiskLooks(deps);
-  await looks.look();
-  const looking = repeatEvery(deps.intervalMs ?? INTERVAL_MS, () => looks.look());
-  return { hasRoom: () => looks.hasRoom(), stop: () => looking.stop() };
+  const checks = new DiskChecks(deps);
+  await checks.checkAll();
+  const checking = repeatEvery(deps.intervalMs ?? INTERVAL_MS, () => checks.checkAll());
+  return { hasRoom: () => checks.hasRoom(), stop: () => checking.stop() };
 }
 
-class DiskLooks {
+class DiskChecks {
   private readonly deps: DiskWatchDeps;
   private readonly reserve: DiskReserve | undefined;
   /** The disks that are short of room, by their device. */
@@ -74,22 +74,22 @@ class DiskLooks {
     return this.pausing.size === 0;
   }
 
-  async look(): Promise<void> {
+  async checkAll(): Promise<void> {
     const { folders, metrics, read = diskSpace } = this.deps;
-    const told = new Set<number>();
+    const updated = new Set<number>();
     for (const [index, { name, path, takesItems }] of folders.entries()) {
       const space = await read(path);
       if (space === undefined) continue;
       metrics.diskFree.set({ disk: name }, space.free);
       metrics.diskSize.set({ disk: name }, space.size);
       if (index === 0) await this.keepReserve(path, space);
-      if (!told.has(space.device)) this.judge(path, space, takesItems);
-      told.add(space.device);
+      if (!updated.has(space.device)) this.update(path, space, takesItems);
+      updated.add(space.device);
     }
     metrics.crawlerPaused.set(this.hasRoom() ? 0 : 1);
   }
 
-  private judge(folder: string, space: DiskSpace, takesItems: boolean): void {
+  private update(folder: string, space: DiskSpace, takesItems: boolean): void {
     const { logger } = this.deps;
     const fields = { folder, free: inMegabytes(space.free), size: inMegabytes(space.size) };
     const wasShort = this.short.has(space.device);

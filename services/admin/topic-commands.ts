@@ -105,7 +105,13 @@ async function shareOut(
   if (connected.length > 0) {
     throw new AdminError(`Nothing was changed: matchers run in ${connected.join(', ')}: stop them first.`);
   }
-  const count = await handOverGroups(kafka, { prefix, topics: ITEMS, from: before, to: after, beginOf: ringBegin });
+  const count = await handOverGroups(kafka, {
+    prefix,
+    topics: ITEMS,
+    from: before,
+    to: after,
+    beginOf: beginOfRecentItems,
+  });
   if (count === 0) {
     throw new AdminError(`Nothing was changed: ${before.join(', ')} have read nothing: is --from ${from} right?`);
   }
@@ -113,7 +119,7 @@ async function shareOut(
 }
 
 /** Where the next owner of a partition begins to read. */
-function ringBegin({ offset, metadata }: { offset: bigint; metadata: string }): bigint {
+function beginOfRecentItems({ offset, metadata }: { offset: bigint; metadata: string }): bigint {
   const refill = BigInt(parseMatcherCommit(metadata)?.refill ?? offset);
   return refill < offset ? refill : offset;
 }

@@ -25,13 +25,13 @@ const ACCOUNTS_PER_PAGE = 500;
 /** SQLSTATE of a statement that took longer than its limit. */
 const TOOK_TOO_LONG = '57014';
 
-type DigestRoundDeps = Pick<BillerDeps, 'pool' | 'dashboardUrl' | 'metrics' | 'logger'> & Continuing;
+type DigestJobDeps = Pick<BillerDeps, 'pool' | 'dashboardUrl' | 'metrics' | 'logger'> & Continuing;
 
 /**
  * Makes the digests that are due, an account at a time. It costs one short statement when none is due. An account whose
  * statements take too long waits for the next round: the others must not wait for it.
  */
-export async function makeDueDigests(deps: DigestRoundDeps): Promise<void> {
+export async function makeDueDigests(deps: DigestJobDeps): Promise<void> {
   const { pool, metrics, logger, mayContinue } = deps;
   let after: string | undefined = '';
   while (after !== undefined) {

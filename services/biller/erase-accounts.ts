@@ -20,7 +20,7 @@ import type { BillerDeps } from './start-biller.ts';
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_STATEMENT = 500;
-const ACCOUNTS_PER_ROUND = 100;
+const ACCOUNTS_PER_RUN = 100;
 /** Longer than a recorder or deliverer can take to publish what it had read before the account was deleted. */
 const SETTLED_SECONDS = 60;
 
@@ -38,12 +38,12 @@ export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickh
  */
 export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const { pool, kafka, prefix, mayContinue, logger } = options;
-  for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_ROUND)) {
+  for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_RUN)) {
     if (await eraseInPostgres(pool, erasure, mayContinue)) {
       logger.info({ account_id: erasure.accountId }, 'a deleted account is erased from Postgres');
     }
   }
-  const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_ROUND);
+  const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_RUN);
   if (settled.length === 0) return;
   const progress = await readArchiveProgress(kafka, prefix).catch((error: unknown) => {
     if (isKafkaUnavailable(error)) throw error;

@@ -8,9 +8,9 @@ import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 const HOUR_MS = 3_600_000;
-/** An hour is judged so long after its end, when the archive has its matches. */
+/** An hour is checked so long after its end, when the archive has its matches. */
 const DELAY_MS = 3 * 60_000;
-/** Each hour is judged so many times, an hour apart, for matches that the archive got late. */
+/** Each hour is checked so many times, an hour apart, for matches that the archive got late. */
 const HOURS = 6;
 /** Matches are kept so long. */
 const KEPT_MS = 30 * 86_400_000;
@@ -21,10 +21,10 @@ const TIMEOUT_MS = 20_000;
 type SpikeDeps = Pick<BillerDeps, 'pool' | 'clickhouse' | 'metrics'> & Continuing;
 
 /**
- * Judges the last hours of all monitors that want to hear of spikes, and stores an event for each spike. Repeating it
+ * Checks the last hours of all monitors with `spike_webhook`, and stores an event for each spike. Repeating it
  * is harmless: a monitor has one event an hour.
  *
- * @returns milliseconds until the next hour is to be judged; false when it may not go on
+ * @returns milliseconds until the next hour is due; false when it must stop
  */
 export async function findRecentSpikes({ mayContinue, ...deps }: SpikeDeps): Promise<number | false> {
   const { pool, clickhouse } = deps;

@@ -28,7 +28,7 @@ export interface Job {
   /** After a round nobody makes another, in any process, until the next is due; at most so long. */
   restSeconds?: number;
   /** @returns milliseconds until the next round, if it is not `everyMs`; false when the round was not finished */
-  round(mayContinue: Continuing['mayContinue']): Promise<unknown>;
+  run(mayContinue: Continuing['mayContinue']): Promise<unknown>;
   /** Another process does it. */
   elsewhere?: () => void;
 }
@@ -49,9 +49,9 @@ export async function runJob(deps: JobDeps, work: string, job: Job): Promise<voi
   const outage = new OutageLog({ ...deps, work });
   while (!signal.aborted) {
     let waitMs = RETRY_MS;
-    const endTimer = metrics?.roundSeconds.startTimer({ work });
+    const endTimer = metrics?.jobSeconds.startTimer({ work });
     try {
-      waitMs = await makeRound(job, lease, mayContinue);
+      waitMs = await runOnce(job, lease, mayContinue);
       endTimer?.();
       outage.recovered();
     } catch (error) {
@@ -69,13 +69,13 @@ export async function runJob(deps: JobDeps, work: string, job: Job): Promise<voi
   });
 }
 
-async function makeRound(job: Job, lease: Lease | undefined, mayContinue: () => Promise<boolean>): Promise<number> {
+async function runOnce(job: Job, lease: Lease | undefined, mayContinue: () => Promise<boolean>): Promise<number> {
   const { everyMs, restSeconds } = job;
   if (!(await mayContinue())) {
     job.elsewhere?.();
     return lease?.isResting() ? everyMs : Math.min(everyMs, POLL_MS);
   }
-  const result = await job.round(mayContinue);
+  const result = await job.run(mayContinue);
   const nextMs = typeof result === 'number' ? result : everyMs;
   if (restSeconds !== undefined && result !== false) await lease?.rest(nextMs / 1_000);
   else if (nextMs > POLL_MS * 3) await lease?.release();

@@ -25,9 +25,9 @@ import { sendMails } from './mail-outbox.ts';
 import type { MailingDeps } from './mail-outbox.ts';
 
 /** Notices per round, so that a round is short. */
-const CAUSED_PER_ROUND = 100;
-const ALARMS_PER_ROUND = 200;
-const ACCOUNTS_PER_ROUND = 500;
+const CAUSED_PER_RUN = 100;
+const ALARMS_PER_RUN = 200;
+const ACCOUNTS_PER_RUN = 500;
 /** The first mail is sent after this many failures in a row; a deliverer marks the webhook at 50. */
 const LEAST_FAILURES = 10;
 /** Attempts are stored this long; an older alarm could not end. */
@@ -41,7 +41,7 @@ const MOST_COUNTED = 1_000;
  * A round that looks for notices. It costs four short statements when nothing has changed, and one more for each 500
  * accounts whose balances it looks at.
  */
-export function createNoticeRound({ pool, metrics }: { pool: Pool; metrics: Metrics }): () => Promise<void> {
+export function createNoticeJob({ pool, metrics }: { pool: Pool; metrics: Metrics }): () => Promise<void> {
   let position = '';
   let balancesAt = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -63,7 +63,7 @@ export function createNoticeRound({ pool, metrics }: { pool: Pool; metrics: Metr
  * @returns how many notices were looked at
  */
 export async function findCausedNotices(pool: Pool): Promise<number> {
-  const caused = await listCausedNotices(pool, CAUSED_PER_ROUND);
+  const caused = await listCausedNotices(pool, CAUSED_PER_RUN);
   for (const notice of caused) await inTransaction(pool, (client) => resolveCauses(client, notice));
   return caused.length;
 }
@@ -93,7 +93,7 @@ async function factsOf(
 
 /** Stores notices of webhooks that work again, for owners who were told that they fail. */
 export async function findRecoveries(pool: Pool): Promise<void> {
-  const alarms = await listDueAlarms(pool, ATTEMPT_DAYS, ALARMS_PER_ROUND);
+  const alarms = await listDueAlarms(pool, ATTEMPT_DAYS, ALARMS_PER_RUN);
   if (alarms.length === 0) return;
   const idsOf = (state: DueAlarm['state']) => alarms.filter((alarm) => alarm.state === state).map(({ id }) => id);
   await closeAlarms(pool, idsOf('over'));
@@ -119,7 +119,7 @@ async function resolveAlarms(db: Queryable, accountId: string, alarms: readonly 
  * @returns the last id that was looked at; undefined when no more accounts follow
  */
 export async function findLowBalances(pool: Pool, afterId: string): Promise<string | undefined> {
-  const { uses, lastId } = await readCreditUses(pool, afterId, ACCOUNTS_PER_ROUND);
+  const { uses, lastId } = await readCreditUses(pool, afterId, ACCOUNTS_PER_RUN);
   for (const { accountId, ...use } of uses) {
     if ((daysLeft(use) ?? LOW_DAYS) < LOW_DAYS) await claimNotice(pool, accountId, { kind: 'low_balance', ...use });
   }

@@ -84,7 +84,7 @@ interface Comparison<T extends { id: string }> {
  * Compares payments with the provider once an hour, in one process. While the provider does not answer, the comparison
  * is tried again every minute; the log has one line when that begins and one when it ends.
  */
-export function createReconciliation(deps: Omit<ReconciliationDeps, 'mayContinue'>): Job['round'] {
+export function createReconciliation(deps: Omit<ReconciliationDeps, 'mayContinue'>): Job['run'] {
   const { logger } = deps;
   let isFailing = false;
   return async (mayContinue) => {

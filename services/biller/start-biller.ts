@@ -19,7 +19,7 @@ import { findRecentSpikes } from './find-spikes.ts';
 import { InstallationReport } from './installation-report.ts';
 import { runJob } from './jobs.ts';
 import type { Job } from './jobs.ts';
-import { createNoticeRound, mailNotices } from './notices.ts';
+import { createNoticeJob, mailNotices } from './notices.ts';
 import { checkLedger, createReconciliation, modesToVoid, voidPayments } from './reconciliation.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
@@ -78,11 +78,11 @@ export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSign
   let fullCopyAt = Number.NEGATIVE_INFINITY;
   return {
     // The next pass follows at once while there are monitors to renew.
-    renewing: { everyMs: SECOND, round: async () => ((await runRenewalPass(deps)) > 0 ? 0 : undefined) },
+    renewing: { everyMs: SECOND, run: async () => ((await runRenewalPass(deps)) > 0 ? 0 : undefined) },
     'reversing charges': {
       everyMs: 5 * SECOND,
       // Reads that were answered 503, because the commit of their charge got no answer.
-      async round() {
+      async run() {
         for (const { accountId, kind, reference } of await reverseUnknownCharges(pool, REVERSED_AT_ONCE)) {
           logger.info({ account_id: accountId, kind, reference }, 'a charge was reversed');
         }
@@ -91,12 +91,12 @@ export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSign
     'deleting what is old': {
       everyMs: 10 * MINUTE,
       lease: 'retention',
-      round: (mayContinue) => sweepRetention({ ...deps, mayContinue }),
+      run: (mayContinue) => sweepRetention({ ...deps, mayContinue }),
     },
     'erasing accounts': {
       everyMs: 5 * SECOND,
       lease: 'erasures',
-      async round(mayContinue) {
+      async run(mayContinue) {
         const open = await countOpenErasures(pool);
         metrics.erasuresOpen.set(open);
         if (open > 0) await advanceErasures({ ...deps, mayContinue });
@@ -107,20 +107,20 @@ export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSign
       everyMs: 10 * MINUTE,
       lease: 'ledger-check',
       restSeconds: 24 * HOUR_SECONDS,
-      round: async (mayContinue) =>
+      run: async (mayContinue) =>
         (await checkLedger({ ...deps, mayContinue })) && (await secondsUntilTomorrow(pool)) * 1_000,
     },
     'counting for metrics': {
       // Metrics are usually read every 15 s.
       everyMs: 15 * SECOND,
       lease: 'installation-report',
-      round: () => report.update(pool),
+      run: () => report.update(pool),
       elsewhere: () => report.withdraw(),
     },
     'copying monitors and gaps': {
       everyMs: 5 * SECOND,
       lease: 'archive-copies',
-      async round(mayContinue) {
+      async run(mayContinue) {
         const now = performance.now();
         const isFull = now - fullCopyAt >= FULL_COPY_MS;
         const isComplete = await copyTables({ ...deps, mayContinue }, { isFull });
@@ -130,40 +130,40 @@ export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSign
     'voiding purchases without money': {
       everyMs: 10 * MINUTE,
       lease: 'voiding-payments',
-      round: (mayContinue) => voidPayments({ ...deps, mayContinue }, modes),
+      run: (mayContinue) => voidPayments({ ...deps, mayContinue }, modes),
     },
     ...(payments && {
       'comparing payments': {
         everyMs: 5 * MINUTE,
         lease: 'payment-reconciliation',
         restSeconds: HOUR_SECONDS,
-        round: createReconciliation({ ...deps, ...payments }),
+        run: createReconciliation({ ...deps, ...payments }),
       },
     }),
     'looking for notices': {
       everyMs: 5 * SECOND,
       lease: 'notices',
-      round: createNoticeRound(deps),
+      run: createNoticeJob(deps),
       elsewhere: () => metrics.noticesWaiting.remove(),
     },
     'looking for spikes': {
       everyMs: MINUTE,
       lease: 'spikes',
       restSeconds: HOUR_SECONDS,
-      round: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }),
+      run: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }),
     },
     'mailing notices': {
       everyMs: 2 * SECOND,
-      round: async () => ((await mailNotices(deps, signal)) > 0 ? 0 : undefined),
+      run: async () => ((await mailNotices(deps, signal)) > 0 ? 0 : undefined),
     },
     'making digests': {
       everyMs: 5 * SECOND,
       lease: 'digests',
-      round: (mayContinue) => makeDueDigests({ ...deps, mayContinue }),
+      run: (mayContinue) => makeDueDigests({ ...deps, mayContinue }),
     },
     'mailing digests': {
       everyMs: 2 * SECOND,
-      round: async () => ((await mailDigests(deps, signal)) > 0 ? 0 : undefined),
+      run: async () => ((await mailDigests(deps, signal)) > 0 ? 0 : undefined),
     },
   };
 }

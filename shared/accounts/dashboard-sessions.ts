@@ -51,12 +51,12 @@ export async function insertDashboardSession(
  * expired, or whose account is frozen or deleted, is not found. `retryAfter`: 0, or the seconds until it may make a
  * request again, rounded up.
  */
-export async function admitDashboardVisit(
+export async function admitDashboardRequest(
   db: Queryable,
   tokenHash: Uint8Array,
   limit: { maxUses: number; seconds: number },
 ): Promise<{ session: StoredDashboardSession; account: StoredAccount; retryAfter: number } | undefined> {
-  const row = await readRow<VisitRow>(db, 'admit-dashboard-visit')`
+  const row = await readRow<AdmittedRow>(db, 'admit-dashboard-request')`
     WITH found AS MATERIALIZED (
       SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent", s.created_at AS "createdAt",
         s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt", a.email, a.mailbox, a.status, a.pack, a.balance,
@@ -79,7 +79,7 @@ export async function admitDashboardVisit(
   };
 }
 
-type VisitRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date };
+type AdmittedRow = StoredDashboardSession & Omit<StoredAccount, 'id' | 'createdAt'> & { openedAt: Date };
 
 export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {
   return isChanged(db)`

@@ -8,11 +8,11 @@ export interface IdempotencyKey {
   key: string;
 }
 
-export function contextOfAnswer({ accountId, route, key }: IdempotencyKey): string {
+export function contextOfResponse({ accountId, route, key }: IdempotencyKey): string {
   return `idempotency ${accountId} ${route} ${key}`;
 }
 
-export interface StoredAnswer {
+export interface StoredResponse {
   /** SHA-256 of the body of the answered request. */
   bodyHash: Buffer;
   /** Encrypted. */
@@ -20,8 +20,8 @@ export interface StoredAnswer {
 }
 
 /** Of the last 24 hours. */
-export async function findStoredAnswer(db: Queryable, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
-  return readRow<StoredAnswer>(db)`
+export async function findStoredResponse(db: Queryable, key: IdempotencyKey): Promise<StoredResponse | undefined> {
+  return readRow<StoredResponse>(db)`
     SELECT body_hash AS "bodyHash", answer
     FROM idempotency_keys
     WHERE account_id = ${key.accountId} AND route = ${key.route} AND key = ${key.key}
@@ -57,7 +57,7 @@ export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bo
 }
 
 /** Call it in the transaction that claimed the key. */
-export async function storeAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
+export async function storeResponse(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
   await execute(db)`
     UPDATE idempotency_keys SET answer = ${answer} WHERE account_id = ${key.accountId} AND route = ${key.route}
       AND key = ${key.key}`;

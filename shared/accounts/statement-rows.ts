@@ -120,7 +120,7 @@ export const FAILED_MS_PER_DAY = 60_000;
 /** Longer than any statement takes with the reading of its rows. */
 const LEASE_SECONDS = 60;
 
-export type SqlTurn = 'taken' | 'busy' | 'used_up';
+export type StatementSlot = 'taken' | 'busy' | 'used_up';
 
 /**
  * Takes the turn of an account: one at a time, in all processes together. A process that dies keeps it for half a
@@ -129,7 +129,7 @@ export type SqlTurn = 'taken' | 'busy' | 'used_up';
  * @param token a new UUID
  * @returns `used_up`: its failed statements took all that they may on this day
  */
-export async function takeSqlTurn(db: Queryable, accountId: string, token: string): Promise<SqlTurn> {
+export async function takeStatementSlot(db: Queryable, accountId: string, token: string): Promise<StatementSlot> {
   const isTaken = await isChanged(db)`
     INSERT INTO sql_statements AS s (account_id, day, running_token, running_until)
     SELECT ${accountId}, (now AT TIME ZONE 'UTC')::date, ${token}::uuid, now + make_interval(secs => ${LEASE_SECONDS})
@@ -147,7 +147,12 @@ export async function takeSqlTurn(db: Queryable, accountId: string, token: strin
 }
 
 /** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */
-export async function endSqlTurn(db: Queryable, accountId: string, token: string, failedMs: number): Promise<void> {
+export async function releaseStatementSlot(
+  db: Queryable,
+  accountId: string,
+  token: string,
+  failedMs: number,
+): Promise<void> {
   await execute(db)`
     UPDATE sql_statements SET running_token = NULL, running_until = NULL, failed_ms = failed_ms + ${Math.ceil(failedMs)}
     WHERE account_id = ${accountId} AND running_token = ${token}`;

@@ -1,6 +1,6 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { readRows } from '../postgres/sql.ts';
-import { contextOfAnswer } from '../accounts/idempotency-keys.ts';
+import { contextOfResponse } from '../accounts/idempotency-keys.ts';
 import { contextOfRecord } from '../accounts/sealed-records.ts';
 
 export interface SealedValue {
@@ -29,7 +29,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     'idempotency_keys',
     'answer',
     ['account_id', 'route', 'key'],
-    ({ account_id: accountId, route, key }) => contextOfAnswer({ accountId, route, key }),
+    ({ account_id: accountId, route, key }) => contextOfResponse({ accountId, route, key }),
   ),
 ];
 

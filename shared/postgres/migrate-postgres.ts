@@ -18,8 +18,8 @@ const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.u
 const TABLE_LOCK_MS = 1_000;
 /** Statements have this long on a table that was in use before it is tried again. */
 const PAUSE_MS = 10_000;
-const TURN_RETRY_MS = 200;
-const SAY_AGAIN_MS = 60_000;
+const LOCK_RETRY_MS = 200;
+const LOG_AGAIN_MS = 60_000;
 const CONNECT_MS = 10_000;
 /** The server ends a migration whose process has gone away between two statements, and releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
@@ -56,7 +56,7 @@ export async function migratePostgres(url: string, logger: Logger, options: Migr
   const { folder = MIGRATIONS, pauseMs = PAUSE_MS, signal } = options;
   const client = await connect(url);
   try {
-    await takeTurn(client, logger, signal);
+    await takeLock(client, logger, signal);
     await runMissing(client, logger, folder);
   } catch (error) {
     if (sqlState(error) === '55P03') await delay(pauseMs, signal);
@@ -84,7 +84,7 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 /** Polls, because a session that waits for the lock would block CREATE INDEX CONCURRENTLY. */
-async function takeTurn(client: pg.Client, logger: Logger, signal: AbortSignal | undefined): Promise<void> {
+async function takeLock(client: pg.Client, logger: Logger, signal: AbortSignal | undefined): Promise<void> {
   for (let tries = 0; ; tries++) {
     if (tries > 0 && signal?.aborted) {
       throw new MigrationUnderWay('Another process is migrating Postgres, and has not ended yet.');
@@ -93,10 +93,10 @@ async function takeTurn(client: pg.Client, logger: Logger, signal: AbortSignal |
       PG_MIGRATE_LOCK_ID,
     ]);
     if (rows[0]?.taken === true) return;
-    if (tries > 0 && tries % (SAY_AGAIN_MS / TURN_RETRY_MS) === 0) {
+    if (tries > 0 && tries % (LOG_AGAIN_MS / LOCK_RETRY_MS) === 0) {
       logger.info('another process is migrating Postgres; waiting for it');
     }
-    await delay(TURN_RETRY_MS, signal);
+    await delay(LOCK_RETRY_MS, signal);
   }
 }
 

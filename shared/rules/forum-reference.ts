@@ -2,7 +2,7 @@ import type { MuteKind } from '../../schemas/api/monitors.ts';
 import { normalizeAuthor, normalizeSubreddit } from '../matching/validate-rule.ts';
 
 /** The ids of a post or of a comment. */
-export interface ThingReference {
+export interface ItemReference {
   kind: 'post' | 'comment';
   /** undefined for a comment that was given without its post. */
   postId: string | undefined;
@@ -40,7 +40,7 @@ export function forumHosts(siteUrl: string): ForumHosts {
  * Parses what people paste to name a post or comment: a fullname, a bare id of a post, or any URL of the site that
  * leads to one, with or without its scheme, `.json`, query and fragment. Returns undefined for anything else.
  */
-export function parseReference(given: string, hosts: ForumHosts): ThingReference | ShareLink | undefined {
+export function parseReference(given: string, hosts: ForumHosts): ItemReference | ShareLink | undefined {
   const text = given.trim();
   if (text.length > MAX_LENGTH) return undefined;
   const named = FULLNAME.exec(text);
@@ -80,7 +80,7 @@ function urlOf(text: string): URL | undefined {
 }
 
 /** /comments/ID[/slug[/CID]], also below /r/X and /user/X; /gallery/ID; /tb/ID; /r/X/s/CODE. */
-function ofPath(parts: readonly string[]): ThingReference | ShareLink | undefined {
+function ofPath(parts: readonly string[]): ItemReference | ShareLink | undefined {
   const [first = '', second = '', third = '', fourth = ''] = parts;
   const isWithin = ['r', 'u', 'user'].includes(first);
   if (isWithin && NAME.test(second) && third === 's' && /^[0-9A-Za-z]{1,64}$/.test(fourth) && parts.length === 4) {
@@ -93,18 +93,18 @@ function ofPath(parts: readonly string[]): ThingReference | ShareLink | undefine
   return undefined;
 }
 
-function ofComments([postId = '', , commentId]: readonly string[]): ThingReference | undefined {
+function ofComments([postId = '', , commentId]: readonly string[]): ItemReference | undefined {
   const reference = ofId(postId);
   if (reference === undefined || commentId === undefined) return reference;
   if (!BARE_ID.test(commentId)) return undefined;
   return { ...reference, kind: 'comment', commentId: commentId.toLowerCase() };
 }
 
-function ofId(id: string | undefined): ThingReference | undefined {
+function ofId(id: string | undefined): ItemReference | undefined {
   return id !== undefined && BARE_ID.test(id) ? post(id) : undefined;
 }
 
-function post(id: string): ThingReference {
+function post(id: string): ItemReference {
   return { kind: 'post', postId: id.toLowerCase(), commentId: undefined };
 }
 

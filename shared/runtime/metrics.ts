@@ -343,7 +343,7 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
       ['topic', 'group'],
       [0.005, 0.025, 0.1, 0.25, 1, 5, 30],
     ),
-    roundSeconds: histogram(
+    jobSeconds: histogram(
       'background_round_seconds',
       'Duration of a round of background work that ended. Longer than the work is worth: Postgres is too slow.',
       ['work'],

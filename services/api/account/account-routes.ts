@@ -17,7 +17,7 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
-import { accountDeletedMail, sendNotice } from './security-mails.ts';
+import { accountDeletedMail, sendSecurityMail } from './security-mails.ts';
 
 /** Collaborators of the account routes. */
 export interface AccountDeps {
@@ -97,7 +97,11 @@ async function remove(
     });
     if (isClosed) {
       const deleted = { at: new Date(deps.clock()), keyId: caller.keyId };
-      await sendNotice(deps, accountDeletedMail(account.email, deleted, deps.dashboardUrl), 'an account was deleted');
+      await sendSecurityMail(
+        deps,
+        accountDeletedMail(account.email, deleted, deps.dashboardUrl),
+        'an account was deleted',
+      );
     }
   }
   return { status: 200, body: { status: 'deleted' } };

@@ -25,7 +25,7 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-routes.ts';
-import { newKeyMail, sendNotice } from './security-mails.ts';
+import { newKeyMail, sendSecurityMail } from './security-mails.ts';
 
 /** Active keys of an account. */
 const MAX_KEYS = 20;
@@ -158,7 +158,7 @@ async function notifyOfKey(
   { id, name, scopes, created_at }: ApiKey,
 ): Promise<void> {
   const key = { keyId: id, name, scopes, at: new Date(created_at), creatorKeyId: caller.keyId };
-  await sendNotice(deps, newKeyMail(email, key, deps.dashboardUrl), 'a key was created');
+  await sendSecurityMail(deps, newKeyMail(email, key, deps.dashboardUrl), 'a key was created');
 }
 
 async function revoke({ pool }: AccountDeps, { caller, id }: RouteRequest): Promise<RouteResponse> {

@@ -84,7 +84,7 @@ export function newKeyMail(to: string, { keyId, name, scopes, at, creatorKeyId }
   ]);
 }
 
-export interface NewProgram {
+export interface NewConnectedApp {
   /** As the program calls itself; undefined when it gave no name. */
   name: string | undefined;
   /** Where it sends its users back to. */
@@ -93,7 +93,11 @@ export interface NewProgram {
   at: Date;
 }
 
-export function newProgramMail(to: string, { name, host, permissions, at }: NewProgram, dashboardUrl: string): Mail {
+export function newConnectedAppMail(
+  to: string,
+  { name, host, permissions, at }: NewConnectedApp,
+  dashboardUrl: string,
+): Mail {
   const program = name === undefined ? 'A program without a name' : `A program that calls itself ${quotedName(name)}`;
   return mail(to, 'A program was connected to your account', [
     `${program}, of ${quotedName(host)}, was allowed to use ${accountAt(dashboardUrl)} at ${mailTime(at)}, by somebody who entered a code that was mailed to you. It may:`,
@@ -145,7 +149,11 @@ export function browserInWords(userAgent: string): string {
 const WAIT_MS = 3_000;
 
 /** Call it after the commit. A notice that cannot be sent is logged, not retried. @param about what, for the log */
-export async function sendNotice(deps: { mailer: Mailer; logger: Logger }, mail: Mail, about: string): Promise<void> {
+export async function sendSecurityMail(
+  deps: { mailer: Mailer; logger: Logger },
+  mail: Mail,
+  about: string,
+): Promise<void> {
   const ended = new AbortController();
   const sending = mailAndLog(deps, mail, about).finally(() => ended.abort());
   await Promise.race([sending, delay(WAIT_MS, ended.signal)]);

@@ -4,13 +4,13 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
   claimIdempotencyKey,
-  contextOfAnswer,
-  findStoredAnswer,
+  contextOfResponse,
+  findStoredResponse,
   KEYS_PER_ACCOUNT,
   secondsUntilKeyIsFree,
-  storeAnswer,
+  storeResponse,
 } from '../../../shared/accounts/idempotency-keys.ts';
-import type { IdempotencyKey, StoredAnswer } from '../../../shared/accounts/idempotency-keys.ts';
+import type { IdempotencyKey, StoredResponse } from '../../../shared/accounts/idempotency-keys.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { RouteResponse, RouteRequest } from '../http/route.ts';
@@ -57,18 +57,18 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   }
   const key = { accountId: call.caller.accountId, route: options.route, key: call.idempotencyKey };
   const bodyHash = hashBody(call.sentBody);
-  const kept = await findStoredAnswer(pool, key);
+  const kept = await findStoredResponse(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
   await refuseConstantKeys(pool, key.accountId);
   const prepared = await prepare();
   const answer = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
     const { status, body, charged } = await work(client, prepared);
-    await storeAnswer(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOfAnswer(key)));
+    await storeResponse(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOfResponse(key)));
     return { status, body, ...(charged ? { charged } : {}) };
   });
   if (answer) return answer;
-  const first = await findStoredAnswer(pool, key);
+  const first = await findStoredResponse(pool, key);
   if (!first) throw new Error('the stored answer of an idempotency key no longer exists');
   return replay(options, key, bodyHash, first);
 }
@@ -85,12 +85,12 @@ function replay<P>(
   { call, secretBox }: IdempotentRequestDeps<P>,
   key: IdempotencyKey,
   bodyHash: Buffer,
-  kept: StoredAnswer,
+  kept: StoredResponse,
 ): RouteResponse {
   if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
     throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');
   }
-  const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOfAnswer(key))) as Pick<
+  const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOfResponse(key))) as Pick<
     RouteResponse,
     'status' | 'body'
   >;

@@ -18,23 +18,23 @@ const PIECE_LENGTH = 64 * 1024;
 type Line = { type: string } & Record<string, unknown>;
 
 /** JSON lines, as the README says. When the session ends meanwhile, so does the export, without its last line. */
-export async function* exportAccount(deps: DashboardDeps, visit: PageRequest): AsyncGenerator<string> {
+export async function* exportAccount(deps: DashboardDeps, request: PageRequest): AsyncGenerator<string> {
   let piece = '';
   let count = 0;
-  for await (const line of lines(deps, visit)) {
+  for await (const line of lines(deps, request)) {
     count++;
     piece += `${JSON.stringify(line)}\n`;
     if (piece.length < PIECE_LENGTH) continue;
     yield piece;
     piece = '';
-    if (!(await isDashboardSessionValid(deps.pool, visit.session.id)))
+    if (!(await isDashboardSessionValid(deps.pool, request.session.id)))
       throw new ApiError('unauthorized', 'Signed out.');
   }
   yield `${piece}${JSON.stringify({ type: 'end', lines: count })}\n`;
 }
 
-async function* lines({ pool }: DashboardDeps, visit: PageRequest): AsyncGenerator<Line> {
-  const { account, now, read } = visit;
+async function* lines({ pool }: DashboardDeps, request: PageRequest): AsyncGenerator<Line> {
+  const { account, now, read } = request;
   const itemsOf = async (path: string) => ((await read(path)) as { items: object[] }).items;
   yield { type: 'export', version: VERSION, exported_at: new Date(now).toISOString() };
   yield lineOf('account', await read('/v1/account'));
@@ -50,22 +50,22 @@ async function* lines({ pool }: DashboardDeps, visit: PageRequest): AsyncGenerat
   for (const { createdAt, paidAt, ...payment } of await listExportedPayments(pool, account.id, MOST_PAYMENTS)) {
     yield { type: 'payment', ...payment, created_at: createdAt.toISOString(), paid_at: paidAt?.toISOString() ?? null };
   }
-  for await (const entry of paged(visit, '/v1/account/ledger')) yield lineOf('ledger', entry);
+  for await (const entry of paged(request, '/v1/account/ledger')) yield lineOf('ledger', entry);
   for (const monitor of (await itemsOf('/v1/monitors')) as Monitor[]) {
     yield lineOf('monitor', monitor);
-    yield* monitorLines(visit, monitor.id);
+    yield* monitorLines(request, monitor.id);
   }
 }
 
 /** What belongs to a monitor. A monitor that is deleted meanwhile ends its part. */
-async function* monitorLines(visit: PageRequest, id: string): AsyncGenerator<Line> {
+async function* monitorLines(request: PageRequest, id: string): AsyncGenerator<Line> {
   try {
-    const { items } = (await visit.read('/v1/monitors/:id/mutes', { id })) as { items: object[] };
+    const { items } = (await request.read('/v1/monitors/:id/mutes', { id })) as { items: object[] };
     for (const mute of items) yield { ...lineOf('mute', mute), monitor_id: id };
-    for await (const match of paged(visit, '/v1/monitors/:id/matches', { id, query: { order: 'oldest' } })) {
+    for await (const match of paged(request, '/v1/monitors/:id/matches', { id, query: { order: 'oldest' } })) {
       yield lineOf('match', match);
     }
-    for await (const attempt of paged(visit, '/v1/monitors/:id/deliveries', { id })) {
+    for await (const attempt of paged(request, '/v1/monitors/:id/deliveries', { id })) {
       yield { ...lineOf('delivery', attempt), monitor_id: id };
     }
   } catch (error) {

@@ -16,7 +16,7 @@ import { exportAccount } from './account-export.ts';
 import { confirmAddressChange, pendingAddress, requestAddressChange } from './address-change.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { attempt, file, get, post, streamed } from './page.ts';
-import type { PageAnswer, PageRequest, PageRoute, ShownPage } from './page.ts';
+import type { PageResponse, PageRequest, PageRoute, ShownPage } from './page.ts';
 import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } from './parts.ts';
 import { signedOutPage } from './sign-in-router.ts';
 
@@ -42,7 +42,7 @@ const SESSION_ID = /^ses_[0-9a-z]{12}$/;
 export function accountPages(deps: DashboardDeps): PageRoute[] {
   const { pool } = deps;
   return [
-    get('/account', (visit) => accountPage(deps, visit)),
+    get('/account', (request) => accountPage(deps, request)),
     post('/account/notices', async ({ account, form }) => {
       const wanted = form.all('kinds');
       const unwanted = NOTICE_KINDS.filter((kind) => !wanted.includes(kind));
@@ -60,24 +60,24 @@ export function accountPages(deps: DashboardDeps): PageRoute[] {
         ? { ...signedOutPage(path('/sign-in')), signedOut: true }
         : { redirect: '/account?done=ended' };
     }),
-    get('/account/export', (visit) => download(deps, visit)),
-    post('/account/delete', (visit) => remove(deps, visit)),
-    get('/account/address', async (visit) => {
-      const pending = visit.query.has('again') ? undefined : await pendingAddress(deps, visit);
-      return pending === undefined ? addressPage(visit) : codesPage(visit, pending);
+    get('/account/export', (request) => download(deps, request)),
+    post('/account/delete', (request) => remove(deps, request)),
+    get('/account/address', async (request) => {
+      const pending = request.query.has('again') ? undefined : await pendingAddress(deps, request);
+      return pending === undefined ? addressPage(request) : codesPage(request, pending);
     }),
-    post('/account/address', (visit) => takeAddress(deps, visit)),
-    post('/account/address/codes', (visit) => takeCodes(deps, visit)),
+    post('/account/address', (request) => takeAddress(deps, request)),
+    post('/account/address/codes', (request) => takeCodes(deps, request)),
   ];
 }
 
 /** @param deletion what the person typed to delete the account, and what is wrong with it */
 async function accountPage(
   { pool }: DashboardDeps,
-  visit: PageRequest,
+  request: PageRequest,
   deletion?: { email: string; problem: string | undefined },
 ): Promise<ShownPage> {
-  const { account } = visit;
+  const { account } = request;
   const [switchedOff, sessions] = await Promise.all([
     readSwitchedOff(pool, account.id),
     listDashboardSessions(pool, account.id),
@@ -85,14 +85,14 @@ async function accountPage(
   return {
     title: 'Account',
     status: deletion === undefined ? 200 : 400,
-    content: html`${doneNotice(visit, DONE)}
+    content: html`${doneNotice(request, DONE)}
       <h2>Address</h2>
       <p>Codes and mails go to <strong>${account.email}</strong>.</p>
-      <p><a class="button quiet" href="${visit.path('/account/address?again=1')}">Change the address</a></p>
+      <p><a class="button quiet" href="${request.path('/account/address?again=1')}">Change the address</a></p>
       <h2>Mails</h2>
-      ${noticeForm(visit, switchedOff)}
+      ${noticeForm(request, switchedOff)}
       <h2>Sessions</h2>
-      ${sessionList(visit, sessions)}
+      ${sessionList(request, sessions)}
       <h2>Your data</h2>
       <p>
         One file with everything that is stored of this account: keys and webhooks without their secrets, monitors,
@@ -100,15 +100,15 @@ async function accountPage(
         <code>type</code>, in the form that the API documents; a complete file ends with a line of the type
         <code>end</code>.
       </p>
-      <p><a class="button quiet" href="${visit.path('/account/export')}" download>Download all data</a></p>
+      <p><a class="button quiet" href="${request.path('/account/export')}" download>Download all data</a></p>
       <h2>Delete the account</h2>
-      ${deletionForm(visit, deletion)}`,
+      ${deletionForm(request, deletion)}`,
   };
 }
 
-function noticeForm(visit: PageRequest, switchedOff: readonly NoticeKind[]): Html {
-  return html`<form method="post" action="${visit.path('/account/notices')}" class="narrow">
-    ${visit.csrfField}
+function noticeForm(request: PageRequest, switchedOff: readonly NoticeKind[]): Html {
+  return html`<form method="post" action="${request.path('/account/notices')}" class="narrow">
+    ${request.csrfField}
     ${fieldset(
       'Mail me, at most once a day each, when',
       NOTICE_KINDS.map((kind) => checkbox('kinds', NOTICE_WORDS[kind], !switchedOff.includes(kind), kind)),
@@ -122,32 +122,32 @@ function noticeForm(visit: PageRequest, switchedOff: readonly NoticeKind[]): Htm
 }
 
 /** A download reads everything, so a few an hour must do. */
-async function download(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
-  const { id } = visit.account;
+async function download(deps: DashboardDeps, request: PageRequest): Promise<PageResponse> {
+  const { id } = request.account;
   const limit = { name: `dashboard:export:${id}`, maxUses: EXPORTS_PER_HOUR, seconds: HOUR };
   const retryAfter = await takeUse(deps.pool, limit);
   if (retryAfter > 0) {
     throw new ApiError('rate_limited', `All data can be downloaded ${EXPORTS_PER_HOUR} times an hour.`, { retryAfter });
   }
-  const body = streamed(() => exportAccount(deps, visit), STALL_MS);
+  const body = streamed(() => exportAccount(deps, request), STALL_MS);
   return file('application/x-ndjson; charset=utf-8', `forum-monitor-${id}.jsonl`, body);
 }
 
-function deletionForm(visit: PageRequest, typed?: { email: string; problem: string | undefined }): Html {
+function deletionForm(request: PageRequest, typed?: { email: string; problem: string | undefined }): Html {
   return html`<details class="danger" ${typed !== undefined && html`open`}>
     <summary>Delete this account for good</summary>
     <p>It takes effect at once and cannot be undone:</p>
     <ul>
       <li>All API keys stop working, and connected programs are refused.</li>
       <li>All monitors stop and are deleted, with their matches and webhooks.</li>
-      <li>The remaining ${number(visit.account.balance)} credits are lost and not refunded.</li>
+      <li>The remaining ${number(request.account.balance)} credits are lost and not refunded.</li>
       <li>The ledger is kept, without your address. This mailbox gets no free credits again.</li>
     </ul>
-    <form method="post" action="${visit.path('/account/delete')}" class="narrow">
-      ${visit.csrfField}
+    <form method="post" action="${request.path('/account/delete')}" class="narrow">
+      ${request.csrfField}
       ${field({
         name: 'email',
-        label: `Type ${visit.account.email} to confirm`,
+        label: `Type ${request.account.email} to confirm`,
         value: typed?.email ?? '',
         problem: typed?.problem,
         autocomplete: 'off',
@@ -158,79 +158,79 @@ function deletionForm(visit: PageRequest, typed?: { email: string; problem: stri
   </details>`;
 }
 
-async function remove(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
-  const email = visit.form.text('email');
-  const { value, problems } = await attempt(visit.call('delete', '/v1/account', { body: { email } }));
+async function remove(deps: DashboardDeps, request: PageRequest): Promise<PageResponse> {
+  const email = request.form.text('email');
+  const { value, problems } = await attempt(request.call('delete', '/v1/account', { body: { email } }));
   if (value === undefined) {
     const problem = problems.has('email') ? 'is not the address of this account' : problems.get('');
-    return accountPage(deps, visit, { email, problem });
+    return accountPage(deps, request, { email, problem });
   }
   return {
     title: 'Your account is deleted',
     signedOut: true,
     content: html`<p>
         Its keys no longer work, and its monitors have stopped. The data is removed within minutes. A mail to
-        <strong>${visit.account.email}</strong> confirms it.
+        <strong>${request.account.email}</strong> confirms it.
       </p>
       <p>
-        Thank you for having been here. You can <a href="${visit.path('/sign-in')}">open another account</a> at any
+        Thank you for having been here. You can <a href="${request.path('/sign-in')}">open another account</a> at any
         time.
       </p>`,
   };
 }
 
-function sessionList(visit: PageRequest, sessions: readonly StoredDashboardSession[]): Html {
+function sessionList(request: PageRequest, sessions: readonly StoredDashboardSession[]): Html {
   return html`<ul class="items" aria-label="Browsers that are signed in">
-      ${sessions.map((session) => sessionItem(visit, session))}
+      ${sessions.map((session) => sessionItem(request, session))}
     </ul>
     ${
       sessions.length > 1 &&
-      html`<p>${postButton(visit, { action: '/account/sessions/end-others', label: 'End all other sessions' })}</p>`
+      html`<p>${postButton(request, { action: '/account/sessions/end-others', label: 'End all other sessions' })}</p>`
     }`;
 }
 
-function sessionItem(visit: PageRequest, session: StoredDashboardSession): Html {
-  const isThis = session.id === visit.session.id;
+function sessionItem(request: PageRequest, session: StoredDashboardSession): Html {
+  const isThis = session.id === request.session.id;
   const browser = browserInWords(session.userAgent);
   return html`<li>
     <h3>${browser}${isThis && html` <span class="good">(this one)</span>`}</h3>
     <p class="note">
       Network ${session.network} · signed in ${time(session.createdAt)} · last seen
-      ${ago(session.lastSeenAt, visit.now)}
+      ${ago(session.lastSeenAt, request.now)}
     </p>
-    ${postButton(visit, {
+    ${postButton(request, {
       action: `/account/sessions/${session.id}/end`,
       label: isThis ? 'Sign out here' : html`End<span class="hidden"> the session of ${browser}</span>`,
     })}
   </li>`;
 }
 
-async function takeAddress(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
-  const email = visit.form.text('email').slice(0, 1_000);
-  const { problems } = await attempt(requestAddressChange(deps, visit, email));
+async function takeAddress(deps: DashboardDeps, request: PageRequest): Promise<PageResponse> {
+  const email = request.form.text('email').slice(0, 1_000);
+  const { problems } = await attempt(requestAddressChange(deps, request, email));
   if (problems.size === 0) return { redirect: '/account/address' };
-  return addressPage(visit, { email, problem: problems.get('email') ?? problems.get('')?.replace(/^email: /, '') });
+  return addressPage(request, { email, problem: problems.get('email') ?? problems.get('')?.replace(/^email: /, '') });
 }
 
-async function takeCodes(deps: DashboardDeps, visit: PageRequest): Promise<PageAnswer> {
-  const pending = await pendingAddress(deps, visit);
-  const verdict = await confirmAddressChange(deps, visit, {
-    oldCode: visit.form.code('old_code'),
-    newCode: visit.form.code('new_code'),
+async function takeCodes(deps: DashboardDeps, request: PageRequest): Promise<PageResponse> {
+  const pending = await pendingAddress(deps, request);
+  const result = await confirmAddressChange(deps, request, {
+    oldCode: request.form.code('old_code'),
+    newCode: request.form.code('new_code'),
   });
-  if (verdict.outcome === 'changed') return { redirect: '/account?done=address' };
-  if (verdict.outcome === 'wrong' && pending !== undefined) return codesPage(visit, pending, verdict);
-  const problem = verdict.outcome === 'over' ? verdict.problem : undefined;
-  return addressPage(visit, { email: pending ?? '', problem });
+  if (result.outcome === 'changed') return { redirect: '/account?done=address' };
+  if (result.outcome === 'wrong' && pending !== undefined) return codesPage(request, pending, result);
+  const problem = result.outcome === 'over' ? result.problem : undefined;
+  return addressPage(request, { email: pending ?? '', problem });
 }
 
-function addressPage(visit: PageRequest, form: { email: string; problem: string | undefined } = NOTHING): ShownPage {
+function addressPage(request: PageRequest, form: { email: string; problem: string | undefined } = NOTHING): ShownPage {
   return {
     title: 'Change the address',
     status: form.problem === undefined ? 200 : 400,
-    content: html`<p>The address of this account is <strong>${visit.account.email}</strong>.</p>
-      <form method="post" action="${visit.path('/account/address')}" class="narrow">
-        ${visit.csrfField}
+    content: html`<p>The address of this account is <strong>${request.account.email}</strong>.</p>
+      <form method="post" action="${request.path('/account/address')}" class="narrow">
+        ${request.csrfField}
         ${field({
           name: 'email',
           label: 'New address',
@@ -243,14 +243,14 @@ function addressPage(visit: PageRequest, form: { email: string; problem: string 
         })}
         <button>Mail the codes</button>
       </form>
-      ${back(visit)}`,
+      ${back(request)}`,
   };
 }
 
 const NOTHING = { email: '', problem: undefined };
 
 function codesPage(
-  visit: PageRequest,
+  request: PageRequest,
   newEmail: string,
   { oldProblem, newProblem }: { oldProblem?: string | undefined; newProblem?: string | undefined } = {},
 ): ShownPage {
@@ -271,16 +271,16 @@ function codesPage(
         Two mails with a code of six digits each are on their way. They are valid for ${CODE_SECONDS / 60} minutes.
         Afterwards other sessions end, codes and notices are mailed to the new address only, and API keys still work.
       </p>
-      <form method="post" action="${visit.path('/account/address/codes')}" class="narrow">
-        ${visit.csrfField} ${code('old_code', visit.account.email, oldProblem)}
+      <form method="post" action="${request.path('/account/address/codes')}" class="narrow">
+        ${request.csrfField} ${code('old_code', request.account.email, oldProblem)}
         ${code('new_code', newEmail, newProblem)}
         <button>Change the address</button>
       </form>
-      <p><a href="${visit.path('/account/address?again=1')}">Use another address, or get other codes</a></p>
-      ${back(visit)}`,
+      <p><a href="${request.path('/account/address?again=1')}">Use another address, or get other codes</a></p>
+      ${back(request)}`,
   };
 }
 
-function back(visit: PageRequest): Html {
-  return html`<p><a href="${visit.path('/account')}">Back to the account</a></p>`;
+function back(request: PageRequest): Html {
+  return html`<p><a href="${request.path('/account')}">Back to the account</a></p>`;
 }

@@ -9,12 +9,12 @@ import {
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { deleteSignup } from '../../../shared/accounts/signups.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { addressLeftMail, addressTakenMail, sendNotice } from '../account/security-mails.ts';
+import { addressLeftMail, addressTakenMail, sendSecurityMail } from '../account/security-mails.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { LEAVE_ADDRESS, TAKE_ADDRESS } from '../signup/code-mail.ts';
-import { createCodeJudge, hasTry, judgeCode, notifyOfWrongCodes } from '../signup/check-code.ts';
-import type { CodeVerdict } from '../signup/check-code.ts';
+import { createCodeChecker, hasTry, checkCode, notifyOfWrongCodes } from '../signup/check-code.ts';
+import type { CheckedCode } from '../signup/check-code.ts';
 import { acceptableAddress, mailSecret, refuseUndeliverable } from '../signup/request-code.ts';
 import { takeCodeLimits } from '../signup/signup-limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
@@ -29,10 +29,10 @@ const recordsOf = ({ pool, secretBox }: DashboardDeps) => new SealedRecords(pool
  * Begins a change of the account's address: mails a code to the old and one to the new address, as sign-up does.
  * Whether another account has the new mailbox is not looked up: only who reads its mail may know.
  *
- * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox would be judged
+ * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox is accepted any more
  */
-export async function requestAddressChange(deps: DashboardDeps, visit: PageRequest, given: string): Promise<void> {
-  const { account, session, clientAddress } = visit;
+export async function requestAddressChange(deps: DashboardDeps, request: PageRequest, given: string): Promise<void> {
+  const { account, session, clientAddress } = request;
   const { address, domain } = acceptableAddress({ email: given });
   const { id: accountId, email } = account;
   if (address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
@@ -67,31 +67,31 @@ export async function pendingAddress(deps: DashboardDeps, { session }: PageReque
   return found === undefined ? undefined : String(found.payload.email);
 }
 
-export type AddressVerdict =
+export type AddressChangeResult =
   | { outcome: 'changed' }
   /** What is wrong with each code; the change is still under way. */
   | { outcome: 'wrong'; oldProblem: string | undefined; newProblem: string | undefined }
   | { outcome: 'over'; problem: string };
 
-const over = (problem: string): AddressVerdict => ({ outcome: 'over', problem });
+const over = (problem: string): AddressChangeResult => ({ outcome: 'over', problem });
 
 export async function confirmAddressChange(
   deps: DashboardDeps,
-  visit: PageRequest,
+  request: PageRequest,
   { oldCode, newCode }: { oldCode: string; newCode: string },
-): Promise<AddressVerdict> {
-  const { session } = visit;
+): Promise<AddressChangeResult> {
+  const { session } = request;
   const found = await recordsOf(deps).find(MODEL, session.id);
   if (found === undefined) return over('The codes are too old, or were used. Ask for new ones.');
   const { email = '', oldEmail = '', newToken = '', oldToken = '' } = found.payload as Record<string, string>;
-  const [old, next] = await judgeBoth(deps, [
+  const [old, next] = await checkBoth(deps, [
     { token: oldToken, code: oldCode, mailbox: mailboxOf(oldEmail) },
     { token: newToken, code: newCode, mailbox: mailboxOf(email) },
   ]);
-  for (const verdict of [old, next]) await notifyOfWrongCodes(deps, verdict);
-  const left = [old, next].map((verdict) => {
-    if (verdict.outcome === 'right') return Infinity;
-    return verdict.outcome === 'wrong' ? verdict.triesLeft : 0;
+  for (const result of [old, next]) await notifyOfWrongCodes(deps, result);
+  const left = [old, next].map((result) => {
+    if (result.outcome === 'right') return Infinity;
+    return result.outcome === 'wrong' ? result.triesLeft : 0;
   });
   const areRight = left.every((tries) => tries === Infinity);
   if (!areRight && !left.includes(0)) {
@@ -99,7 +99,7 @@ export async function confirmAddressChange(
   }
   await recordsOf(deps).delete(MODEL, session.id);
   return areRight
-    ? change(deps, visit, { oldEmail, newEmail: email })
+    ? change(deps, request, { oldEmail, newEmail: email })
     : over('The codes are no longer accepted. Ask for new ones.');
 }
 
@@ -110,24 +110,24 @@ interface EnteredCode {
 }
 
 /**
- * Judges both codes in one transaction, in the order of their mailboxes, which everybody who judges two keeps to. Right
- * codes are used up together or not at all.
+ * Checks both codes in one transaction, in the order of their mailboxes, so that concurrent checks cannot deadlock.
+ * Right codes are used up together or not at all.
  */
-function judgeBoth(deps: DashboardDeps, entered: [EnteredCode, EnteredCode]): Promise<[CodeVerdict, CodeVerdict]> {
-  const judge = createCodeJudge(deps, LEAVE_ADDRESS.name);
+function checkBoth(deps: DashboardDeps, entered: [EnteredCode, EnteredCode]): Promise<[CheckedCode, CheckedCode]> {
+  const checker = createCodeChecker(deps, LEAVE_ADDRESS.name);
   return inTransaction(deps.pool, async (client) => {
-    const verdicts = new Map<EnteredCode, CodeVerdict>();
+    const results = new Map<EnteredCode, CheckedCode>();
     for (const one of entered.toSorted((a, b) => (a.mailbox < b.mailbox ? -1 : 1))) {
-      verdicts.set(one, await judgeCode(client, judge, hashMailedToken(one.token), one.code));
+      results.set(one, await checkCode(client, checker, hashMailedToken(one.token), one.code));
     }
-    const areRight = [...verdicts.values()].every(({ outcome }) => outcome === 'right');
+    const areRight = [...results.values()].every(({ outcome }) => outcome === 'right');
     if (areRight) for (const { token } of entered) await deleteSignup(client, hashMailedToken(token));
-    return [verdicts.get(entered[0])!, verdicts.get(entered[1])!];
+    return [results.get(entered[0])!, results.get(entered[1])!];
   });
 }
 
-function problemOf(verdict: CodeVerdict): string | undefined {
-  return verdict.outcome === 'wrong' ? `is wrong. Tries left: ${verdict.triesLeft}.` : undefined;
+function problemOf(result: CheckedCode): string | undefined {
+  return result.outcome === 'wrong' ? `is wrong. Tries left: ${result.triesLeft}.` : undefined;
 }
 
 /**
@@ -138,7 +138,7 @@ async function change(
   deps: DashboardDeps,
   { account, session, now }: PageRequest,
   { oldEmail, newEmail }: { oldEmail: string; newEmail: string },
-): Promise<AddressVerdict> {
+): Promise<AddressChangeResult> {
   const mailboxHash = createMailboxHash(deps.secretKey);
   const outcome = await changeAddress(deps.pool, {
     accountId: account.id,
@@ -152,6 +152,6 @@ async function change(
   if (outcome === 'outdated') return over('The address was changed meanwhile.');
   const changed = { oldEmail, newEmail, at: new Date(now) };
   const mails = [addressLeftMail, addressTakenMail].map((mailOf) => mailOf(changed, deps.dashboardUrl));
-  await Promise.all(mails.map((mail) => sendNotice(deps, mail, 'an address was changed')));
+  await Promise.all(mails.map((mail) => sendSecurityMail(deps, mail, 'an address was changed')));
   return { outcome: 'changed' };
 }

@@ -18,7 +18,7 @@ import { csvOf, entryOf } from '../billing/ledger-routes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { file, get, post, streamed } from './page.ts';
-import type { PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts';
 import { figures, notice, number, postButton, select, table, time } from './parts.ts';
 
 const ENTRIES_PER_PAGE = 25;
@@ -31,23 +31,23 @@ const UPDATE_S = { pending: 5, usual: 30 };
 /** Credits: what there is, packs to buy, receipts, and every change of the balance. */
 export function billingPages(deps: DashboardDeps): PageRoute[] {
   return [
-    get('/billing', (visit) => show(deps, visit)),
-    post('/billing/buy', (visit) => buyPack(deps, visit)),
-    get('/billing/ledger.csv', (visit) => downloadLedger(deps.pool, visit)),
+    get('/billing', (request) => show(deps, request)),
+    post('/billing/buy', (request) => buyPack(deps, request)),
+    get('/billing/ledger.csv', (request) => downloadLedger(deps.pool, request)),
   ];
 }
 
-async function show({ pool, payments }: DashboardDeps, visit: PageRequest): Promise<ShownPage> {
-  const { query } = visit;
-  const { id } = visit.account;
+async function show({ pool, payments }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
+  const { query } = request;
+  const { id } = request.account;
   const bought = query.text('bought');
   const payment = PAYMENT_ID.test(bought) ? await findPayment(pool, bought) : undefined;
   const own = payment?.accountId === id ? payment : undefined;
-  const { kinds } = ledgerFilter(visit);
+  const { kinds } = ledgerFilter(request);
   const before = query.text('before');
   const beforeId = ENTRY_ID.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
   // Read after the payment: a page that says that credits were added also shows them.
-  const [account = visit.account, receipts, entries] = await Promise.all([
+  const [account = request.account, receipts, entries] = await Promise.all([
     findAccount(pool, id),
     listReceipts(pool, id, MOST_RECEIPTS),
     readLedgerPage(pool, { accountId: id, beforeId, limit: ENTRIES_PER_PAGE + 1, kinds }),
@@ -60,8 +60,8 @@ async function show({ pool, payments }: DashboardDeps, visit: PageRequest): Prom
         ${own === undefined && query.has('cancelled') && notice('', 'You left the checkout. Nothing was charged.')}
         ${accountFigures(account)}
       </section>
-      ${packsSection(visit, payments?.settings)}
-      <div id="changes" data-live="${seconds}">${receiptsSection(receipts)} ${ledgerSection(visit, entries)}</div>`,
+      ${packsSection(request, payments?.settings)}
+      <div id="changes" data-live="${seconds}">${receiptsSection(receipts)} ${ledgerSection(request, entries)}</div>`,
   };
 }
 
@@ -89,7 +89,7 @@ function accountFigures({ balance, owed, pack }: StoredAccount): Html {
   ]);
 }
 
-function packsSection(visit: PageRequest, settings: PaymentSettings | undefined): Html {
+function packsSection(request: PageRequest, settings: PaymentSettings | undefined): Html {
   const off = notice('', 'Buying is off here: whoever runs this service has not set up payments.');
   const trial = html`<strong>Trial without money.</strong> No money is charged, and what is bought is taken back when
     real payments begin.`;
@@ -114,7 +114,7 @@ function packsSection(visit: PageRequest, settings: PaymentSettings | undefined)
             <li>${requestsPerSecond} requests a second</li>
             <li>${number(dailyMatchCap)} matches a monitor and day</li>
           </ul>
-          ${settings && postButton(visit, buy)}
+          ${settings && postButton(request, buy)}
         </li>`;
       })}
     </ul>
@@ -176,11 +176,11 @@ function ledgerFilter({ query }: PageRequest): (typeof FILTERS)[number] {
   return FILTERS.find(({ value }) => value === query.text('kind')) ?? FILTERS[0];
 }
 
-function ledgerSection(visit: PageRequest, found: readonly StoredLedgerEntry[]): Html {
-  const { value } = ledgerFilter(visit);
+function ledgerSection(request: PageRequest, found: readonly StoredLedgerEntry[]): Html {
+  const { value } = ledgerFilter(request);
   const entries = found.slice(0, ENTRIES_PER_PAGE);
   const older = found.length > entries.length && `?kind=${value}&before=${entries.at(-1)!.id}#ledger`;
-  const page = visit.path('/billing');
+  const page = request.path('/billing');
   const rows = entries.map(({ createdAt, kind, amount, balanceAfter, reference, route }) => [
     time(createdAt),
     html`${KINDS[kind] ?? kind}${route !== null && html`<br /><code class="note">${route}</code>`}`,
@@ -205,9 +205,9 @@ function ledgerSection(visit: PageRequest, found: readonly StoredLedgerEntry[]):
 const ROWS_PER_PIECE = 1_000;
 const STALL_MS = 30_000;
 
-function downloadLedger(pool: Queryable, visit: PageRequest): PageAnswer {
-  const { kinds } = ledgerFilter(visit);
-  const accountId = visit.account.id;
+function downloadLedger(pool: Queryable, request: PageRequest): PageResponse {
+  const { kinds } = ledgerFilter(request);
+  const accountId = request.account.id;
   async function* pieces(): AsyncGenerator<string> {
     let beforeId = Number.MAX_SAFE_INTEGER;
     for (let header = true; ; header = false) {
@@ -228,12 +228,12 @@ const HOUR = 3_600;
 
 async function buyPack(
   { pool, payments, logger, dashboardUrl }: DashboardDeps,
-  visit: PageRequest,
-): Promise<PageAnswer> {
-  const pack = packForSale(visit.form.text('pack'));
+  request: PageRequest,
+): Promise<PageResponse> {
+  const pack = packForSale(request.form.text('pack'));
   if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
   if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
-  const { account } = visit;
+  const { account } = request;
   const limit = { name: `checkouts:${account.id}`, maxUses: CHECKOUTS_PER_HOUR, seconds: HOUR };
   const retryAfter = await takeUse(pool, limit);
   if (retryAfter > 0) {
@@ -242,7 +242,7 @@ async function buyPack(
   }
   // The provider refuses an address that no mail can be sent to, such as that of the demo account.
   const email = parseEmailAddress(account.email)?.address;
-  const wanted = { account: { id: account.id, email }, pack, returnUrls: returnUrls(visit, dashboardUrl) };
+  const wanted = { account: { id: account.id, email }, pack, returnUrls: returnUrls(request, dashboardUrl) };
   try {
     return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };
   } catch (error) {
@@ -267,11 +267,11 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
  * for, because a session at 127.0.0.1 is none at localhost.
  */
 export function returnUrls(
-  visit: Pick<PageRequest, 'host' | 'path'>,
+  request: Pick<PageRequest, 'host' | 'path'>,
   dashboardUrl: string,
 ): WantedCheckout['returnUrls'] {
   const { protocol, host: publicHost } = new URL(dashboardUrl);
-  const isLocal = LOOPBACK.test(publicHost) && LOOPBACK.test(visit.host);
-  const page = `${protocol}//${isLocal ? visit.host : publicHost}${visit.path('/billing')}`;
+  const isLocal = LOOPBACK.test(publicHost) && LOOPBACK.test(request.host);
+  const page = `${protocol}//${isLocal ? request.host : publicHost}${request.path('/billing')}`;
   return (paymentId) => ({ bought: `${page}?bought=${paymentId}`, cancelled: `${page}?cancelled=1` });
 }

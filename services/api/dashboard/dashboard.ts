@@ -30,8 +30,8 @@ import { historyPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview-page.ts';
 import { FormFields, get } from './page.ts';
-import type { ApiRequest, PageAnswer, PageRequest, PageRoute } from './page.ts';
-import { admitVisit, callerOf, createDashboardCookies, formTokenField, refuseForeignForm } from './sessions.ts';
+import type { ApiRequest, PageResponse, PageRequest, PageRoute } from './page.ts';
+import { admitRequest, callerOf, createDashboardCookies, csrfFieldOf, requireCsrfToken } from './sessions.ts';
 import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in-router.ts';
 import { sqlPages } from './sql-page.ts';
@@ -155,17 +155,17 @@ function addPages(router: Router, pages: PagesDeps, routes: readonly PageRoute[]
     // Express matches /dashboard/ too.
     const full = path === '/' ? FOLDER : FOLDER + path;
     for (const route of onPath) {
-      router[route.method](full, (request, response) => visitPage(pages, route, request, response));
+      router[route.method](full, (request, response) => handlePage(pages, route, request, response));
     }
     const methods = onPath.map(({ method }) => method.toUpperCase());
     router.all(full, methodNotAllowed(methods.includes('GET') ? [...methods, 'HEAD'] : methods));
   }
 }
 
-async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, response: Response): Promise<void> {
+async function handlePage(pages: PagesDeps, route: PageRoute, request: Request, response: Response): Promise<void> {
   const { deps, address, cookies } = pages;
   response.set('Cache-Control', 'no-store');
-  const signedIn = await admitVisit(deps.pool, cookies, request);
+  const signedIn = await admitRequest(deps.pool, cookies, request);
   if (signedIn === undefined) {
     askToSignIn(pages, request, response);
     return;
@@ -173,12 +173,12 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
   const { account, token } = signedIn;
   noteAccount(response, account.id);
   const current = request.path.slice(FOLDER.length) || '/';
-  response.locals.viewer = { account, csrfField: formTokenField(token), current } satisfies Viewer;
+  response.locals.viewer = { account, csrfField: csrfFieldOf(token), current } satisfies Viewer;
   if (route.method === 'post') {
     await readForm(request, response);
-    refuseForeignForm(request, { cookie: token, publicHost: address.publicHost });
+    requireCsrfToken(request, { cookie: token, publicHost: address.publicHost });
   }
-  await sendAnswer(pages, response, await route.handle(visitOf(pages, signedIn, request, response)));
+  await sendResponse(pages, response, await route.handle(pageRequestOf(pages, signedIn, request, response)));
 }
 
 /** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */
@@ -197,7 +197,12 @@ function askToSignIn({ cookies, address }: PagesDeps, request: Request, response
 
 const wantsEvents = (request: Request): boolean => request.get('Accept')?.includes('text/event-stream') === true;
 
-function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Request, response: Response): PageRequest {
+function pageRequestOf(
+  { deps, frame }: PagesDeps,
+  signedIn: SignedIn,
+  request: Request,
+  response: Response,
+): PageRequest {
   const { account, session, token } = signedIn;
   const gone = new AbortController();
   response.once('close', () => {
@@ -236,7 +241,7 @@ function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Reques
     id: params.id ?? '',
     query: new FormFields(request.query),
     form: new FormFields(request.body),
-    csrfField: formTokenField(token),
+    csrfField: csrfFieldOf(token),
     path: frame.path,
     lastEventId,
     call,
@@ -244,7 +249,7 @@ function visitOf({ deps, frame }: PagesDeps, signedIn: SignedIn, request: Reques
   };
 }
 
-async function sendAnswer({ cookies, frame }: PagesDeps, response: Response, answer: PageAnswer): Promise<void> {
+async function sendResponse({ cookies, frame }: PagesDeps, response: Response, answer: PageResponse): Promise<void> {
   if ('redirect' in answer) {
     response.redirect(303, answer.redirect.startsWith('/') ? frame.path(answer.redirect) : answer.redirect);
   } else if ('body' in answer) {

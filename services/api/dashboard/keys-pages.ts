@@ -5,8 +5,8 @@ import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import { PERMISSION_WORDS } from '../admission/caller.ts';
 import { SCOPES } from '../oauth/oauth-metadata.ts';
 import type { DashboardDeps } from './dashboard.ts';
-import { action, attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from './page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import { action, attempt, get, newFormKey, NO_PROBLEMS, idempotencyKeyOf, post } from './page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts';
 import { ago, checkbox, copyable, dangerousButton, doneNotice, field, fieldset, list, time } from './parts.ts';
 
 /** A request that a key can try, by the permission it needs; the first that fits. */
@@ -19,10 +19,10 @@ const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
 /** Who may use the account besides the person: API keys, and programs that were connected by signing in (OAuth). */
 export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRoute[] {
   return [
-    get('/keys', (visit) => keysPage(visit)),
-    post('/keys', (visit) => create(baseUrl, visit)),
+    get('/keys', (request) => keysPage(request)),
+    post('/keys', (request) => create(baseUrl, request)),
     action('/keys/:id/revoke', 'delete', '/v1/account/keys/:id', '/keys?done=revoked'),
-    get('/programs', (visit) => programsPage(baseUrl, visit)),
+    get('/programs', (request) => connectedAppsPage(baseUrl, request)),
     action('/programs/:id/revoke', 'delete', '/v1/account/grants/:id', '/programs?done=disconnected'),
   ];
 }
@@ -30,12 +30,12 @@ export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRout
 type KeyForm = { name: string; scopes: readonly string[]; problems: FieldProblems };
 const NEW_KEY: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS };
 
-async function keysPage(visit: PageRequest, form = NEW_KEY): Promise<ShownPage> {
-  const { items } = (await visit.read('/v1/account/keys')) as { items: ApiKey[] };
+async function keysPage(request: PageRequest, form = NEW_KEY): Promise<ShownPage> {
+  const { items } = (await request.read('/v1/account/keys')) as { items: ApiKey[] };
   return {
     title: 'API keys',
     status: form.problems.size > 0 ? 400 : 200,
-    content: html`${doneNotice(visit, { revoked: 'The key was revoked. It no longer works.' })}
+    content: html`${doneNotice(request, { revoked: 'The key was revoked. It no longer works.' })}
       <p>
         Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
         with no more permissions than it needs, so that you can revoke one without the others.
@@ -45,20 +45,20 @@ async function keysPage(visit: PageRequest, form = NEW_KEY): Promise<ShownPage> 
           ? html`<p>This account has no key yet.</p>`
           : html`<h2>Keys that work</h2>
               <ul class="items">
-                ${items.map((key) => keyItem(visit, key))}
+                ${items.map((key) => keyItem(request, key))}
               </ul>`
       }
       <h2>Create a key</h2>
-      ${keyForm(visit, form)}`,
+      ${keyForm(request, form)}`,
   };
 }
 
-function keyItem(visit: PageRequest, key: ApiKey): Html {
+function keyItem(request: PageRequest, key: ApiKey): Html {
   const scopes = key.scopes.length < KEY_SCOPES.length && key.scopes.map((scope) => PERMISSION_WORDS[scope]);
   return html`<li>
     <h3>${key.name}</h3>
     <p class="note">
-      <code>fk_${key.id}…</code> · created ${time(key.created_at)} · ${lastUse(visit, key.last_used_at)}
+      <code>fk_${key.id}…</code> · created ${time(key.created_at)} · ${lastUse(request, key.last_used_at)}
     </p>
     ${
       scopes
@@ -66,7 +66,7 @@ function keyItem(visit: PageRequest, key: ApiKey): Html {
             ${list(scopes)}`
         : html`<p>It may do everything.</p>`
     }
-    ${dangerousButton(visit, {
+    ${dangerousButton(request, {
       action: `/keys/${key.id}/revoke`,
       label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
       summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
@@ -79,10 +79,10 @@ function lastUse({ now }: PageRequest, at: string | null): HtmlValue {
   return at === null ? 'never used' : html`last used ${ago(at, now)}`;
 }
 
-function keyForm(visit: PageRequest, { name, scopes, problems }: KeyForm): Html {
-  return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
-    ${visit.csrfField}
-    <input type="hidden" name="once" value="${newOnce()}" />
+function keyForm(request: PageRequest, { name, scopes, problems }: KeyForm): Html {
+  return html`<form method="post" action="${request.path('/keys')}" class="narrow">
+    ${request.csrfField}
+    <input type="hidden" name="once" value="${newFormKey()}" />
     ${problems.has('') && html`<p role="alert">${problems.get('')}</p>`}
     ${field({
       name: 'name',
@@ -104,18 +104,18 @@ function keyForm(visit: PageRequest, { name, scopes, problems }: KeyForm): Html 
 }
 
 /** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
-async function create(baseUrl: string, visit: PageRequest): Promise<PageAnswer> {
-  const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
+async function create(baseUrl: string, request: PageRequest): Promise<PageResponse> {
+  const asked = { name: request.form.text('name'), scopes: request.form.all('scopes') };
   if (asked.scopes.length === 0) {
-    return keysPage(visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
+    return keysPage(request, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
   }
-  const request = { body: asked, ...onceKey(visit.form, asked) };
-  const { value, problems } = await attempt(visit.call('post', '/v1/account/keys', request));
-  if (value === undefined) return keysPage(visit, { ...asked, problems });
-  return createdPage(baseUrl, visit, value.body as { key: ApiKey; api_key: string });
+  const created = request.call('post', '/v1/account/keys', { body: asked, ...idempotencyKeyOf(request.form, asked) });
+  const { value, problems } = await attempt(created);
+  if (value === undefined) return keysPage(request, { ...asked, problems });
+  return createdPage(baseUrl, request, value.body as { key: ApiKey; api_key: string });
 }
 
-function createdPage(baseUrl: string, visit: PageRequest, created: { key: ApiKey; api_key: string }): ShownPage {
+function createdPage(baseUrl: string, request: PageRequest, created: { key: ApiKey; api_key: string }): ShownPage {
   const { key, api_key: secret } = created;
   const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
   return {
@@ -132,16 +132,16 @@ function createdPage(baseUrl: string, visit: PageRequest, created: { key: ApiKey
         html`<h2>Try it</h2>
           ${copyable('example', `curl -s -H 'Authorization: Bearer ${secret}' '${baseUrl}${example}'`, 'the command')}`
       }
-      <p><a class="button" href="${visit.path('/keys')}">I have stored the key</a></p>`,
+      <p><a class="button" href="${request.path('/keys')}">I have stored the key</a></p>`,
   };
 }
 
-async function programsPage(baseUrl: string, visit: PageRequest): Promise<ShownPage> {
-  const { items } = (await visit.read('/v1/account/grants')) as { items: AccountGrantResource[] };
+async function connectedAppsPage(baseUrl: string, request: PageRequest): Promise<ShownPage> {
+  const { items } = (await request.read('/v1/account/grants')) as { items: AccountGrantResource[] };
   const disconnected = 'The program was disconnected. It can no longer use your account.';
   return {
     title: 'Connected programs',
-    content: html`${doneNotice(visit, { disconnected })}
+    content: html`${doneNotice(request, { disconnected })}
       <p>
         Programs that you signed in to use your account, such as assistants that read the forum for you. They connect to
         <code>${baseUrl}/mcp</code>.
@@ -151,20 +151,22 @@ async function programsPage(baseUrl: string, visit: PageRequest): Promise<ShownP
           ? html`<p>No program is connected.</p>`
           : html`<h2>Programs that may use your account</h2>
               <ul class="items">
-                ${items.map((grant) => programItem(visit, grant))}
+                ${items.map((grant) => connectedAppItem(request, grant))}
               </ul>`
       }`,
   };
 }
 
-function programItem(visit: PageRequest, grant: AccountGrantResource): Html {
+function connectedAppItem(request: PageRequest, grant: AccountGrantResource): Html {
   const name = grant.client_name ?? 'A program without a name';
   return html`<li>
     <h3>${name}</h3>
-    <p class="note">${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(visit, grant.last_used_at)}</p>
+    <p class="note">
+      ${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(request, grant.last_used_at)}
+    </p>
     <p>It may:</p>
     ${list(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
-    ${dangerousButton(visit, {
+    ${dangerousButton(request, {
       action: `/programs/${grant.id}/revoke`,
       label: html`Disconnect<span class="hidden"> ${name}</span> now`,
       summary: html`Disconnect<span class="hidden"> ${name}</span>`,

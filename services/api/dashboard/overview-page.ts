@@ -21,10 +21,10 @@ const FEW_DAYS = 3;
 /** A measurement that takes longer, as of an engine that hangs, is not waited for. */
 const STATUS_MS = 500;
 
-export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (visit) => show(deps, visit))];
+export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (request) => show(deps, request))];
 
-async function show({ pool, status }: DashboardDeps, visit: PageRequest): Promise<ShownPage> {
-  const { account, path, now } = visit;
+async function show({ pool, status }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
+  const { account, path, now } = request;
   const days = Array.from({ length: CHART_DAYS }, (_, index) =>
     new Date(now - (CHART_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
   );
@@ -40,7 +40,7 @@ async function show({ pool, status }: DashboardDeps, visit: PageRequest): Promis
   const left = daysLeft({ balance: account.balance, activeMonitors: overview.active, readingCredits });
   return {
     title: 'Overview',
-    content: html`${attention(visit, overview)}
+    content: html`${attention(request, overview)}
       <section id="overview" data-live="15">
         ${figures([
           ['Credits', number(account.balance), html`<a href="${path('/billing')}">Buy more</a>`],

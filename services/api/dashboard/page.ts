@@ -12,7 +12,7 @@ export interface PageRoute {
   method: 'get' | 'post';
   /** Below /dashboard: `/monitors/:id`. */
   path: string;
-  handle(visit: PageRequest): PageAnswer | Promise<PageAnswer>;
+  handle(request: PageRequest): PageResponse | Promise<PageResponse>;
 }
 
 export const get = (path: string, handle: PageRoute['handle']): PageRoute => ({ method: 'get', path, handle });
@@ -20,9 +20,9 @@ export const post = (path: string, handle: PageRoute['handle']): PageRoute => ({
 
 /** A form that runs a route of the API and redirects. `:id` in the redirect is that of the page. */
 export const action = (path: string, method: Route['method'], route: string, redirect: string): PageRoute =>
-  post(path, async (visit) => {
-    await visit.call(method, route, { partId: visit.params.part ?? '' });
-    return { redirect: redirect.replace(':id', visit.id) };
+  post(path, async (request) => {
+    await request.call(method, route, { partId: request.params.part ?? '' });
+    return { redirect: redirect.replace(':id', request.id) };
   });
 
 /** A request of a signed-in person. Its values are not validated yet. */
@@ -58,7 +58,7 @@ export interface ApiRequest {
   idempotencyKey?: string;
 }
 
-export type PageAnswer =
+export type PageResponse =
   | ShownPage
   /** A path below /dashboard (`/keys?done=revoked`), or the whole address of another site. */
   | { redirect: string }
@@ -145,18 +145,18 @@ export function joinedProblems(problems: readonly (readonly [field: string, mess
   return new Map([...byField].map(([field, all]) => [field, all.map(([, message]) => message).join('; ')]));
 }
 
-const ONCE_LENGTH = 20;
-const ONCE = /^[0-9a-z]{20}$/;
+const FORM_KEY_LENGTH = 20;
+const FORM_KEY = /^[0-9a-z]{20}$/;
 
-/** A random value for the field `once` of a form whose second sending must do nothing. */
-export function newOnce(): string {
-  return randomText(ONCE_LENGTH);
+/** A random value for the field `once` of an idempotent form. */
+export function newFormKey(): string {
+  return randomText(FORM_KEY_LENGTH);
 }
 
-/** Of a form with the field `once`: sent twice, it is done once. A form that was changed in between asks anew. */
-export function onceKey(form: FormFields, asked: object): Pick<ApiRequest, 'idempotencyKey'> {
+/** The key of an idempotent form: sent twice, it takes effect once. A form that was changed in between has another. */
+export function idempotencyKeyOf(form: FormFields, asked: object): Pick<ApiRequest, 'idempotencyKey'> {
   const once = form.text('once');
-  if (!ONCE.test(once)) return {};
+  if (!FORM_KEY.test(once)) return {};
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16);
   return { idempotencyKey: `dashboard-${once}-${digest}` };
 }
@@ -166,6 +166,6 @@ export function streamed(pieces: () => AsyncIterable<string>, stallMs: number): 
   return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
 }
 
-export function file(type: string, name: string, body: Uint8Array | StreamedBody): PageAnswer {
+export function file(type: string, name: string, body: Uint8Array | StreamedBody): PageResponse {
   return { headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` }, body };
 }

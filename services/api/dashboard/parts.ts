@@ -156,9 +156,9 @@ interface PostButton {
   fields?: Readonly<Record<string, string>>;
 }
 
-export function postButton(visit: PageRequest, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
-  return html`<form method="post" action="${visit.path(action)}" class="inline">
-    ${visit.csrfField}
+export function postButton(request: PageRequest, { action, label, fields = {} }: PostButton, kind = 'quiet'): Html {
+  return html`<form method="post" action="${request.path(action)}" class="inline">
+    ${request.csrfField}
     ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <button class="${kind}">${label}</button>
   </form>`;
@@ -166,13 +166,13 @@ export function postButton(visit: PageRequest, { action, label, fields = {} }: P
 
 /** A button that cannot be pressed by accident: it is inside a disclosure that names the consequences. */
 export function dangerousButton(
-  visit: PageRequest,
+  request: PageRequest,
   button: PostButton & { summary: HtmlValue; consequences: HtmlValue },
 ): Html {
   return html`<details class="danger">
     <summary>${button.summary}</summary>
     <p>${button.consequences}</p>
-    ${postButton(visit, button, 'danger')}
+    ${postButton(request, button, 'danger')}
   </details>`;
 }
 

@@ -4,7 +4,7 @@ import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import {
-  admitDashboardVisit,
+  admitDashboardRequest,
   endLeastUsedDashboardSessions,
   insertDashboardSession,
   isKnownNetwork,
@@ -14,7 +14,7 @@ import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
-import { newSessionMail, sendNotice } from '../account/security-mails.ts';
+import { newSessionMail, sendSecurityMail } from '../account/security-mails.ts';
 import type { Caller } from '../admission/caller.ts';
 import { ApiError } from '../http/api-error.ts';
 import { cookieOf } from '../signup/link-router.ts';
@@ -72,16 +72,16 @@ export function hashSessionToken(token: string): Buffer {
 }
 
 /** Finds the session of a request's cookie and takes one of its requests. @throws ApiError rate_limited */
-export async function admitVisit(
+export async function admitRequest(
   pool: Queryable,
   cookies: DashboardCookies,
   request: Request,
 ): Promise<SignedIn | undefined> {
   const token = cookies.session(request);
   if (token === undefined) return undefined;
-  const visit = await admitDashboardVisit(pool, hashSessionToken(token), { maxUses: PER_MINUTE, seconds: 60 });
-  if (visit === undefined) return undefined;
-  const { session, account, retryAfter } = visit;
+  const admitted = await admitDashboardRequest(pool, hashSessionToken(token), { maxUses: PER_MINUTE, seconds: 60 });
+  if (admitted === undefined) return undefined;
+  const { session, account, retryAfter } = admitted;
   if (retryAfter > 0) {
     const message = `A session may ask for ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
     throw new ApiError('rate_limited', message, { retryAfter });
@@ -132,28 +132,28 @@ export async function openSession(
   if (!isKnown) {
     const account = await findAccount(deps.pool, accountId);
     const what = { network, userAgent, at: new Date(deps.clock()) };
-    if (account) await sendNotice(deps, newSessionMail(account.email, what, deps.dashboardUrl), 'a new network');
+    if (account) await sendSecurityMail(deps, newSessionMail(account.email, what, deps.dashboardUrl), 'a new network');
   }
   return token;
 }
 
-export const FORM_TOKEN = 'form_token';
+export const CSRF_FIELD = 'form_token';
 
 /** HMAC-SHA256 of a constant, keyed with the cookie's value: it needs no storage and does not reveal the cookie. */
-export function formTokenOf(cookie: string): string {
+export function csrfTokenOf(cookie: string): string {
   return createHmac('sha256', cookie).update('forum-monitor dashboard form v1').digest('base64url');
 }
 
-export function formTokenField(cookie: string): Html {
-  return html`<input type="hidden" name="${FORM_TOKEN}" value="${formTokenOf(cookie)}" />`;
+export function csrfFieldOf(cookie: string): Html {
+  return html`<input type="hidden" name="${CSRF_FIELD}" value="${csrfTokenOf(cookie)}" />`;
 }
 
-/** The random value of the cookie that came with a form, and the host of the dashboard's public address. */
-type FormHolder = { cookie: string | undefined; publicHost: string };
+/** The cookie that came with a form, and the host of the dashboard's public address. */
+type CsrfCheck = { cookie: string | undefined; publicHost: string };
 
 /** @throws ApiError invalid_request for a form that was not sent from a page of this site */
-export function refuseForeignForm(request: Request, holder: FormHolder): void {
-  if (isOwnForm(request, holder)) return;
+export function requireCsrfToken(request: Request, holder: CsrfCheck): void {
+  if (hasCsrfToken(request, holder)) return;
   throw new ApiError('invalid_request', 'This form is too old or was not sent from this site. Nothing was changed.');
 }
 
@@ -162,14 +162,14 @@ export function refuseForeignForm(request: Request, holder: FormHolder): void {
  * which other sites cannot read. The origin must be the host that the request was sent to, so that localhost and
  * 127.0.0.1 both work, or the public one, where a proxy replaces the Host header.
  */
-export function isOwnForm(request: Request, { cookie, publicHost }: FormHolder): boolean {
+export function hasCsrfToken(request: Request, { cookie, publicHost }: CsrfCheck): boolean {
   const [site, origin] = [request.get('Sec-Fetch-Site'), request.get('Origin')];
   // `none`: the person sent it again, for instance by restoring a closed window.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (origin !== undefined && !isHost(origin, request.host) && !isHost(origin, publicHost)) return false;
-  const given = (request.body as Record<string, unknown> | undefined)?.[FORM_TOKEN];
+  const given = (request.body as Record<string, unknown> | undefined)?.[CSRF_FIELD];
   if (typeof given !== 'string' || cookie === undefined) return false;
-  const [left, right] = [Buffer.from(given), Buffer.from(formTokenOf(cookie))];
+  const [left, right] = [Buffer.from(given), Buffer.from(csrfTokenOf(cookie))];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 

@@ -18,11 +18,11 @@ import { FormFields } from './page.ts';
 import type { ShownPage } from './page.ts';
 import { field } from './parts.ts';
 import {
-  admitVisit,
-  formTokenField,
+  admitRequest,
+  csrfFieldOf,
   hashSessionToken,
   openSession,
-  refuseForeignForm,
+  requireCsrfToken,
   SESSION_SECONDS,
 } from './sessions.ts';
 import type { NewSession } from './sessions.ts';
@@ -60,7 +60,7 @@ export function createSignInRouter(pages: PagesDeps): Router {
       response.set('Cache-Control', 'no-store');
       // The cookie must have come with the form: one that is set by the answer proves nothing.
       const cookie = pages.cookies.visitor(request);
-      if (isForm) refuseForeignForm(request, { cookie, publicHost: address.publicHost });
+      if (isForm) requireCsrfToken(request, { cookie, publicHost: address.publicHost });
       const visitor = cookie ?? pages.cookies.setVisitor(response);
       await work({ pages, signIn, records, request, response, visitor });
     };
@@ -77,7 +77,7 @@ export function createSignInRouter(pages: PagesDeps): Router {
 
 async function showAddress(step: Step): Promise<void> {
   const { pages, request, response } = step;
-  if ((await admitVisit(pages.deps.pool, pages.cookies, request)) !== undefined) {
+  if ((await admitRequest(pages.deps.pool, pages.cookies, request)) !== undefined) {
     response.redirect(303, pages.frame.path(nextOf(request)));
     return;
   }
@@ -116,16 +116,16 @@ async function takeCode(step: Step): Promise<void> {
     return;
   }
   const code = new FormFields(request.body).code('code');
-  const verdict = await signIn.verify(String(found.payload.token), code, request.ip);
-  if (verdict.outcome === 'signed in') {
+  const result = await signIn.verify(String(found.payload.token), code, request.ip);
+  if (result.outcome === 'signed in') {
     await records.delete(MODEL, visitor);
-    if (await enter(pages, request, response, verdict)) {
+    if (await enter(pages, request, response, result)) {
       response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next))));
       return;
     }
   }
-  const problem = signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict);
-  if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
+  const problem = signInProblem(result.outcome === 'signed in' ? TOO_LATE : result);
+  if (result.outcome === 'wrong' && result.triesLeft > 0) {
     showCodeForm(step, String(found.payload.email), problem);
     return;
   }
@@ -142,13 +142,13 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
     question: `The button signs you in to the dashboard at ${address.publicHost}, in this browser.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
-      const verdict = await signIn.confirmLink(linkHash, response.req.ip);
-      if (verdict === undefined) return tooOldPage(response);
-      if (verdict.outcome === 'signed in' && (await enter(pages, response.req, response, verdict))) {
+      const result = await signIn.confirmLink(linkHash, response.req.ip);
+      if (result === undefined) return tooOldPage(response);
+      if (result.outcome === 'signed in' && (await enter(pages, response.req, response, result))) {
         response.redirect(303, address.folder);
         return undefined;
       }
-      return linkProblem(response, 400, signInProblem(verdict.outcome === 'signed in' ? TOO_LATE : verdict));
+      return linkProblem(response, 400, signInProblem(result.outcome === 'signed in' ? TOO_LATE : result));
     },
   };
 }
@@ -174,7 +174,7 @@ async function signOut(pages: PagesDeps, request: Request, response: Response): 
   const { deps, address, cookies, frame } = pages;
   const cookie = cookies.session(request);
   if (cookie !== undefined) {
-    refuseForeignForm(request, { cookie, publicHost: address.publicHost });
+    requireCsrfToken(request, { cookie, publicHost: address.publicHost });
     await endDashboardSessionOfCookie(deps.pool, hashSessionToken(cookie));
   }
   cookies.clearSession(response);
@@ -204,7 +204,7 @@ function showAddressForm(
   const next = nextOf(request);
   const action = frame.path(`${PATH}${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`);
   const content = html`<form method="post" action="${action}" class="narrow">
-    ${formTokenField(visitor)}
+    ${csrfFieldOf(visitor)}
     ${field({
       name: 'email',
       label: 'Your e-mail address',
@@ -226,7 +226,7 @@ function showCodeForm({ pages: { frame }, response, visitor }: Step, email: stri
       minutes. If the mail holds a link instead, open it in this browser.
     </p>
     <form method="post" action="${frame.path(CODE)}" class="narrow">
-      ${formTokenField(visitor)}
+      ${csrfFieldOf(visitor)}
       ${field({
         name: 'code',
         label: 'Code',

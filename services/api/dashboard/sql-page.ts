@@ -3,7 +3,7 @@ import { html } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import { SQL_TABLES } from '../../../shared/accounts/statement-rows.ts';
 import { attempt, file, get, NO_PROBLEMS, post } from './page.ts';
-import type { PageAnswer, PageRoute, ShownPage, PageRequest } from './page.ts';
+import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts';
 import { number, otherProblems, textArea } from './parts.ts';
 
 const MOST_ROWS = 200;
@@ -51,26 +51,26 @@ const INTRODUCTION = html`<p>
 
 /** A SELECT over the matches of the account: as a table, or as a CSV file. */
 export const sqlPages: PageRoute[] = [
-  get('/sql', (visit) => page(visit, visit.query.text('query') || FIRST)),
+  get('/sql', (request) => page(request, request.query.text('query') || FIRST)),
   post('/sql', run),
 ];
 
-async function run(visit: PageRequest): Promise<PageAnswer> {
-  const query = visit.form.text('query');
-  const format = visit.form.text('format') === 'csv' ? 'csv' : 'json';
-  const { value, problems } = await attempt(visit.call('post', '/v1/sql', { body: { query, format } }));
-  if (value === undefined) return page(visit, query, false, problems);
-  if (format === 'json') return page(visit, query, result(value.body as Buffer));
+async function run(request: PageRequest): Promise<PageResponse> {
+  const query = request.form.text('query');
+  const format = request.form.text('format') === 'csv' ? 'csv' : 'json';
+  const { value, problems } = await attempt(request.call('post', '/v1/sql', { body: { query, format } }));
+  if (value === undefined) return page(request, query, false, problems);
+  if (format === 'json') return page(request, query, result(value.body as Buffer));
   return file('text/csv; charset=utf-8', 'matches.csv', value.body as Uint8Array);
 }
 
-function page(visit: PageRequest, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
+function page(request: PageRequest, query: string, answer: HtmlValue = false, problems = NO_PROBLEMS): ShownPage {
   return {
     title: 'SQL',
     status: problems.size === 0 ? 200 : 400,
     content: html`${INTRODUCTION} ${otherProblems(problems, ['query'])}
-      <form method="post" action="${visit.path('/sql')}">
-        ${visit.csrfField}
+      <form method="post" action="${request.path('/sql')}">
+        ${request.csrfField}
         ${textArea({ name: 'query', label: 'Statement', value: query, rows: 8, problem: problems.get('query') })}
         <div class="actions">
           <button name="format" value="json">Run</button>
@@ -79,7 +79,7 @@ function page(visit: PageRequest, query: string, answer: HtmlValue = false, prob
       </form>
       <p class="actions">
         Examples:
-        ${EXAMPLES.map(([name, text]) => html`<a href="${visit.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
+        ${EXAMPLES.map(([name, text]) => html`<a href="${request.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
       </p>
       ${answer}`,
   };

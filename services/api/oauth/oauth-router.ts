@@ -11,7 +11,7 @@ import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { html } from '../../../shared/http/html.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
-import { newProgramMail, sendNotice } from '../account/security-mails.ts';
+import { newConnectedAppMail, sendSecurityMail } from '../account/security-mails.ts';
 import { ApiError } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { pageOf, sendPage } from '../http/page.ts';
@@ -99,12 +99,12 @@ function signInLink(baseUrl: string, signIn: SignIn, browsers: SignedInBrowsers)
     question: `The button signs you in at ${host}, in this browser alone.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
-      const verdict = await signIn.confirmLink(linkHash, response.req.ip);
-      if (verdict === undefined) return tooOldPage(response);
-      if (verdict.outcome !== 'signed in') return linkProblem(response, 400, signInProblem(verdict));
-      await browsers.remember(response, verdict);
-      if (verdict.interaction === null) return signedInPage();
-      response.redirect(303, interactionUrl(baseUrl, verdict.interaction));
+      const result = await signIn.confirmLink(linkHash, response.req.ip);
+      if (result === undefined) return tooOldPage(response);
+      if (result.outcome !== 'signed in') return linkProblem(response, 400, signInProblem(result));
+      await browsers.remember(response, result);
+      if (result.interaction === null) return signedInPage();
+      response.redirect(303, interactionUrl(baseUrl, result.interaction));
       return undefined;
     },
   };
@@ -252,10 +252,10 @@ async function takeAddress(step: Step): Promise<void> {
 async function takeCode(step: Step): Promise<void> {
   const { request, response, pageUrl, signIn, state } = step;
   if (!state.code) return proceed(step, state);
-  const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''), request.ip);
-  if (verdict.outcome === 'signed in') return proceed(step, { login: signedInAccount.parse(verdict) });
-  const problem = signInProblem(verdict);
-  if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
+  const result = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''), request.ip);
+  if (result.outcome === 'signed in') return proceed(step, { login: signedInAccount.parse(result) });
+  const problem = signInProblem(result);
+  if (result.outcome === 'wrong' && result.triesLeft > 0) {
     send(response, 400, codePage(pageUrl, state.code.email, problem));
     return;
   }
@@ -294,7 +294,11 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   const client = await askingClient(step);
   const host = client.host ?? redirectTarget(client);
   const program = { name: client.name, host, permissions: wordsOf(interaction), at: new Date() };
-  await sendNotice(oauth, newProgramMail(account.email, program, oauth.dashboardUrl), 'a program was connected');
+  await sendSecurityMail(
+    oauth,
+    newConnectedAppMail(account.email, program, oauth.dashboardUrl),
+    'a program was connected',
+  );
   const result = { login: { ...login, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }

@@ -1,5 +1,5 @@
 import { parseReference } from '../../../shared/rules/forum-reference.ts';
-import type { ShareLink, ThingReference } from '../../../shared/rules/forum-reference.ts';
+import type { ShareLink, ItemReference } from '../../../shared/rules/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 
@@ -57,7 +57,7 @@ export async function resolvePost(deps: ReadingDeps, given: PostParameters): Pro
   return { postId: posts[0]!.postId, commentId: posts[0]!.commentId ?? posts[1]?.commentId };
 }
 
-function ofPost(field: string, { postId, commentId }: ThingReference): PostReference {
+function ofPost(field: string, { postId, commentId }: ItemReference): PostReference {
   if (postId !== undefined) return { postId, commentId };
   throw invalidRequest([{ field, message: 'names a comment; send the id of a post, or the URL of the comment' }]);
 }

@@ -1,6 +1,6 @@
 import { CachedReads } from './cached-reads.ts';
 import { parseReference } from '../../../shared/rules/forum-reference.ts';
-import type { ForumHosts, ThingReference } from '../../../shared/rules/forum-reference.ts';
+import type { ForumHosts, ItemReference } from '../../../shared/rules/forum-reference.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import type { ForumSource } from './forum-source.ts';
@@ -21,7 +21,7 @@ function leadsToSignIn(location: string): boolean {
 /** Resolves share links. Results are cached, dead links too, because each lookup costs up to three forum calls. */
 export class ShareLinks {
   private readonly hosts: ForumHosts;
-  private readonly reads: CachedReads<ThingReference>;
+  private readonly reads: CachedReads<ItemReference>;
 
   constructor({ hosts, clock }: { hosts: ForumHosts; clock: Clock }) {
     this.hosts = hosts;
@@ -40,11 +40,11 @@ export class ShareLinks {
    * @param path of a share link, as `parseReference` returns it
    * @throws UpstreamError not_found when the link does not lead to a post; moved when it leads to the sign-in page
    */
-  async follow(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ThingReference> {
+  async follow(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ItemReference> {
     return (await this.reads.read(path, () => this.resolve(path, source))).value;
   }
 
-  private async resolve(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ThingReference> {
+  private async resolve(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ItemReference> {
     let next = path;
     for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
       const location = await source.redirectTarget(next);

@@ -9,17 +9,17 @@ import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
 import { returnUse, secondsUntilUse, takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import type { SlidingLogLimit } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import { sendNotice } from '../account/security-mails.ts';
+import { sendSecurityMail } from '../account/security-mails.ts';
 import { wrongCodesMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import type { SignupDeps } from './signup-router.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 
-export type CodeJudge = ReturnType<typeof createCodeJudge>;
+export type CodeChecker = ReturnType<typeof createCodeChecker>;
 
 /** @param purpose codes mailed for another purpose are unknown */
-export function createCodeJudge({ secretKey, previousKeys }: SignupDeps, purpose: CodePurpose['name']) {
+export function createCodeChecker({ secretKey, previousKeys }: SignupDeps, purpose: CodePurpose['name']) {
   return {
     codes: createCodeHashes(secretKey, previousKeys),
     mailboxHash: createMailboxHash(secretKey, previousKeys),
@@ -28,21 +28,21 @@ export function createCodeJudge({ secretKey, previousKeys }: SignupDeps, purpose
 }
 
 /** Refusals are data, not exceptions: the transaction that finds a wrong code also counts it, so it must commit. */
-export type CodeVerdict =
+export type CheckedCode =
   | { outcome: 'unknown' | 'expired' | 'exhausted' }
-  /** The mailbox had too many wrong codes: none is judged any more, and links are mailed instead. */
+  /** The mailbox had too many wrong codes: none is accepted any more, and links are mailed instead. */
   | { outcome: 'tries used up' }
   /** Tries left for this token, and the address to notify when this try was the mailbox's last. */
   | { outcome: 'wrong'; triesLeft: number; lastTryOf?: string }
   | { outcome: 'right'; signup: ConfirmedMailbox };
 
-/** Concurrent codes of a mailbox are judged one after the other, whatever their token. Call it in a transaction. */
-export async function judgeCode(
+/** Concurrent codes of a mailbox are checked one after the other, whatever their token. Call it in a transaction. */
+export async function checkCode(
   db: Queryable,
-  { codes, mailboxHash, purpose }: CodeJudge,
+  { codes, mailboxHash, purpose }: CodeChecker,
   tokenHash: Buffer,
   code: string,
-): Promise<CodeVerdict> {
+): Promise<CheckedCode> {
   const signup = await lockSignup(db, tokenHash, purpose);
   if (!signup) return { outcome: 'unknown' };
   if (signup.codeHash === null) return { outcome: 'tries used up' };
@@ -59,22 +59,22 @@ export async function judgeCode(
   return { outcome: 'wrong', triesLeft: 0, lastTryOf: signup.email };
 }
 
-/** Judges the code of a request, and does what a right one is for, in one transaction. @throws ApiError */
+/** Checks the code of a request, and does what a right one is for, in one transaction. @throws ApiError */
 export async function useCode<T>(
   deps: SignupDeps,
-  { judge, ...routes }: CodeRoutes & { judge: CodeJudge },
+  { checker, ...routes }: CodeRoutes & { checker: CodeChecker },
   { token, code }: { token: string; code: string },
   onRight: (db: Queryable, tokenHash: Buffer, signup: ConfirmedMailbox) => Promise<T>,
 ): Promise<T> {
   if (!isSignupToken(token)) throw codeError({ outcome: 'unknown' }, routes);
   const tokenHash = hashMailedToken(token);
-  const judged = await inTransaction(deps.pool, async (client) => {
-    const verdict = await judgeCode(client, judge, tokenHash, code);
-    return verdict.outcome === 'right' ? { result: await onRight(client, tokenHash, verdict.signup) } : { verdict };
+  const used = await inTransaction(deps.pool, async (client) => {
+    const checked = await checkCode(client, checker, tokenHash, code);
+    return checked.outcome === 'right' ? { done: await onRight(client, tokenHash, checked.signup) } : { checked };
   });
-  if ('result' in judged) return judged.result;
-  await notifyOfWrongCodes(deps, judged.verdict);
-  throw codeError(judged.verdict, routes);
+  if ('done' in used) return used.done;
+  await notifyOfWrongCodes(deps, used.checked);
+  throw codeError(used.checked, routes);
 }
 
 interface CodeRoutes {
@@ -85,9 +85,9 @@ interface CodeRoutes {
   startOver: string;
 }
 
-function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: CodeRoutes): ApiError {
+function codeError(checked: Exclude<CheckedCode, { outcome: 'right' }>, routes: CodeRoutes): ApiError {
   const startOver = `Start over with ${routes.startOver}.`;
-  switch (verdict.outcome) {
+  switch (checked.outcome) {
     case 'unknown':
       return new ApiError(routes.tokenError, `${routes.tokenField}: is wrong, used or too old. ${startOver}`);
     case 'expired':
@@ -99,10 +99,10 @@ function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: 
       return new ApiError('too_many_attempts', `code: too many wrong codes were tried for this mailbox. ${link}`);
     }
     case 'wrong': {
-      const left = ['no tries', '1 try', '2 tries'][verdict.triesLeft];
+      const left = ['no tries', '1 try', '2 tries'][checked.triesLeft];
       return new ApiError(
         'invalid_code',
-        `code: wrong code, ${left} left.${verdict.triesLeft === 0 ? ` ${startOver}` : ''}`,
+        `code: wrong code, ${left} left.${checked.triesLeft === 0 ? ` ${startOver}` : ''}`,
       );
     }
   }
@@ -111,10 +111,10 @@ function codeError(verdict: Exclude<CodeVerdict, { outcome: 'right' }>, routes: 
 /** Call it after the commit that counted the last wrong code. The next mail, with a link, says the same. */
 export async function notifyOfWrongCodes(
   deps: Pick<SignupDeps, 'mailer' | 'appUrl' | 'logger'>,
-  verdict: { outcome: string; lastTryOf?: string },
+  checked: { outcome: string; lastTryOf?: string },
 ): Promise<void> {
-  if (verdict.lastTryOf === undefined) return;
-  await sendNotice(deps, wrongCodesMail(verdict.lastTryOf, deps.appUrl), 'wrong codes were tried for a mailbox');
+  if (checked.lastTryOf === undefined) return;
+  await sendSecurityMail(deps, wrongCodesMail(checked.lastTryOf, deps.appUrl), 'wrong codes were tried for a mailbox');
 }
 
 /** All million codes are equally likely. */
@@ -151,7 +151,7 @@ const PER_DAY = 6;
 const PER_MONTH = 12;
 const MONTH = 30 * DAY;
 
-/** Before a code is judged, so that codes of a mailbox wait for each other. @returns false when nothing was taken */
+/** Before a code is checked, so that codes of a mailbox wait for each other. @returns false when nothing was taken */
 async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
   const [day, month] = limitsOf(mailboxHash);
   if ((await takeUse(db, day)) > 0) return false;

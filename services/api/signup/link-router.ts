@@ -23,10 +23,10 @@ export interface LinkPage {
 
 const BODY_LIMIT = 4 * 1024;
 const COOKIE = 'link_page';
-const PROOF_LENGTH = 26;
-const PROOF = /^[0-9a-z]{26}$/;
+const CSRF_LENGTH = 26;
+const CSRF_TOKEN = /^[0-9a-z]{26}$/;
 const NOT_WHOLE = 'This link is not complete. Copy all of it.';
-const NOT_OWN = 'Open the link in the mail again, and press the button there.';
+const NO_CSRF_TOKEN = 'Open the link in the mail again, and press the button there.';
 const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
 
 /**
@@ -40,13 +40,13 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   router.get(page.path, (request, response) => {
     const { token } = request.query;
     const isWhole = typeof token === 'string' && isLinkToken(token);
-    if (isWhole) show(response, buttonPage(page, token, proofFor(page, request, response)));
+    if (isWhole) show(response, buttonPage(page, token, csrfTokenFor(page, request, response)));
     else show(response, linkProblem(response, 400, NOT_WHOLE));
   });
   router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
-    const { token, proof } = (request.body ?? {}) as Record<string, unknown>;
+    const { token, proof: csrfToken } = (request.body ?? {}) as Record<string, unknown>;
     let shown: Page | undefined;
-    if (!isOwnForm(page, request, proof)) shown = linkProblem(response, 400, NOT_OWN);
+    if (!hasCsrfToken(page, request, csrfToken)) shown = linkProblem(response, 400, NO_CSRF_TOKEN);
     else if (typeof token !== 'string' || !isLinkToken(token)) shown = tooOldPage(response);
     else shown = await page.confirm(hashMailedToken(token), response);
     if (shown) show(response, shown);
@@ -84,35 +84,40 @@ const protect: RequestHandler = (_request, response, next) => {
 
 const show = (response: Response, page: Page): void => sendPage(response, page, 'no-referrer');
 
-function buttonPage({ url, title, question, button }: LinkPage, token: string, proof: string): Page {
+function buttonPage({ url, title, question, button }: LinkPage, token: string, csrfToken: string): Page {
   return pageOf(
     title,
     html`<p>${question}</p>
       <form method="post" action="${new URL(url).pathname}">
         <input type="hidden" id="token" name="token" value="${token}" />
-        <input type="hidden" id="proof" name="proof" value="${proof}" />
+        <input type="hidden" id="proof" name="proof" value="${csrfToken}" />
         <button>${button}</button>
       </form>
       <p class="note">If you did not ask for it, close this page: without the button nothing happens.</p>`,
   );
 }
 
-/** The value that cookie and form share. It stays the same for another page that is open in the browser. */
-function proofFor({ url }: LinkPage, request: Request, response: Response): string {
+/** The token that the cookie and the form share. It stays the same for another page that is open in the browser. */
+function csrfTokenFor({ url }: LinkPage, request: Request, response: Response): string {
   const given = cookieOf(request, COOKIE);
-  const proof = given !== undefined && PROOF.test(given) ? given : randomText(PROOF_LENGTH);
+  const csrfToken = given !== undefined && CSRF_TOKEN.test(given) ? given : randomText(CSRF_LENGTH);
   const { pathname, protocol } = new URL(url);
-  response.cookie(COOKIE, proof, { path: pathname, httpOnly: true, sameSite: 'lax', secure: protocol === 'https:' });
-  return proof;
+  response.cookie(COOKIE, csrfToken, {
+    path: pathname,
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: protocol === 'https:',
+  });
+  return csrfToken;
 }
 
-/** With `no-referrer`, browsers send `Origin: null` for our own form too; then the cookie decides. */
-function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean {
+/** With `no-referrer`, browsers send `Origin: null` for this form too; then the cookie decides. */
+function hasCsrfToken({ url }: LinkPage, request: Request, csrfToken: unknown): boolean {
   const [site, origin, cookie] = [request.get('Sec-Fetch-Site'), request.get('Origin'), cookieOf(request, COOKIE)];
   if (site !== undefined && site !== 'same-origin') return false;
   if (origin !== undefined && origin !== 'null' && origin !== new URL(url).origin) return false;
-  if (typeof proof !== 'string' || !PROOF.test(proof) || cookie?.length !== PROOF_LENGTH) return false;
-  return timingSafeEqual(Buffer.from(proof), Buffer.from(cookie));
+  if (typeof csrfToken !== 'string' || !CSRF_TOKEN.test(csrfToken) || cookie?.length !== CSRF_LENGTH) return false;
+  return timingSafeEqual(Buffer.from(csrfToken), Buffer.from(cookie));
 }
 
 const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {

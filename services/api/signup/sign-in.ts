@@ -7,8 +7,8 @@ import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { takeLink } from '../../../shared/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
 import type { CodePurpose } from './code-mail.ts';
-import { createCodeJudge, judgeCode, notifyOfWrongCodes } from './check-code.ts';
-import type { CodeVerdict } from './check-code.ts';
+import { createCodeChecker, checkCode, notifyOfWrongCodes } from './check-code.ts';
+import type { CheckedCode } from './check-code.ts';
 import { createRequestCode } from './request-code.ts';
 import { hashMailedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { networksOf, UNKNOWN_NETWORK } from './signup-limits.ts';
@@ -22,36 +22,38 @@ export interface SignedInAccount {
   email: string;
 }
 
-export type SignInVerdict =
-  | Exclude<CodeVerdict, { outcome: 'right' }>
+export type SignInResult =
+  | Exclude<CheckedCode, { outcome: 'right' }>
   | ({ outcome: 'signed in'; isNew: boolean } & SignedInAccount)
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
 /** With the sign-in that requested the link. */
 type ConfirmedLink = SignInOutcome & { interaction: string | null };
 
-type SignInOutcome = Exclude<SignInVerdict, CodeVerdict>;
+type SignInOutcome = Exclude<SignInResult, CheckedCode>;
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
 /** The steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account. */
 export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: string) {
   const requestCode = createRequestCode(deps, purpose, linkPage);
-  const judge = createCodeJudge(deps, purpose.name);
-  const { mailboxHash } = judge;
+  const checker = createCodeChecker(deps, purpose.name);
+  const { mailboxHash } = checker;
   const mayOpen = deps.signup.enabled;
   return {
     /** Mails a code and returns its token. @param interaction the page that a mailed link returns to */
     sendCode: (email: string, clientAddress: string | undefined, interaction?: string): Promise<string> =>
       requestCode({ email }, clientAddress, interaction),
-    async verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInVerdict> {
-      const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
-        const judged = await judgeCode(client, judge, hashMailedToken(token), code);
-        return judged.outcome === 'right' ? findOrOpenAccount(client, judged.signup, { mayOpen, mailboxHash }) : judged;
+    async verify(token: string, code: string, clientAddress: string | undefined): Promise<SignInResult> {
+      const result = await inTransaction(deps.pool, async (client): Promise<SignInResult> => {
+        const checked = await checkCode(client, checker, hashMailedToken(token), code);
+        return checked.outcome === 'right'
+          ? findOrOpenAccount(client, checked.signup, { mayOpen, mailboxHash })
+          : checked;
       });
-      await notifyOfWrongCodes(deps, verdict);
-      await rememberNetwork(deps, verdict, clientAddress);
-      return verdict;
+      await notifyOfWrongCodes(deps, result);
+      await rememberNetwork(deps, result, clientAddress);
+      return result;
     },
     /** Consumes a link; undefined when it is no longer valid. */
     async confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined> {
@@ -70,14 +72,14 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
 /** After the commit: it locks the account, as its deletion does before it locks the mailbox's codes. */
 async function rememberNetwork(
   { pool, logger }: SignupDeps,
-  verdict: SignInVerdict,
+  result: SignInResult,
   clientAddress: string | undefined,
 ): Promise<void> {
-  if (verdict.outcome !== 'signed in') return;
+  if (result.outcome !== 'signed in') return;
   const { network } = networksOf(clientAddress)[0];
   if (network === UNKNOWN_NETWORK) return;
   // The code is used up, so what fails here must not fail the sign-in.
-  await rememberSignInNetwork(pool, verdict.accountId, network).catch((error: unknown) => {
+  await rememberSignInNetwork(pool, result.accountId, network).catch((error: unknown) => {
     logger.warn({ err: error }, 'the network of a sign-in could not be remembered');
   });
 }
@@ -96,23 +98,23 @@ async function findOrOpenAccount(
     }
   }
   const account = await findAccount(db, mailbox);
-  return account === undefined ? { outcome: 'no account' } : verdictFor(account, email);
+  return account === undefined ? { outcome: 'no account' } : resultFor(account, email);
 }
 
 /** Only the address that the account was opened with gives access, as in `verify-code.ts`, which says why. */
-function verdictFor(account: StoredAccount, email: string): SignInOutcome {
+function resultFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
   return { outcome: 'signed in', accountId: account.id, email: account.email, isNew: false };
 }
 
 /** Says why a person is not signed in and what to do, for the page. */
-export function signInProblem(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
-  switch (verdict.outcome) {
+export function signInProblem(result: Exclude<SignInResult, { outcome: 'signed in' }>): string {
+  switch (result.outcome) {
     case 'wrong':
-      return verdict.triesLeft === 0
+      return result.triesLeft === 0
         ? 'The code was wrong three times. Ask for another one.'
-        : `The code is wrong. Tries left: ${verdict.triesLeft}.`;
+        : `The code is wrong. Tries left: ${result.triesLeft}.`;
     case 'expired':
     case 'exhausted':
     case 'unknown':

@@ -25,25 +25,25 @@ import { MONITOR_PERIOD_CREDITS, planOf, SIGN_UP_CREDITS } from '../../../shared
 import { html } from '../../../shared/http/html.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { keyRecoveredMail, sendNotice } from '../account/security-mails.ts';
+import { keyRecoveredMail, sendSecurityMail } from '../account/security-mails.ts';
 import { accountFrozen } from '../admission/caller.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Page } from '../http/page.ts';
-import { createCodeJudge, useCode } from './check-code.ts';
+import { createCodeChecker, useCode } from './check-code.ts';
 import { keyPage, linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';
 import type { SignupDeps } from './signup-router.ts';
 
 /** POST /api/agent/verify: opens the account in one transaction, with its key and credits, or not at all. */
 export function createVerifyCode(deps: SignupDeps): (body: unknown) => Promise<AccountCreated> {
-  const judge = createCodeJudge(deps, 'signup');
+  const checker = createCodeChecker(deps, 'signup');
   const words = { tokenField: 'signup_token', tokenError: 'invalid_signup_token' } as const;
-  const routes = { judge, ...words, startOver: 'POST /api/agent/signup' };
+  const routes = { checker, ...words, startOver: 'POST /api/agent/signup' };
   return async (body) => {
     const { signup_token: token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
     const opened = await useCode(deps, routes, { token, code }, (client, _tokenHash, signup) =>
-      openForMailbox(client, signup, judge.mailboxHash),
+      openForMailbox(client, signup, checker.mailboxHash),
     );
     if (opened === 'account exists') {
       throw new ApiError(
@@ -183,13 +183,13 @@ export async function grantFreeCredits(
 const KEY_NAME = 'recovered';
 
 /**
- * POST /api/agent/recover/verify: gives a new key to the account of a token and code. 1. The code is judged and used
+ * POST /api/agent/recover/verify: gives a new key to the account of a token and code. 1. The code is checked and used
  * up; 2. the key is created; 3. the owner is notified. A crash after step 1 leaves a used code: the client asks for
  * another. They are two transactions, because the deletion of an account locks the account before its codes.
  */
 export function createRecoverKey(deps: SignupDeps): (body: unknown) => Promise<KeyRecovered> {
   const words = { tokenField: 'recovery_token', tokenError: 'invalid_recovery_token' } as const;
-  const routes = { judge: createCodeJudge(deps, 'recovery'), ...words, startOver: 'POST /api/agent/recover' };
+  const routes = { checker: createCodeChecker(deps, 'recovery'), ...words, startOver: 'POST /api/agent/recover' };
   return async (body) => {
     const { recovery_token: token, code } = parseRequest(recoverVerifyBody, body === undefined ? {} : body, 'body');
     const confirmed = await useCode(deps, routes, { token, code }, async (client, tokenHash, signup) => {
@@ -204,7 +204,7 @@ export function createRecoverKey(deps: SignupDeps): (body: unknown) => Promise<K
 async function issueRecoveredKey(deps: SignupDeps, confirmed: ConfirmedMailbox): Promise<string> {
   const key = await inTransaction(deps.pool, (client) => issueFor(client, confirmed));
   const recovered = { keyId: apiKeyId(key)!, at: new Date() };
-  await sendNotice(deps, keyRecoveredMail(confirmed.email, recovered, deps.dashboardUrl), 'a key was recovered');
+  await sendSecurityMail(deps, keyRecoveredMail(confirmed.email, recovered, deps.dashboardUrl), 'a key was recovered');
   return key;
 }
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqlAnswer as sqlAnswerSchema, sqlBody } from '../../../schemas/api/sql.ts';
 import {
-  endSqlTurn,
+  releaseStatementSlot,
   FAILED_MS_PER_DAY,
   SQL_TABLES,
-  takeSqlTurn,
+  takeStatementSlot,
   TooManyRows,
   writeAccountRows,
 } from '../../../shared/accounts/statement-rows.ts';
@@ -108,7 +108,7 @@ async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise
   const { pool, logger } = deps;
   const { accountId } = call.caller;
   const token = randomUUID();
-  const turn = await takeSqlTurn(pool, accountId, token);
+  const turn = await takeStatementSlot(pool, accountId, token);
   if (turn === 'busy') throw turnTaken();
   if (turn === 'used_up') {
     const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
@@ -125,9 +125,11 @@ async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise
     throw error instanceof SqlRefused ? invalidRequest([{ field: 'query', message: error.message }]) : error;
   } finally {
     // The turn ends by itself when this fails, and an answer that was paid for must not fail with it.
-    await endSqlTurn(pool, accountId, token, isCounted ? performance.now() - begun : 0).catch((error: unknown) => {
-      logger.warn({ err: error }, 'the turn of a statement could not be given back');
-    });
+    await releaseStatementSlot(pool, accountId, token, isCounted ? performance.now() - begun : 0).catch(
+      (error: unknown) => {
+        logger.warn({ err: error }, 'the turn of a statement could not be given back');
+      },
+    );
   }
 }
 

@@ -52,9 +52,9 @@ function startBillerLoops(): void {
   const mailer = createMailer({ smtpUrl: options.smtpUrl, from: 'Forum <no-reply@example.com>', outbox: '' });
   const deps = { pool, clickhouse, mailer, dashboardUrl, metrics, logger, signal, fatal };
   const jobs: Record<string, Omit<Job, 'everyMs'>> = {
-    'making digests': { lease: 'digests', round: (mayContinue) => makeDueDigests({ ...deps, mayContinue }) },
-    'mailing digests': { round: () => mailDigests(deps, signal) },
-    'looking for spikes': { lease: 'spikes', round: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }) },
+    'making digests': { lease: 'digests', run: (mayContinue) => makeDueDigests({ ...deps, mayContinue }) },
+    'mailing digests': { run: () => mailDigests(deps, signal) },
+    'looking for spikes': { lease: 'spikes', run: (mayContinue) => findRecentSpikes({ ...deps, mayContinue }) },
   };
   for (const [work, job] of Object.entries(jobs)) void runJob(deps, work, { ...job, everyMs: PAUSE_MS });
 }

@@ -1,4 +1,4 @@
-import { hashSessionToken, newCookieValue, FORM_TOKEN, formTokenOf } from '../../../services/api/dashboard/sessions.ts';
+import { hashSessionToken, newCookieValue, CSRF_FIELD, csrfTokenOf } from '../../../services/api/dashboard/sessions.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
@@ -58,7 +58,7 @@ export async function visitDashboard(db: Queryable, url: string, accountId: stri
     cookie,
     get: (path, headers = {}) => send(path, { headers: { cookie, ...headers } }),
     post: (path, fields = {}, headers = {}) => {
-      const body = new URLSearchParams({ [FORM_TOKEN]: formTokenOf(token) });
+      const body = new URLSearchParams({ [CSRF_FIELD]: csrfTokenOf(token) });
       for (const [name, value] of Object.entries(fields)) {
         for (const one of typeof value === 'string' ? [value] : value) body.append(name, one);
       }

@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { refuseFaults } from '../../http/invalid-request.ts';
 import { checkNewRule } from '../../monitors/check-rule.ts';
 import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { notice, number } from '../parts.ts';
 import {
   changeBody,
@@ -33,11 +33,11 @@ import {
 } from './monitor-frame.ts';
 
 export const editPages: PageRoute[] = [
-  get('/monitors/new', (visit) => newPage(visit, {})),
+  get('/monitors/new', (request) => newPage(request, {})),
   post('/monitors/new', create),
-  get('/monitors/:id/edit', async (visit) => {
-    const monitor = await readMonitor(visit);
-    return editPage(visit, monitor, { values: valuesOfMonitor(monitor), saidBack: wordsOf(monitor) });
+  get('/monitors/:id/edit', async (request) => {
+    const monitor = await readMonitor(request);
+    return editPage(request, monitor, { values: valuesOfMonitor(monitor), saidBack: wordsOf(monitor) });
   }),
   post('/monitors/:id/edit', change),
 ];
@@ -45,36 +45,36 @@ export const editPages: PageRoute[] = [
 /** The state of a form after a button that only changes what the form shows. */
 type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack' | 'preview'>>;
 
-function newPage(visit: PageRequest, filled: Filled): ShownPage {
+function newPage(request: PageRequest, filled: Filled): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
-  const key = visit.form.text('idempotency_key') || randomText(24);
+  const key = request.form.text('idempotency_key') || randomText(24);
   return {
     title: 'New monitor',
     status: statusOf(filled.problems),
-    content: monitorForm(visit, {
+    content: monitorForm(request, {
       values: EMPTY_VALUES,
       problems: NO_PROBLEMS,
       ...filled,
       isNew: true,
       action: '/monitors/new',
       submit: 'Create the monitor',
-      cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now, and ${MONITOR_PERIOD_CREDITS} for each further 24 hours. You have ${number(visit.account.balance)}.`,
+      cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now, and ${MONITOR_PERIOD_CREDITS} for each further 24 hours. You have ${number(request.account.balance)}.`,
       hidden: html`<input type="hidden" name="idempotency_key" value="${key}" />`,
     }),
   };
 }
 
-async function create(visit: PageRequest): Promise<PageAnswer> {
-  const filled = await fill(visit);
-  if (filled !== undefined) return newPage(visit, filled);
-  const values = valuesOfForm(visit.form);
+async function create(request: PageRequest): Promise<PageResponse> {
+  const filled = await fill(request);
+  if (filled !== undefined) return newPage(request, filled);
+  const values = valuesOfForm(request.form);
   try {
-    const key = visit.form.text('idempotency_key');
-    const request = { body: createBody(values), ...(key !== '' && { idempotencyKey: key }) };
-    const { body } = await visit.call('post', '/v1/monitors', request);
-    return createdPage(visit, body as CreatedBody);
+    const key = request.form.text('idempotency_key');
+    const asked = { body: createBody(values), ...(key !== '' && { idempotencyKey: key }) };
+    const { body } = await request.call('post', '/v1/monitors', asked);
+    return createdPage(request, body as CreatedBody);
   } catch (error) {
-    return newPage(visit, { values, problems: monitorProblems(error, values) });
+    return newPage(request, { values, problems: monitorProblems(error, values) });
   }
 }
 
@@ -97,28 +97,28 @@ function createdPage({ path }: PageRequest, { monitor, webhook_secret: secret, w
   };
 }
 
-async function change(visit: PageRequest): Promise<PageAnswer> {
-  const monitor = await readMonitor(visit);
-  const filled = await fill(visit);
-  if (filled !== undefined) return editPage(visit, monitor, filled);
-  const values = valuesOfForm(visit.form);
+async function change(request: PageRequest): Promise<PageResponse> {
+  const monitor = await readMonitor(request);
+  const filled = await fill(request);
+  if (filled !== undefined) return editPage(request, monitor, filled);
+  const values = valuesOfForm(request.form);
   try {
-    const { body } = await visit.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
+    const { body } = await request.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
-    return editPage(visit, changed, { values: valuesOfMonitor(changed), saidBack: wordsOf(changed) }, warnings);
+    return editPage(request, changed, { values: valuesOfMonitor(changed), saidBack: wordsOf(changed) }, warnings);
   } catch (error) {
-    return editPage(visit, monitor, { values, problems: monitorProblems(error, values) });
+    return editPage(request, monitor, { values, problems: monitorProblems(error, values) });
   }
 }
 
-function editPage(visit: PageRequest, { id, name }: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
+function editPage(request: PageRequest, { id, name }: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
   return {
     title: `Change “${name}”`,
     status: statusOf(filled.problems),
-    content: html`<p><a href="${visit.path(`/monitors/${id}`)}">Back to its matches</a></p>
+    content: html`<p><a href="${request.path(`/monitors/${id}`)}">Back to its matches</a></p>
       ${warnings && notice('good', 'The change is stored.')} ${warningsNotice(warnings)}
-      ${monitorForm(visit, {
+      ${monitorForm(request, {
         values: EMPTY_VALUES,
         problems: NO_PROBLEMS,
         ...filled,
@@ -132,11 +132,11 @@ function editPage(visit: PageRequest, { id, name }: Monitor, filled: Filled, war
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));
 
 /** What the buttons show that store nothing: the rule in words, its preview, and the fields of a rule as text. */
-async function fill(visit: PageRequest): Promise<Filled | undefined> {
-  const { form } = visit;
+async function fill(request: PageRequest): Promise<Filled | undefined> {
+  const { form } = request;
   const added = form.text('add');
   const wanted = added === '' ? form.text('do') : 'try';
-  if (wanted === 'try') return tryRule(visit, valuesWith(valuesOfForm(form), added));
+  if (wanted === 'try') return tryRule(request, valuesWith(valuesOfForm(form), added));
   if (wanted !== 'say' && wanted !== 'fill') return undefined;
   const typed = { values: valuesOfForm(form), query: form.text('query') };
   try {
@@ -144,7 +144,7 @@ async function fill(visit: PageRequest): Promise<Filled | undefined> {
       refuseFaults(checkNewRule(ruleOfValues(typed.values)).faults);
       return { ...typed, saidBack: wordsOfValues(typed.values) };
     }
-    const { body } = await visit.call('post', '/v1/monitors/parse', { body: { query: typed.query } });
+    const { body } = await request.call('post', '/v1/monitors/parse', { body: { query: typed.query } });
     const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
     return { ...typed, values, saidBack: wordsOfValues(values) };
   } catch (error) {
@@ -155,10 +155,10 @@ async function fill(visit: PageRequest): Promise<Filled | undefined> {
   }
 }
 
-async function tryRule(visit: PageRequest, values: MonitorFormValues): Promise<Filled> {
-  const typed = { values, query: visit.form.text('query') };
+async function tryRule(request: PageRequest, values: MonitorFormValues): Promise<Filled> {
+  const typed = { values, query: request.form.text('query') };
   try {
-    const { body } = await visit.call('post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
+    const { body } = await request.call('post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
     return { ...typed, preview: body as PreviewAnswer };
   } catch (error) {
     // The form stays as it was typed when other previews are under way, or the archive is unavailable.

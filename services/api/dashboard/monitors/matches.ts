@@ -18,7 +18,7 @@ const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
   skipped: 'not sent',
 };
 
-export function matchEntry(visit: PageRequest, match: MonitorMatch): Html {
+export function matchEntry(request: PageRequest, match: MonitorMatch): Html {
   const highlights = highlightsOf(match);
   const { id, kind, subreddit, author, title, body, post_id: postId, delivery_status: status } = match;
   const page = `/monitors/${match.monitor_id}`;
@@ -27,7 +27,7 @@ export function matchEntry(visit: PageRequest, match: MonitorMatch): Html {
   const isSettled = status === 'failed' || status === 'delivered' || status === 'skipped';
   const resend = { action: `${page}/redeliver`, label: 'Send again', fields: { match_ids: id } };
   const mute = (of: string, value: string, label: string) =>
-    postButton(visit, { action: `${page}/mutes`, label, fields: { kind: of, value } });
+    postButton(request, { action: `${page}/mutes`, label, fields: { kind: of, value } });
   return html`<li id="${id}">
     <h3>${kind === 'comment' && 'Comment on: '}${forumLink(match, markedText(title, highlights.title))}</h3>
     ${body !== '' && html`<p>${markedExcerpt(body, highlights.body)}</p>`}
@@ -37,8 +37,8 @@ export function matchEntry(visit: PageRequest, match: MonitorMatch): Html {
       ${match.suppressed && html` · ${suppressedInWords(match)}`} ${match.backfill && ' · found afterwards'}
     </p>
     <div class="actions">
-      <a href="${visit.path(`${page}/matches/${id}`)}">Why did this match?</a>
-      ${isSettled && postButton(visit, resend)}
+      <a href="${request.path(`${page}/matches/${id}`)}">Why did this match?</a>
+      ${isSettled && postButton(request, resend)}
       <details>
         <summary>Mute</summary>
         <div class="actions">
@@ -128,25 +128,25 @@ export const explanationPages: PageRoute[] = [
   get('/monitors/:id/explain', showThing),
 ];
 
-async function showMatch(visit: PageRequest): Promise<ShownPage> {
-  const match = await readMatch(visit);
-  const explained = await explain(visit, match.thing_id);
+async function showMatch(request: PageRequest): Promise<ShownPage> {
+  const match = await readMatch(request);
+  const explained = await explain(request, match.thing_id);
   return {
     title: 'Why did this match?',
-    content: html`<p><a href="${visit.path(`/monitors/${visit.id}`)}">Back to the matches</a></p>
-      ${verdictOfMatch(match, explained)} ${explanation(explained)} ${content(match, highlightsOf(match))}`,
+    content: html`<p><a href="${request.path(`/monitors/${request.id}`)}">Back to the matches</a></p>
+      ${summaryOfMatch(match, explained)} ${explanation(explained)} ${content(match, highlightsOf(match))}`,
   };
 }
 
-async function showThing(visit: PageRequest): Promise<ShownPage> {
-  const thing = visit.query.text('thing');
-  await readMonitor(visit);
+async function showThing(request: PageRequest): Promise<ShownPage> {
+  const thing = request.query.text('thing');
+  await readMonitor(request);
   const { value: explained, problems } =
-    thing === '' ? { problems: NO_PROBLEMS } : await attempt(explain(visit, thing));
-  return monitorPage(visit, '/explain', {
+    thing === '' ? { problems: NO_PROBLEMS } : await attempt(explain(request, thing));
+  return monitorPage(request, '/explain', {
     title: 'Why did it match, or not?',
     problems,
-    content: html`<form class="narrow" action="${visit.path(`/monitors/${visit.id}/explain`)}">
+    content: html`<form class="narrow" action="${request.path(`/monitors/${request.id}/explain`)}">
         ${field({
           name: 'thing',
           label: 'Post or comment',
@@ -160,29 +160,29 @@ async function showThing(visit: PageRequest): Promise<ShownPage> {
   });
 }
 
-async function explain(visit: PageRequest, thing: string): Promise<ItemExplanation> {
-  return (await visit.read('/v1/monitors/:id/explain', { query: { thing } })) as ItemExplanation;
+async function explain(request: PageRequest, thing: string): Promise<ItemExplanation> {
+  return (await request.read('/v1/monitors/:id/explain', { query: { thing } })) as ItemExplanation;
 }
 
 function thingExplained(explained: ItemExplanation): Html {
   const { matched, item } = explained;
-  const verdict =
+  const summary =
     matched === null
       ? 'Nothing is known of it.'
       : matched
         ? 'Today’s rule matches it.'
         : 'Today’s rule does not match it.';
-  return html`${notice('', verdict)} ${explanation(explained)}
+  return html`${notice('', summary)} ${explanation(explained)}
   ${item !== null && content(item, { title: [], body: [] })}`;
 }
 
 /** The match itself: the first one after its predecessor. @throws ApiError not_found */
-async function readMatch(visit: PageRequest): Promise<MonitorMatch> {
-  const { id, params } = visit;
+async function readMatch(request: PageRequest): Promise<MonitorMatch> {
+  const { id, params } = request;
   const named = parseMatchId(params.match ?? '');
   if (named?.monitorId !== id || named.seq === 0) throw noSuchMatch();
   const after = named.seq > 1 && { after: matchId(id, named.seq - 1) };
-  const page = await visit.read('/v1/monitors/:id/matches', { query: { order: 'oldest', limit: '1', ...after } });
+  const page = await request.read('/v1/monitors/:id/matches', { query: { order: 'oldest', limit: '1', ...after } });
   const match = (page as MatchPage).items.find((item) => item.id === params.match);
   if (match === undefined) throw noSuchMatch();
   return match;
@@ -190,7 +190,7 @@ async function readMatch(visit: PageRequest): Promise<MonitorMatch> {
 
 const noSuchMatch = (): ApiError => new ApiError('not_found', 'There is no such match, or it is older than 30 days.');
 
-function verdictOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanation): Html {
+function summaryOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanation): Html {
   const isMuted = filters.some(({ filter, passed }) => filter === 'muted' && !passed);
   return html`<p>
       Recorded ${time(match.created_at)} because of <strong>${match.matched_terms.join(', ')}</strong>.

@@ -25,10 +25,10 @@ export interface MonitorForm {
 }
 
 /** The form of a new or an existing monitor. Its first button is the one that Enter presses. */
-export function monitorForm(visit: PageRequest, form: MonitorForm): Html {
+export function monitorForm(request: PageRequest, form: MonitorForm): Html {
   const { values, problems, action, submit, cost } = form;
-  return html`<form method="post" action="${visit.path(action)}">
-    ${visit.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
+  return html`<form method="post" action="${request.path(action)}">
+    ${request.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
     ${field({ ...of(form, 'name'), label: 'Name', required: true, maxlength: 200 })}
     ${lines(form, 'keywords', 'Keywords', 'One a line; any of them is enough. Whole words and phrases, in small or capital letters.', 5)}
     ${lines(form, 'exclude', 'Excluded terms', 'One a line. Nothing with any of them matches.')}

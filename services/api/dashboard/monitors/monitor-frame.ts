@@ -40,19 +40,21 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 /** @throws ApiError not_found */
-export async function readMonitor(visit: PageRequest): Promise<Monitor> {
-  return ((await visit.read('/v1/monitors/:id')) as { monitor: Monitor }).monitor;
+export async function readMonitor(request: PageRequest): Promise<Monitor> {
+  return ((await request.read('/v1/monitors/:id')) as { monitor: Monitor }).monitor;
 }
 
 export function monitorPage(
-  visit: PageRequest,
+  request: PageRequest,
   current: (typeof PAGES)[number][0],
   page: { title: string; content: HtmlValue; problems?: FieldProblems },
 ): ShownPage {
   const { title, content, problems = NO_PROBLEMS } = page;
   const links = PAGES.map(
     ([below, name]) =>
-      html`<a href="${visit.path(`/monitors/${visit.id}${below}`)}" ${below === current && html`aria-current="page"`}
+      html`<a
+        href="${request.path(`/monitors/${request.id}${below}`)}"
+        ${below === current && html`aria-current="page"`}
         >${name}</a
       >`,
   );
@@ -60,7 +62,7 @@ export function monitorPage(
     title,
     status: problems.size > 0 ? 400 : 200,
     content: html`<nav aria-label="This monitor"><p class="actions">${links}</p></nav>
-      ${doneNotice(visit, DONE)} ${content}`,
+      ${doneNotice(request, DONE)} ${content}`,
   };
 }
 
@@ -78,11 +80,11 @@ export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
 }
 
 /** The button that pauses or resumes a monitor; what resuming costs is on it. */
-export function runButtons(visit: PageRequest, { id, name, status }: Monitor): Html {
+export function runButtons(request: PageRequest, { id, name, status }: Monitor): Html {
   const of = html`<span class="hidden"> ${name}</span>`;
   return status === 'active'
-    ? postButton(visit, { action: `/monitors/${id}/pause`, label: html`Pause${of}` })
-    : postButton(visit, {
+    ? postButton(request, { action: `/monitors/${id}/pause`, label: html`Pause${of}` })
+    : postButton(request, {
         action: `/monitors/${id}/resume`,
         label: html`Resume${of} for ${MONITOR_PERIOD_CREDITS} credits`,
       });

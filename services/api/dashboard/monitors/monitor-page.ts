@@ -12,7 +12,7 @@ import { openLiveTail } from '../../matches/live-tail-route.ts';
 import { itemEvent } from '../../matches/live-tail.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   ago,
   barChart,
@@ -54,13 +54,13 @@ const MOST_LIVE = 100;
 /** All monitors; and one with its matches, the stream of further ones as the markup of their entries, and its mutes. */
 export function monitorPages(deps: Deps): PageRoute[] {
   return [
-    get('/monitors', (visit) => showList(deps, visit)),
-    get('/monitors/:id', (visit) => show(deps, visit)),
-    get('/monitors/:id/stream', (visit) => stream(deps, visit)),
+    get('/monitors', (request) => showList(deps, request)),
+    get('/monitors/:id', (request) => show(deps, request)),
+    get('/monitors/:id/stream', (request) => stream(deps, request)),
     action('/monitors/:id/pause', 'post', '/v1/monitors/:id/pause', '/monitors/:id?done=paused'),
     action('/monitors/:id/resume', 'post', '/v1/monitors/:id/resume', '/monitors/:id?done=resumed'),
     action('/monitors/:id/delete', 'delete', '/v1/monitors/:id', '/monitors?done=deleted'),
-    get(MUTES, (visit) => showMutes(visit)),
+    get(MUTES, (request) => showMutes(request)),
     post(MUTES, addMute),
     action(`${MUTES}/:part/delete`, 'delete', '/v1/monitors/:id/mutes/:mute_id', `${MUTES}?done=removed`),
   ];
@@ -72,24 +72,24 @@ interface ShownMonitor {
   delivery: MonitorDelivery;
 }
 
-async function show({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
-  const { id } = visit;
-  const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(visit) };
-  const shown = (await visit.read('/v1/monitors/:id')) as ShownMonitor;
+async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
+  const { id } = request;
+  const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(request) };
+  const shown = (await request.read('/v1/monitors/:id')) as ShownMonitor;
   const { monitor } = shown;
   const [found, days, terms] = await Promise.all([
-    attempt(visit.read('/v1/monitors/:id/matches', { query })),
+    attempt(request.read('/v1/monitors/:id/matches', { query })),
     readMonitorMatchesByDay(pool, id, CHART_DAYS),
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MOST_TERMS }),
   ]);
-  return monitorPage(visit, '', {
+  return monitorPage(request, '', {
     title: monitor.name,
     problems: found.problems,
-    content: html`${monitorFigures(visit, shown)}
-      <div class="actions">${runButtons(visit, monitor)}</div>
+    content: html`${monitorFigures(request, shown)}
+      <div class="actions">${runButtons(request, monitor)}</div>
       ${said(ruleInWords(ruleOfMonitor(monitor)))}
       <h2>Matches</h2>
-      ${filterForm(visit, found.problems)} ${found.value && matches(visit, found.value as MatchPage)}
+      ${filterForm(request, found.problems)} ${found.value && matches(request, found.value as MatchPage)}
       <h2>Counts</h2>
       ${barChart({
         caption: `Matches of the last ${CHART_DAYS} days`,
@@ -103,7 +103,7 @@ async function show({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
           bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
         })
       }
-      ${dangerousButton(visit, {
+      ${dangerousButton(request, {
         action: `/monitors/${id}/delete`,
         label: `Delete “${monitor.name}” for good`,
         summary: 'Delete this monitor',
@@ -113,7 +113,7 @@ async function show({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
   });
 }
 
-function monitorFigures(visit: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
+function monitorFigures(request: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
   const { status, last_match_at: last, next_charge_at: charge } = monitor;
   const nextCharge = status === 'active' ? html`next charge ${time(charge)}` : 'nothing is charged';
   return figures([
@@ -123,10 +123,10 @@ function monitorFigures(visit: PageRequest, { monitor, stats, delivery }: ShownM
       number(stats.matches_today),
       `${number(stats.suppressed_today)} suppressed; ${number(stats.matches_7d)} in 7 days`,
     ],
-    ['Last match', last === null ? html`none yet` : ago(last, visit.now)],
+    ['Last match', last === null ? html`none yet` : ago(last, request.now)],
     [
       'Webhook',
-      html`${deliveryInWords(delivery)}<br /><a href="${visit.path(`/monitors/${monitor.id}/webhook`)}">Webhook</a>`,
+      html`${deliveryInWords(delivery)}<br /><a href="${request.path(`/monitors/${monitor.id}/webhook`)}">Webhook</a>`,
     ],
   ]);
 }
@@ -141,9 +141,9 @@ function matchFilter({ query }: PageRequest): Record<string, string> {
   );
 }
 
-function filterForm(visit: PageRequest, problems: FieldProblems): Html {
-  const { query } = visit;
-  const page = visit.path(`/monitors/${visit.id}`);
+function filterForm(request: PageRequest, problems: FieldProblems): Html {
+  const { query } = request;
+  const page = request.path(`/monitors/${request.id}`);
   const isUsed = Object.keys(query.given(FILTERS)).length > 0;
   const of = (name: string) => typed(query, problems, name);
   return html`<details ${(isUsed || problems.size > 0) && html`open`}>
@@ -162,54 +162,54 @@ function filterForm(visit: PageRequest, problems: FieldProblems): Html {
   </details>`;
 }
 
-function matches(visit: PageRequest, { items, before }: MatchPage): HtmlValue {
-  const isNewest = Object.keys(matchFilter(visit)).length === 0;
-  const page = visit.path(`/monitors/${visit.id}`);
+function matches(request: PageRequest, { items, before }: MatchPage): HtmlValue {
+  const isNewest = Object.keys(matchFilter(request)).length === 0;
+  const page = request.path(`/monitors/${request.id}`);
   const after = items[0] && `?after=${items[0].id}`;
   const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MOST_LIVE}"`;
-  const older = before !== null && new URLSearchParams({ ...visit.query.given(FILTERS), before }).toString();
+  const older = before !== null && new URLSearchParams({ ...request.query.given(FILTERS), before }).toString();
   return html`<ol class="items" aria-label="Matches, the newest first" ${live}>
-      ${items.map((match) => matchEntry(visit, match))}
+      ${items.map((match) => matchEntry(request, match))}
     </ol>
     <p class="note when-empty">${isNewest ? 'No match yet.' : 'None on this page.'}</p>
     ${older !== false && html`<p><a href="${page}?${older}">Older matches</a></p>`}`;
 }
 
-function stream({ pool, liveTails }: Deps, visit: PageRequest): Promise<PageAnswer> {
-  const { caller, id, lastEventId } = visit;
+function stream({ pool, liveTails }: Deps, request: PageRequest): Promise<PageResponse> {
+  const { caller, id, lastEventId } = request;
   return openLiveTail(
-    { caller, id, query: visit.query.given(['after']), lastEventId },
+    { caller, id, query: request.query.given(['after']), lastEventId },
     {
       pool,
       liveTails,
-      holder: { kind: 'session', id: visit.session.id },
-      eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(visit, match)) }),
+      holder: { kind: 'session', id: request.session.id },
+      eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(request, match)) }),
     },
   );
 }
 
 const RULE_LENGTH = 120;
 
-async function showList({ pool }: Deps, visit: PageRequest): Promise<ShownPage> {
-  const [list, today] = await Promise.all([visit.read('/v1/monitors'), readMatchesToday(pool, visit.account.id)]);
+async function showList({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
+  const [list, today] = await Promise.all([request.read('/v1/monitors'), readMatchesToday(pool, request.account.id)]);
   const { items, limit, used } = list as { items: Monitor[]; limit: number; used: number };
   const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
-  const rows = items.map((monitor) => listRow(visit, monitor, today.get(monitor.id) ?? 0));
+  const rows = items.map((monitor) => listRow(request, monitor, today.get(monitor.id) ?? 0));
   return {
     title: 'Monitors',
-    content: html`${doneNotice(visit, { deleted: 'The monitor is deleted.' })}
+    content: html`${doneNotice(request, { deleted: 'The monitor is deleted.' })}
       <p>
         ${used} of ${limit} monitors.
-        ${used >= limit && html`<a href="${visit.path('/billing')}">A larger pack</a> allows more.`}
+        ${used >= limit && html`<a href="${request.path('/billing')}">A larger pack</a> allows more.`}
       </p>
-      <p><a class="button" href="${visit.path('/monitors/new')}">New monitor</a></p>
+      <p><a class="button" href="${request.path('/monitors/new')}">New monitor</a></p>
       ${items.length > 0 && html`<section id="monitors" data-live="15">${table('Your monitors', columns, rows)}</section>`}`,
   };
 }
 
-function listRow(visit: PageRequest, monitor: Monitor, today: number): HtmlValue[] {
+function listRow(request: PageRequest, monitor: Monitor, today: number): HtmlValue[] {
   const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
-  const page = visit.path(`/monitors/${id}`);
+  const page = request.path(`/monitors/${id}`);
   const rule = printRuleQuery(ruleOfMonitor(monitor));
   const shortRule = rule.length <= RULE_LENGTH ? rule : `${rule.slice(0, RULE_LENGTH).toWellFormed()} …`;
   return [
@@ -217,9 +217,9 @@ function listRow(visit: PageRequest, monitor: Monitor, today: number): HtmlValue
     html`${stateInWords(monitor)}
     ${isFailing && html`<br /><a class="bad" href="${page}/webhook">The webhook is marked as failing</a>`}`,
     today,
-    last === null ? 'none yet' : ago(last, visit.now),
+    last === null ? 'none yet' : ago(last, request.now),
     status === 'active' ? time(charge) : '–',
-    html`${runButtons(visit, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
+    html`${runButtons(request, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
   ];
 }
 
@@ -231,16 +231,16 @@ const MUTED: Readonly<Record<MonitorMute['kind'], string>> = {
 const PREFIXES: Readonly<Record<MonitorMute['kind'], string>> = { subreddit: 'r/', author: 'u/', thread: '' };
 
 /** What a monitor records nothing of. */
-async function showMutes(visit: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
-  const [{ name }, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/mutes')]);
+async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
+  const [{ name }, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/mutes')]);
   const { items, limit } = list as { items: MonitorMute[]; limit: number };
-  const page = `/monitors/${visit.id}/mutes`;
+  const page = `/monitors/${request.id}/mutes`;
   const rows = items.map(({ id, kind, value, created_at: at }) => [
     `${MUTED[kind]} ${PREFIXES[kind]}${value}`,
     time(at),
-    postButton(visit, { action: `${page}/${id}/delete`, label: html`Remove<span class="hidden"> ${value}</span>` }),
+    postButton(request, { action: `${page}/${id}/delete`, label: html`Remove<span class="hidden"> ${value}</span>` }),
   ]);
-  return monitorPage(visit, '/mutes', {
+  return monitorPage(request, '/mutes', {
     title: `Mutes of “${name}”`,
     problems,
     content: html`<p>
@@ -248,11 +248,11 @@ async function showMutes(visit: PageRequest, problems = NO_PROBLEMS): Promise<Sh
       </p>
       ${items.length > 0 && table('Mutes, the oldest first', ['Muted', 'Since', 'Actions'], rows)}
       <h2>Mute something</h2>
-      <form method="post" action="${visit.path(page)}" class="narrow">
-        ${visit.csrfField} ${otherProblems(problems, ['kind', 'value'])}
-        ${select({ ...typed(visit.form, problems, 'kind'), label: 'What', options: Object.entries(MUTED) })}
+      <form method="post" action="${request.path(page)}" class="narrow">
+        ${request.csrfField} ${otherProblems(problems, ['kind', 'value'])}
+        ${select({ ...typed(request.form, problems, 'kind'), label: 'What', options: Object.entries(MUTED) })}
         ${field({
-          ...typed(visit.form, problems, 'value'),
+          ...typed(request.form, problems, 'value'),
           label: 'Name, or the address of a post',
           required: true,
         })}
@@ -261,8 +261,8 @@ async function showMutes(visit: PageRequest, problems = NO_PROBLEMS): Promise<Sh
   });
 }
 
-async function addMute(visit: PageRequest): Promise<PageAnswer> {
-  const body = { kind: visit.form.text('kind'), value: visit.form.text('value') };
-  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/mutes', { body }));
-  return value === undefined ? showMutes(visit, problems) : { redirect: `/monitors/${visit.id}/mutes?done=muted` };
+async function addMute(request: PageRequest): Promise<PageResponse> {
+  const body = { kind: request.form.text('kind'), value: request.form.text('value') };
+  const { value, problems } = await attempt(request.call('post', '/v1/monitors/:id/mutes', { body }));
+  return value === undefined ? showMutes(request, problems) : { redirect: `/monitors/${request.id}/mutes?done=muted` };
 }

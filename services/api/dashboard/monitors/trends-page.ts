@@ -10,7 +10,7 @@ import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import { readFeedTokenTime } from '../../../../shared/matches/feed-tokens.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   barChart,
   checkbox,
@@ -36,42 +36,42 @@ const FEED = '/monitors/:id/feed';
 export function historyPages(pool: Queryable): PageRoute[] {
   return [
     get('/monitors/:id/trends', show),
-    get('/monitors/:id/earlier', (visit) => showEarlier(visit)),
+    get('/monitors/:id/earlier', (request) => showEarlier(request)),
     post('/monitors/:id/earlier', start),
-    post('/monitors/:id/earlier/cancel', async (visit) => {
-      await visit.call('delete', '/v1/monitors/:id/backfill/:run_id', { partId: visit.form.text('run') });
-      return { redirect: `/monitors/${visit.id}/earlier?done=cancelled` };
+    post('/monitors/:id/earlier/cancel', async (request) => {
+      await request.call('delete', '/v1/monitors/:id/backfill/:run_id', { partId: request.form.text('run') });
+      return { redirect: `/monitors/${request.id}/earlier?done=cancelled` };
     }),
-    get('/monitors/:id/export', (visit) => showExport(pool, visit)),
-    get('/monitors/:id/export/:format', async (visit) => {
-      const query = { format: visit.params.format ?? '' };
-      const { body, headers = {} } = await visit.call('get', '/v1/monitors/:id/matches/export', { query });
+    get('/monitors/:id/export', (request) => showExport(pool, request)),
+    get('/monitors/:id/export/:format', async (request) => {
+      const query = { format: request.params.format ?? '' };
+      const { body, headers = {} } = await request.call('get', '/v1/monitors/:id/matches/export', { query });
       if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
       return { headers, body };
     }),
-    post(FEED, async (visit) => {
-      const { body } = await visit.call('post', '/v1/monitors/:id/feed-token');
-      return showExport(pool, visit, addresses(body as FeedAddresses));
+    post(FEED, async (request) => {
+      const { body } = await request.call('post', '/v1/monitors/:id/feed-token');
+      return showExport(pool, request, addresses(body as FeedAddresses));
     }),
     action(`${FEED}/revoke`, 'delete', '/v1/monitors/:id/feed-token', '/monitors/:id/export?done=revoked'),
   ];
 }
 
-async function show(visit: PageRequest): Promise<ShownPage> {
-  const interval = visit.query.text('interval') === 'hour' ? 'hour' : 'day';
-  const { name } = await readMonitor(visit);
+async function show(request: PageRequest): Promise<ShownPage> {
+  const interval = request.query.text('interval') === 'hour' ? 'hour' : 'day';
+  const { name } = await readMonitor(request);
   // One after the other: an account has two of these answers at a time, and may have two pages open.
   const series = async (by: string) =>
-    (await visit.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
+    (await request.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
   const [total, communities] = [await series('total'), await series('subreddit')];
-  const latency = (await visit.read('/v1/monitors/:id/latency')) as Latency;
+  const latency = (await request.read('/v1/monitors/:id/latency')) as Latency;
   const other = interval === 'hour' ? 'day' : 'hour';
   const caption = interval === 'hour' ? 'Matches of the last 7 days by hour' : 'Matches of the last 30 days by day';
-  return monitorPage(visit, '/trends', {
+  return monitorPage(request, '/trends', {
     title: `Trends of “${name}”`,
     content: html`<p>
         In UTC, by the time at which things were first seen.
-        <a href="${visit.path(`/monitors/${visit.id}/trends?interval=${other}`)}">Show by ${other}</a>
+        <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
       ${barChart({ caption, moreUnit: 'in hours with a spike', bars: barsOf(total) })} ${spikesTable(total)}
       ${communitiesTable(communities)} ${latencyTable(latency)}`,
@@ -150,33 +150,33 @@ export const BACKFILL_HOURS = [
   ['720', 'The last 30 days'],
 ] as const;
 
-async function showEarlier(visit: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
-  const [monitor, list] = await Promise.all([readMonitor(visit), visit.read('/v1/monitors/:id/backfill')]);
+async function showEarlier(request: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
+  const [monitor, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/backfill')]);
   const { items } = list as { items: Backfill[] };
   const running = items.find(({ ended_at: endedAt }) => endedAt === null);
-  return monitorPage(visit, '/earlier', {
+  return monitorPage(request, '/earlier', {
     title: `Earlier matches of “${monitor.name}”`,
     problems,
-    content: html`${running === undefined ? startForm(visit, monitor, problems) : underWay(visit, running)}
+    content: html`${running === undefined ? startForm(request, monitor, problems) : underWay(request, running)}
     ${items.length > 0 && runsTable(items)}`,
   });
 }
 
-function underWay(visit: PageRequest, run: Backfill): Html {
-  const page = `/monitors/${visit.id}/earlier`;
-  const cancel = postButton(visit, { action: `${page}/cancel`, label: 'Cancel it', fields: { run: run.id } });
-  return html`<p>Earlier matches are being found. <a href="${visit.path(page)}">See how far it is</a></p>
+function underWay(request: PageRequest, run: Backfill): Html {
+  const page = `/monitors/${request.id}/earlier`;
+  const cancel = postButton(request, { action: `${page}/cancel`, label: 'Cancel it', fields: { run: run.id } });
+  return html`<p>Earlier matches are being found. <a href="${request.path(page)}">See how far it is</a></p>
     ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What it found stays.</span></div>`}`;
 }
 
-function startForm(visit: PageRequest, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
-  const { form, account } = visit;
+function startForm(request: PageRequest, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
+  const { form, account } = request;
   return html`<p>
       Posts and comments of the last 30 days that match the rule as it is now become matches of this monitor, after the
       existing ones. What is a match already is passed over, free of charge.
     </p>
-    <form method="post" action="${visit.path(`/monitors/${id}/earlier`)}" class="narrow">
-      ${visit.csrfField} ${otherProblems(problems, ['max_credits'])}
+    <form method="post" action="${request.path(`/monitors/${id}/earlier`)}" class="narrow">
+      ${request.csrfField} ${otherProblems(problems, ['max_credits'])}
       ${select({ name: 'hours', label: 'How far back', value: form.text('hours') || '24', options: BACKFILL_HOURS })}
       ${field({
         ...typed(form, problems, 'max_credits', '10'),
@@ -227,8 +227,8 @@ function progressOf({ state, share }: Backfill): HtmlValue {
   return html`<br /><progress max="100" value="${percent}">${percent} %</progress> ${percent} %`;
 }
 
-async function start(visit: PageRequest): Promise<PageAnswer> {
-  const { form, now } = visit;
+async function start(request: PageRequest): Promise<PageResponse> {
+  const { form, now } = request;
   const hours = BACKFILL_HOURS.find(([value]) => value === form.text('hours'))?.[0] ?? '24';
   const most = form.text('max_credits');
   const body = {
@@ -236,10 +236,10 @@ async function start(visit: PageRequest): Promise<PageAnswer> {
     deliver: form.has('deliver'),
     ...(most !== '' && { max_credits: Number(most) }),
   };
-  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/backfill', { body }));
+  const { value, problems } = await attempt(request.call('post', '/v1/monitors/:id/backfill', { body }));
   return value === undefined
-    ? showEarlier(visit, problems)
-    : { redirect: `/monitors/${visit.id}/earlier?done=started` };
+    ? showEarlier(request, problems)
+    : { redirect: `/monitors/${request.id}/earlier?done=started` };
 }
 
 const FORMATS: Readonly<Record<ExportFormat, string>> = {
@@ -249,10 +249,10 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** How matches leave this service without a webhook: as files, and as a feed. */
-async function showExport(pool: Queryable, visit: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
-  const { name } = await readMonitor(visit);
-  const file = (format: ExportFormat) => visit.path(`/monitors/${visit.id}/export/${format}`);
-  return monitorPage(visit, '/export', {
+async function showExport(pool: Queryable, request: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
+  const { name } = await readMonitor(request);
+  const file = (format: ExportFormat) => request.path(`/monitors/${request.id}/export/${format}`);
+  return monitorPage(request, '/export', {
     title: `Export and feed of “${name}”`,
     content: html`${first}
       <h2>Download</h2>
@@ -263,26 +263,26 @@ async function showExport(pool: Queryable, visit: PageRequest, first: HtmlValue 
         )}
       </div>
       <h2>Feed</h2>
-      ${feed(visit, await readFeedTokenTime(pool, visit.id))}`,
+      ${feed(request, await readFeedTokenTime(pool, request.id))}`,
   });
 }
 
-function feed(visit: PageRequest, made: Date | undefined): Html {
-  const action = `/monitors/${visit.id}/feed`;
+function feed(request: PageRequest, made: Date | undefined): Html {
+  const action = `/monitors/${request.id}/feed`;
   if (made === undefined) {
     return html`<p>
         Feed readers show the newest 50 matches by an address that needs no key. Whoever has the address can read them.
       </p>
-      ${postButton(visit, { action, label: 'Make a feed' })}`;
+      ${postButton(request, { action, label: 'Make a feed' })}`;
   }
   return html`<p>The feed got its addresses ${time(made)}. They were shown only then.</p>
-    ${dangerousButton(visit, {
+    ${dangerousButton(request, {
       action,
       label: 'Make new addresses',
       summary: 'Replace the addresses',
       consequences: 'Readers that have the old addresses get nothing any more.',
     })}
-    ${dangerousButton(visit, {
+    ${dangerousButton(request, {
       action: `${action}/revoke`,
       label: 'Revoke the feed',
       summary: 'Revoke the feed',

@@ -10,8 +10,8 @@ import type {
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import { attempt, get, newOnce, NO_PROBLEMS, onceKey, post } from '../page.ts';
-import type { FieldProblems, PageAnswer, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import { attempt, get, newFormKey, NO_PROBLEMS, idempotencyKeyOf, post } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   copyable,
   dangerousButton,
@@ -36,26 +36,26 @@ import {
 
 /** A monitor's webhook: how it does, a test, its secret, code that receives it, and every attempt with its answer. */
 export const webhookPages: PageRoute[] = [
-  get('/monitors/:id/webhook', (visit) => show(visit)),
+  get('/monitors/:id/webhook', (request) => show(request)),
   post('/monitors/:id/test', test),
   get('/monitors/:id/deliveries', showDeliveries),
   post('/monitors/:id/redeliver', resend),
   // A form that is sent twice makes one secret, and both answers show it.
-  post('/monitors/:id/rotate-secret', async (visit) => {
-    const { body } = await visit.call('post', '/v1/monitors/:id/rotate-secret', onceKey(visit.form, {}));
-    return show(visit, secretShownOnce((body as { webhook_secret: string }).webhook_secret));
+  post('/monitors/:id/rotate-secret', async (request) => {
+    const { body } = await request.call('post', '/v1/monitors/:id/rotate-secret', idempotencyKeyOf(request.form, {}));
+    return show(request, secretShownOnce((body as { webhook_secret: string }).webhook_secret));
   }),
 ];
 
-async function show(visit: PageRequest, first: HtmlValue = '', problems = NO_PROBLEMS): Promise<ShownPage> {
-  const shown = await visit.read('/v1/monitors/:id');
+async function show(request: PageRequest, first: HtmlValue = '', problems = NO_PROBLEMS): Promise<ShownPage> {
+  const shown = await request.read('/v1/monitors/:id');
   const { monitor, delivery } = shown as { monitor: Monitor; delivery: MonitorDelivery };
   const { name, webhook_url: url, webhook_kind: kind } = monitor;
-  return monitorPage(visit, '/webhook', {
+  return monitorPage(request, '/webhook', {
     title: `Webhook of “${name}”`,
     problems,
-    content: html`${first} ${url === null ? noWebhook(visit) : webhook(visit, monitor, delivery)}
-    ${(url === null || kind === 'generic') && [secret(visit), receivers(monitor)]}`,
+    content: html`${first} ${url === null ? noWebhook(request) : webhook(request, monitor, delivery)}
+    ${(url === null || kind === 'generic') && [secret(request), receivers(monitor)]}`,
   });
 }
 
@@ -67,7 +67,7 @@ function noWebhook({ id, path }: PageRequest): Html {
 }
 
 function webhook(
-  visit: PageRequest,
+  request: PageRequest,
   { id, webhook_url: url, webhook_kind: kind }: Monitor,
   delivery: MonitorDelivery,
 ): Html {
@@ -80,34 +80,34 @@ function webhook(
       ${delivered !== null && html`Last delivered ${time(delivered)}.`}
     </p>
     <div class="actions">
-      ${postButton(visit, { action: `/monitors/${id}/test`, label: 'Send a test match' })}
+      ${postButton(request, { action: `/monitors/${id}/test`, label: 'Send a test match' })}
       <span class="note">Free; a sample with the header X-Service-Test.</span>
     </div>`;
 }
 
-function secret(visit: PageRequest): Html {
+function secret(request: PageRequest): Html {
   return html`<h2>Secret</h2>
     <p>
       Webhooks are signed with a secret that was shown once. A new one takes effect at once; for 24 hours the old one
       signs as well, in <code>X-Service-Signature-Previous</code>.
     </p>
-    ${dangerousButton(visit, {
-      action: `/monitors/${visit.id}/rotate-secret`,
-      fields: { once: newOnce() },
+    ${dangerousButton(request, {
+      action: `/monitors/${request.id}/rotate-secret`,
+      fields: { once: newFormKey() },
       label: 'Make a new secret',
       summary: 'Replace the secret',
       consequences: 'Receivers that know only the old secret refuse webhooks from 24 hours after this on.',
     })}`;
 }
 
-async function test(visit: PageRequest): Promise<ShownPage> {
-  const { value, problems } = await attempt(visit.call('post', '/v1/monitors/:id/test'));
+async function test(request: PageRequest): Promise<ShownPage> {
+  const { value, problems } = await attempt(request.call('post', '/v1/monitors/:id/test'));
   if (value === undefined) {
-    return show(visit, notice('bad', `Not sent: ${[...problems.values()].join('; ')}`), problems);
+    return show(request, notice('bad', `Not sent: ${[...problems.values()].join('; ')}`), problems);
   }
   const { delivered, status, error } = value.body as TestDelivery;
   const answered = `${answerInWords(status, error)}.`;
-  return show(visit, delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered));
+  return show(request, delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered));
 }
 
 const RECEIVERS = [
@@ -156,26 +156,26 @@ const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['rea
   ['due', 'Everything that waits is being sent already.'],
 ]);
 
-async function showDeliveries(visit: PageRequest): Promise<ShownPage> {
-  const monitor = await readMonitor(visit);
-  const query = visit.query.given(['after', 'match', 'status']);
-  const { value, problems } = await attempt(visit.read('/v1/monitors/:id/deliveries', { query }));
+async function showDeliveries(request: PageRequest): Promise<ShownPage> {
+  const monitor = await readMonitor(request);
+  const query = request.query.given(['after', 'match', 'status']);
+  const { value, problems } = await attempt(request.read('/v1/monitors/:id/deliveries', { query }));
   const { items, after } = (value ?? { items: [], after: null }) as DeliveryLogPage;
   const older = after !== null && new URLSearchParams({ ...query, after }).toString();
-  const action = `/monitors/${visit.id}/redeliver`;
-  return monitorPage(visit, '/deliveries', {
+  const action = `/monitors/${request.id}/redeliver`;
+  return monitorPage(request, '/deliveries', {
     title: `Deliveries of “${monitor.name}”`,
     problems,
-    content: html`${resentNotice(visit)}
+    content: html`${resentNotice(request)}
       <div class="actions">
-        ${postButton(visit, { action, label: 'Send everything that failed again', fields: { status: 'failed' } })}
-        ${postButton(visit, { action, label: 'Send what is waiting now', fields: { status: 'pending' } })}
+        ${postButton(request, { action, label: 'Send everything that failed again', fields: { status: 'failed' } })}
+        ${postButton(request, { action, label: 'Send what is waiting now', fields: { status: 'pending' } })}
         <span class="note">Ten a second, free, within the day’s limit.</span>
       </div>
-      ${filterForm(visit, problems)}
-      ${items.length === 0 ? html`<p class="note">No attempts here.</p>` : attemptsTable(visit, items)}
-      ${older !== false && html`<p><a href="${visit.path(`/monitors/${visit.id}/deliveries?${older}`)}">Older attempts</a></p>`}
-      ${await eventsSection(visit, monitor)}`,
+      ${filterForm(request, problems)}
+      ${items.length === 0 ? html`<p class="note">No attempts here.</p>` : attemptsTable(request, items)}
+      ${older !== false && html`<p><a href="${request.path(`/monitors/${request.id}/deliveries?${older}`)}">Older attempts</a></p>`}
+      ${await eventsSection(request, monitor)}`,
   });
 }
 
@@ -190,12 +190,12 @@ function resentNotice({ query }: PageRequest): HtmlValue {
   return notice('good', html`${said}${more}`);
 }
 
-function filterForm(visit: PageRequest, problems: FieldProblems): Html {
-  const { query } = visit;
+function filterForm(request: PageRequest, problems: FieldProblems): Html {
+  const { query } = request;
   return html`<details ${(problems.size > 0 || query.text('status') !== '') && html`open`}>
     <summary>Filter</summary>
     ${otherProblems(problems, ['match'])}
-    <form class="narrow" action="${visit.path(`/monitors/${visit.id}/deliveries`)}">
+    <form class="narrow" action="${request.path(`/monitors/${request.id}/deliveries`)}">
       ${select({ ...typed(query, problems, 'status'), label: 'Outcome', options: [['', 'All'], ...Object.entries(STATES)] })}
       ${field({ ...typed(query, problems, 'match'), label: 'Match', hint: 'The id of a match.' })}
       <div class="actions"><button>Filter</button></div>
@@ -203,31 +203,31 @@ function filterForm(visit: PageRequest, problems: FieldProblems): Html {
   </details>`;
 }
 
-function attemptsTable(visit: PageRequest, items: readonly DeliveryLogEntry[]): Html {
-  const action = `/monitors/${visit.id}/redeliver`;
+function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[]): Html {
+  const action = `/monitors/${request.id}/redeliver`;
   const rows = items.map((entry) => {
     const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
     return [
       time(entry.started_at),
-      matchLink(visit, match),
+      matchLink(request, match),
       entry.attempt,
       html`<span class="${state === 'delivered' ? 'good' : 'bad'}">${STATES[state]}</span>`,
       html`${entry.host}, ${entry.duration_ms} ms. ${answerInWords(entry.status, entry.error)}.
       ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}`,
       html`${next !== null && time(next)}
-      ${state !== 'pending' && postButton(visit, { action, label: 'Send again', fields: { match_ids: match } })}`,
+      ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
   return table('Attempts, the newest match first', ['Began', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
 }
 
-async function resend(visit: PageRequest): Promise<PageAnswer> {
-  const [ids, status] = [visit.form.all('match_ids'), visit.form.text('status')];
+async function resend(request: PageRequest): Promise<PageResponse> {
+  const [ids, status] = [request.form.all('match_ids'), request.form.text('status')];
   const body = ids.length > 0 ? { match_ids: ids } : { status };
-  const answer = await visit.call('post', '/v1/monitors/:id/redeliver', { body });
+  const answer = await request.call('post', '/v1/monitors/:id/redeliver', { body });
   const { queued, more, reason } = answer.body as Redelivery;
   const rest = `${more ? '&more=yes' : ''}${reason === undefined ? '' : `&reason=${reason}`}`;
-  return { redirect: `/monitors/${visit.id}/deliveries?done=resent&queued=${queued}${rest}` };
+  return { redirect: `/monitors/${request.id}/deliveries?done=resent&queued=${queued}${rest}` };
 }
 
 const EVENTS_PER_PAGE = 10;
@@ -241,24 +241,24 @@ const EVENT_STATES: Readonly<Record<EventLogEntry['delivery_status'], string>> =
 };
 
 /** The digests and spikes that were sent to a monitor's webhook. Nothing when it has none and none is asked for. */
-async function eventsSection(visit: PageRequest, monitor: Monitor): Promise<HtmlValue> {
-  const after = visit.query.text(EVENTS_AFTER);
+async function eventsSection(request: PageRequest, monitor: Monitor): Promise<HtmlValue> {
+  const after = request.query.text(EVENTS_AFTER);
   const query = { limit: String(EVENTS_PER_PAGE), ...(after !== '' && { after }) };
   const heading = html`<h2 id="events">Digests and spikes</h2>`;
-  const { value, problems } = await attempt(visit.read('/v1/monitors/:id/events', { query }));
+  const { value, problems } = await attempt(request.read('/v1/monitors/:id/events', { query }));
   if (value === undefined) return [heading, notice('bad', [...problems.values()].join('; '))];
   const page = value as EventLogPage;
-  if (page.items.length > 0) return [heading, eventsTable(visit, page)];
+  if (page.items.length > 0) return [heading, eventsTable(request, page)];
   const isSent = monitor.webhook_url !== null && (monitor.digest !== undefined || monitor.spike_webhook === true);
   return isSent && [heading, html`<p class="note">${after === '' ? 'None was sent yet.' : 'None on this page.'}</p>`];
 }
 
-function eventsTable(visit: PageRequest, { items, after }: EventLogPage): Html {
+function eventsTable(request: PageRequest, { items, after }: EventLogPage): Html {
   const rows = items.map((entry) => {
     const { delivery_status: state, last_status: status, next_attempt_at: next } = entry;
     return [
       time(entry.created_at),
-      contentInWords(visit, entry),
+      contentInWords(request, entry),
       html`<span class="${state === 'delivered' && 'good'} ${state === 'failed' && 'bad'}"
         >${EVENT_STATES[state]}${state === 'pending' && next !== null && html`, ${time(next)}`}</span
       >`,
@@ -267,12 +267,12 @@ function eventsTable(visit: PageRequest, { items, after }: EventLogPage): Html {
     ];
   });
   const older = after !== null && new URLSearchParams({ [EVENTS_AFTER]: after }).toString();
-  const page = visit.path(`/monitors/${visit.id}/deliveries`);
+  const page = request.path(`/monitors/${request.id}/deliveries`);
   return html`${table('Digests and spikes', ['Made', 'What', 'Outcome', 'Attempts', 'Last answer'], rows)}
   ${older !== false && html`<p><a href="${page}?${older}#events">Older digests and spikes</a></p>`}`;
 }
 
-function contentInWords(visit: PageRequest, { spike, digest }: EventLogEntry): HtmlValue {
+function contentInWords(request: PageRequest, { spike, digest }: EventLogEntry): HtmlValue {
   if (spike !== undefined) {
     return html`Spike: ${number(spike.count)} matches in the hour of ${time(spike.at)}, usually
     ${number(spike.expected)}`;
@@ -280,5 +280,5 @@ function contentInWords(visit: PageRequest, { spike, digest }: EventLogEntry): H
   if (digest === undefined) return false;
   const { interval, count, until } = digest;
   return html`Digest (${interval}) of ${number(count)} ${count === 1 ? 'match' : 'matches'}, the last one:
-  ${matchLink(visit, until)}`;
+  ${matchLink(request, until)}`;
 }

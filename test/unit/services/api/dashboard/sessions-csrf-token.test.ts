@@ -1,19 +1,19 @@
 import type { Request } from 'express';
 import { describe, expect, test } from 'vitest';
-import { FORM_TOKEN, formTokenOf, isOwnForm } from '../../../../../services/api/dashboard/sessions.ts';
+import { CSRF_FIELD, csrfTokenOf, hasCsrfToken } from '../../../../../services/api/dashboard/sessions.ts';
 
 const COOKIE = '0123456789abcdefghjkmnpqrstvwxyz';
-const token = formTokenOf(COOKIE);
+const token = csrfTokenOf(COOKIE);
 const publicHost = 'app.example.com';
 
-function formWith(headers: Record<string, string>, body: unknown = { [FORM_TOKEN]: token }): Request {
+function formWith(headers: Record<string, string>, body: unknown = { [CSRF_FIELD]: token }): Request {
   const get = (name: string) => headers[name.toLowerCase()];
   return { get, host: headers.host ?? 'localhost:8080', body } as unknown as Request;
 }
 
 test('a token belongs to its cookie, and does not reveal it', () => {
   expect(token).not.toContain(COOKIE);
-  expect(formTokenOf(`${COOKIE.slice(0, -1)}0`)).not.toBe(token);
+  expect(csrfTokenOf(`${COOKIE.slice(0, -1)}0`)).not.toBe(token);
 });
 
 describe('is our own', () => {
@@ -24,7 +24,7 @@ describe('is our own', () => {
     ['from another name of this host', { origin: 'http://127.0.0.1:8080', host: '127.0.0.1:8080' }],
     ['behind a proxy that replaces the host', { origin: 'https://app.example.com', host: 'internal:8080' }],
     ['over https, with the default port left out', { origin: 'https://app.example.com', host: 'app.example.com' }],
-  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { cookie: COOKIE, publicHost })).toBe(true));
+  ])('%s', (_what, headers) => expect(hasCsrfToken(formWith(headers), { cookie: COOKIE, publicHost })).toBe(true));
 });
 
 describe('is not our own', () => {
@@ -35,11 +35,13 @@ describe('is not our own', () => {
     ['from another port', { origin: 'http://localhost:9999' }],
     ['from nowhere', { origin: 'null' }],
     ['from a name that begins like ours', { origin: 'https://app.example.com.evil.example' }],
-  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { cookie: COOKIE, publicHost })).toBe(false));
+  ])('%s', (_what, headers) => expect(hasCsrfToken(formWith(headers), { cookie: COOKIE, publicHost })).toBe(false));
 
   test.each<[string, unknown]>([
     ['without a token', {}],
-    ['with a list', { [FORM_TOKEN]: [token] }],
-    ['with a part', { [FORM_TOKEN]: token.slice(1) }],
-  ])('%s', (_what, body) => expect(isOwnForm(formWith({}, body ?? null), { cookie: COOKIE, publicHost })).toBe(false));
+    ['with a list', { [CSRF_FIELD]: [token] }],
+    ['with a part', { [CSRF_FIELD]: token.slice(1) }],
+  ])('%s', (_what, body) =>
+    expect(hasCsrfToken(formWith({}, body ?? null), { cookie: COOKIE, publicHost })).toBe(false),
+  );
 });
