@@ -3,6 +3,8 @@ import { groupsOfTopic, matcherGroups } from '../schemas/messages/consumer-group
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../schemas/messages/topics.ts';
 import { createStripe } from '../shared/billing/stripe.ts';
 import type { BudgetedUpstream } from '../shared/forum-client/upstream-client.ts';
+import { DiskCache } from './api/reading/cached-reads.ts';
+import { secretBoxOf } from '../shared/maintenance/settings.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../shared/http/address-lookup.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';
@@ -15,7 +17,6 @@ import { groupPositions, lagOf } from '../shared/kafka/topic-admin.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { createMailer } from '../shared/mail/mailer.ts';
 import type { Mailer } from '../shared/mail/mailer.ts';
-import { secretBoxOf } from '../shared/maintenance/settings.ts';
 import { CLOCK_TOLERANCE_MS } from '../shared/matches/rules/recording-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import type { MonitorShard } from '../shared/rules/identifiers.ts';
@@ -24,7 +25,7 @@ import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
-import { DiskCache } from './api/reading/disk-cache.ts';
+
 import { openSqlFolder } from './api/sql/sql-box.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';

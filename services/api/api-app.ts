@@ -4,32 +4,35 @@ import express from 'express';
 import type { Express, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Stripe } from 'stripe';
-import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/accounts/rules/mailbox.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import type { PaymentSettings } from '../../shared/billing/stripe.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { forumHosts } from '../../shared/rules/forum-reference.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Tracing } from '../../shared/runtime/tracing.ts';
 import { accountRoutes, namingWhereToBuy } from './account/account-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
+import { createStripeWebhookRouter } from './billing/stripe-webhook-router.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
+import { createHealthRouter, createStatusReporter, createStatusRouter } from './coverage/status-router.ts';
+import type { Readiness } from './coverage/status-router.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
+import { webhookRoutes } from './deliveries/webhook-routes.ts';
+import { ApiError, createErrorHandler, refuseBrokenRules } from './http/api-error.ts';
+import { ReadingCharges } from './http/request-charges.ts';
+import { createRequestLog, createRequestTracing, routePattern } from './http/request-log.ts';
+import { createRouter } from './http/route.ts';
+import type { Route } from './http/route.ts';
 import { exportRoute } from './matches/export-route.ts';
 import type { ExportTiming } from './matches/export-route.ts';
 import { createFeedRouter, feedTokenRoutes } from './matches/feed-router.ts';
-import { ApiError } from './http/api-error.ts';
-import { refuseBrokenRules } from './http/connection-errors.ts';
-import { createErrorHandler } from './http/error-handler.ts';
-import { createHealthRouter } from './http/health-router.ts';
-import type { Readiness } from './http/health-router.ts';
-import { createRequestLog } from './http/request-log.ts';
-import { createRequestTracing, routePattern } from './http/request-tracing.ts';
-import { createRouter } from './http/route.ts';
-import type { Route } from './http/route.ts';
 import { liveTailRoute } from './matches/live-tail-route.ts';
 import type { LiveTails } from './matches/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
@@ -44,15 +47,21 @@ import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter, createOpenApiRouter } from './openapi/docs-router.ts';
-import { createStripeWebhookRouter } from './billing/stripe-webhook-router.ts';
-import type { ReadingDeps } from './reading/reading-deps.ts';
-import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
-import type { ForumReadingDeps } from './reading/reading-routes.ts';
+import { AccountCalls } from './reading/account-calls.ts';
+import type { DiskCache } from './reading/cached-reads.ts';
+import { ForumSource } from './reading/forum-source.ts';
+import type { ForumSourceDeps } from './reading/forum-source.ts';
+import { itemRoutes } from './reading/item-routes.ts';
+import { createListingCache, listingRoutes } from './reading/listing-routes.ts';
+import { PostReader } from './reading/post-reader.ts';
+import { postRoute } from './reading/post-route.ts';
+import type { ReadingDeps } from './reading/reading-route.ts';
+import { RenderedPosts } from './reading/rendered-posts.ts';
+import { ShareLinks } from './reading/resolve-reference.ts';
+import { searchRoutes } from './reading/search-routes.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-router.ts';
 import { sqlRoute } from './sql/sql-route.ts';
-import { createStatusReporter, createStatusRouter } from './coverage/status-router.ts';
-import { webhookRoutes } from './deliveries/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
   /** Sends test deliveries. */
@@ -187,4 +196,47 @@ function measure(metrics: Metrics): RequestHandler {
 function trustProxySetting(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+export interface ForumReadingDeps extends Omit<ForumSourceDeps, 'logger' | 'metrics'> {
+  /** Cache that outlives the process; undefined: posts are cached in memory only. */
+  disk: DiskCache | undefined;
+}
+
+const POST_MEMORY_BYTES = 64 * 1024 * 1024;
+const RENDERED_MEMORY_BYTES = 32 * 1024 * 1024;
+const LISTING_MEMORY_BYTES = 32 * 1024 * 1024;
+
+export interface ReadingRouteDeps {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  forum: ForumReadingDeps;
+  logger: Logger;
+  metrics: Pick<Metrics, 'cacheBytes' | 'readingUnreadable'>;
+}
+
+export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: ReadingRouteDeps): ReadingDeps {
+  const source = new ForumSource({ ...forum, logger, metrics });
+  const { clock, disk } = forum;
+  const hosts = forumHosts(forum.siteUrl);
+  const cache = (name: string, memoryBytes: number) => ({
+    memoryBytes,
+    onBytes: (bytes: number): void => metrics.cacheBytes.set({ cache: name }, bytes),
+  });
+  return {
+    charges: new ReadingCharges(pool, logger),
+    source,
+    hosts,
+    shareLinks: new ShareLinks({ hosts, clock }),
+    listings: createListingCache({ clock, ...cache('listings', LISTING_MEMORY_BYTES) }),
+    posts: new PostReader({ clock, ...cache('posts', POST_MEMORY_BYTES), disk, logger }),
+    rendered: new RenderedPosts(cache('rendered', RENDERED_MEMORY_BYTES)),
+    archive: { clickhouse, source, clock },
+    accountCalls: new AccountCalls({ forum: forum.upstream, clock }),
+  };
+}
+
+/** All routes below /v1/forum. */
+export function readingRoutes(deps: ReadingDeps): Route[] {
+  return [postRoute(deps), ...itemRoutes(deps), ...listingRoutes(deps), ...searchRoutes(deps)];
 }

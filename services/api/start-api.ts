@@ -7,7 +7,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppDeps } from './api-app.ts';
-import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-errors.ts';
+import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/api-error.ts';
 import { LiveTails } from './matches/live-tails.ts';
 import type { LiveTailsDeps } from './matches/live-tails.ts';
 

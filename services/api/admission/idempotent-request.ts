@@ -1,7 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
   claimIdempotencyKey,
   contextOfResponse,
@@ -10,10 +7,12 @@ import {
   secondsUntilKeyIsFree,
   storeResponse,
 } from '../../../shared/accounts/idempotency-keys.ts';
-import type { IdempotencyKey, StoredResponse } from '../../../shared/accounts/idempotency-keys.ts';
-import { ApiError } from '../http/api-error.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import type { IdempotencyKey, StoredResponse, } from '../../../shared/accounts/idempotency-keys.ts';
+import { ApiError, invalidRequest } from '../http/api-error.ts';
 import type { RouteResponse, RouteRequest } from '../http/route.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 
 export interface IdempotentRequestDeps<P> {
   pool: Pool;

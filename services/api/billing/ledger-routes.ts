@@ -11,7 +11,7 @@ import type { LedgerEntry, Usage, UsageItem } from '../../../schemas/api/account
 import { readLedgerPage, readUsage, readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
 import type { StoredLedgerEntry, UsageGrouping, UsageRow } from '../../../shared/billing/ledger-pages.ts';
 import { withoutFormulas } from '../matches/export-formats.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { accountExamples } from '../openapi/examples/account-examples.ts';

@@ -1,24 +1,62 @@
 import { Router } from 'express';
-import type { ServiceStatus, PartStatus } from '../../../schemas/api/status.ts';
+import type { PartStatus, ServiceStatus } from '../../../schemas/api/status.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
+import { countDueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
+import type { DueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
+import { readClockSkew } from '../../../shared/maintenance/settings.ts';
 import { CLOCK_TOLERANCE_MS } from '../../../shared/matches/rules/recording-decision.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
-import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
-import { countDueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
-import type { DueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
-import { readClockSkew } from '../../../shared/maintenance/settings.ts';
-import type { Readiness } from '../http/health-router.ts';
-import { refuseParameters } from '../http/invalid-request.ts';
+import { refuseParameters } from '../http/api-error.ts';
+import { requestLogger } from '../http/request-log.ts';
 import { methodNotAllowed } from '../http/route.ts';
+
+export interface Readiness {
+  ready: boolean;
+  /** For each part, whether it answers. */
+  parts: Record<string, boolean>;
+}
+
+/** A probe that takes longer than this counts as a part that does not answer. */
+const PROBE_MS = 5_000;
+/** Anyone may ask, and each check queries the engines, so concurrent checks share one result for this long. */
+const READINESS_FRESH_MS = 1_000;
+
+/**
+ * GET /healthz: 200 while the process runs. GET /readyz: 200 once every part answers, until then 503 with the parts
+ * that do not.
+ */
+export function createHealthRouter(ready: () => Promise<Readiness>, logger: Logger): Router {
+  const router = Router();
+  const shared = sharedResult(
+    () => withDeadline(ready(), PROBE_MS, 'the parts did not report in time whether they are ready'),
+    READINESS_FRESH_MS,
+  );
+  router.get('/healthz', refuseParameters, (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  router.get('/readyz', refuseParameters, async (_request, response) => {
+    let readiness: Readiness;
+    try {
+      readiness = await shared();
+    } catch (error) {
+      requestLogger(logger, response).warn({ err: error }, 'could not determine whether the service is ready');
+      readiness = { ready: false, parts: {} };
+    }
+    response.status(readiness.ready ? 200 : 503).json(readiness);
+  });
+  router.all(['/healthz', '/readyz'], methodNotAllowed(['GET', 'HEAD']));
+  return router;
+}
 
 /** What takes longer counts as not known. */
 const MEASURE_MS = 2_500;
 /** Anyone may ask, so all share one report for this long. */
-const FRESH_MS = 5_000;
+const STATUS_FRESH_MS = 5_000;
 
 interface StatusDeps {
   pool: Queryable;
@@ -34,7 +72,7 @@ interface StatusDeps {
 type StatusReporter = () => Promise<ServiceStatus>;
 
 export function createStatusReporter(deps: StatusDeps): StatusReporter {
-  return sharedResult(measurer(deps), FRESH_MS);
+  return sharedResult(measurer(deps), STATUS_FRESH_MS);
 }
 
 /**

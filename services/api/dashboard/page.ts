@@ -4,7 +4,7 @@ import type { HtmlValue, Html } from '../../../shared/http/html.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-sessions.ts';
 import type { Caller } from '../admission/caller.ts';
-import { StreamedBody, streamOf } from '../http/answer-stream.ts';
+import { StreamedBody, streamOf } from '../http/response-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { RouteResponse, Route } from '../http/route.ts';
 

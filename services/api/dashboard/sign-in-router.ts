@@ -4,7 +4,7 @@ import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
 import { html } from '../../../shared/http/html.ts';
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { endDashboardSessionOfCookie } from '../../../shared/accounts/dashboard-sessions.ts';
-import { toApiError } from '../http/error-handler.ts';
+import { toApiError } from '../http/api-error.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { createSignIn, signInProblem } from '../signup/sign-in.ts';

@@ -13,7 +13,7 @@ import { readAttemptsBefore, readFilteredAttempts } from '../../../shared/delive
 import type { AttemptPosition, StoredAttempt } from '../../../shared/deliveries/delivery-log.ts';
 import { readEventLog } from '../../../shared/deliveries/event-deliveries.ts';
 import type { LoggedEvent } from '../../../shared/deliveries/event-deliveries.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/api-error.ts';
 
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };
 const CURSOR = /^(mat_[0-9a-z]+_\d{12})\.([1-9]\d{0,8})$/;

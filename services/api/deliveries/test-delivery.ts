@@ -1,24 +1,23 @@
-import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import type { TestDelivery } from '../../../schemas/api/deliveries.ts';
+import type { WebhookKind } from '../../../schemas/api/monitors.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/deliveries/rules/delivery-outcome.ts';
-import { isMonitorId } from '../../../shared/rules/identifiers.ts';
-import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import {
-  sampleMatch,
   buildWebhookMessage,
+  sampleMatch,
   webhookRequestUrl,
 } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
 import { readMonitorWebhook } from '../../../shared/monitors/monitor-webhooks.ts';
 import type { MonitorWebhook } from '../../../shared/monitors/monitor-webhooks.ts';
 import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/monitors/monitors.ts';
-import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { ApiError, invalidRequest, noSuchMonitor } from '../http/api-error.ts';
 
 export interface TestDeliveryDeps {
   pool: Pool;

@@ -11,11 +11,6 @@ import {
 import type { Redelivery } from '../../../schemas/api/deliveries.ts';
 import { rotatedSecret } from '../../../schemas/api/monitors.ts';
 import { planOf } from '../../../shared/billing/rules/plans.ts';
-import { isMonitorId, parseMatchId } from '../../../shared/rules/identifiers.ts';
-import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
   countResends,
   hasPending,
@@ -24,13 +19,17 @@ import {
   readResends,
 } from '../../../shared/deliveries/resends.ts';
 import type { ResendChoice } from '../../../shared/deliveries/resends.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
 import { rotateWebhookSecret } from '../../../shared/monitors/monitor-webhooks.ts';
 import type { Caller } from '../admission/caller.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
+import { isMonitorId, parseMatchId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
-import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
+import { ApiError, invalidRequest, noSuchMonitor, refuseFaults } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from '../monitors/find-monitor.ts';
 import { deliveryExamples } from '../openapi/examples/delivery-examples.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';

@@ -8,9 +8,8 @@ import type { Caller, RequiredScope } from '../admission/caller.ts';
 import type { RouteTool } from '../mcp/tool.ts';
 import type { Method, Parameter } from '../openapi/openapi-shape.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';
-import { sendStream, StreamedBody } from './answer-stream.ts';
-import { ApiError, ClientGone } from './api-error.ts';
-import { parseRequest, refuseParameters } from './invalid-request.ts';
+import { ApiError, ClientGone, parseRequest, refuseParameters } from './api-error.ts';
+import { sendStream, StreamedBody } from './response-stream.ts';
 
 /** The version of the API's contract, not of the build that serves it. */
 export const API_VERSION = '1.0.0';

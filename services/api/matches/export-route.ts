@@ -10,10 +10,9 @@ import type { StoredMatch } from '../../../shared/matches/rules/match-resource.t
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Caller } from '../admission/caller.ts';
 import { AccountSlots } from '../http/account-slots.ts';
-import { StreamedBody, streamOf } from '../http/answer-stream.ts';
-import type { AnswerStream } from '../http/answer-stream.ts';
-import { ApiError, ClientGone } from '../http/api-error.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { ApiError, ClientGone, invalidRequest } from '../http/api-error.ts';
+import { StreamedBody, streamOf } from '../http/response-stream.ts';
+import type { ResponseStream } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
@@ -127,7 +126,7 @@ function holderOf({ keyId, sessionId }: Caller): LiveTailHolder {
 }
 
 /** @throws ApiError rate_limited, service_unavailable */
-async function openExport({ pool, slots, timing }: Exporting, asked: Export): Promise<AnswerStream> {
+async function openExport({ pool, slots, timing }: Exporting, asked: Export): Promise<ResponseStream> {
   const release = slots.take(asked.accountId);
   try {
     const retryAfter = await takeUse(pool, { name: `export:${asked.accountId}`, ...EXPORTS });

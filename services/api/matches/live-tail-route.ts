@@ -1,12 +1,11 @@
 import { liveTailQuery } from '../../../schemas/api/matches.ts';
-import { parseMatchId } from '../../../shared/rules/identifiers.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readLastSeq } from '../../../shared/matches/live-tails.ts';
-import { StreamedBody } from '../http/answer-stream.ts';
-import { noSuchMonitor } from '../http/api-error.ts';
-import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { parseMatchId } from '../../../shared/rules/identifiers.ts';
+import { invalidRequest, noSuchMonitor, parseRequest } from '../http/api-error.ts';
+import { StreamedBody } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { matchEvent } from './live-tail.ts';

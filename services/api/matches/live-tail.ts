@@ -9,7 +9,7 @@ import type { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readLiveTailPage } from '../../../shared/matches/live-tails.ts';
 import type { LiveTailPage } from '../../../shared/matches/live-tails.ts';
-import type { AnswerStream } from '../http/answer-stream.ts';
+import type { ResponseStream } from '../http/response-stream.ts';
 import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
 import type { TailRequest } from './live-tails.ts';
 
@@ -49,7 +49,7 @@ const PAGE = 50;
  * not full it waits until it is woken or the next poll is due. A wake-up during a read causes another read, so no match
  * recorded before the wake-up is missed. A stream that has ended never starts again.
  */
-export class LiveTail implements AnswerStream {
+export class LiveTail implements ResponseStream {
   readonly stallMs: number;
   readonly monitorId: string;
   private readonly ending = new AbortController();

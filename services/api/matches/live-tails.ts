@@ -9,7 +9,7 @@ import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { Semaphore } from '../../../shared/runtime/semaphore.ts';
-import type { AnswerStream } from '../http/answer-stream.ts';
+import type { ResponseStream } from '../http/response-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import { LIVE_TAIL_TIMING, LiveTail } from './live-tail.ts';
 import type { LiveTailTiming } from './live-tail.ts';
@@ -65,7 +65,7 @@ export class LiveTails {
   }
 
   /** @throws ApiError rate_limited when the account or this process has reached its limit of streams */
-  async open(request: TailRequest): Promise<AnswerStream> {
+  async open(request: TailRequest): Promise<ResponseStream> {
     if (this.count >= (this.options.maxStreams ?? DEFAULT_MAX_STREAMS)) {
       throw new ApiError('rate_limited', 'As many streams are open here as can be.', { retryAfter: RETRY_AFTER });
     }

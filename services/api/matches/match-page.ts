@@ -11,7 +11,7 @@ import type { MatchFilter, SeqRange } from '../../../shared/matches/match-pages.
 import { matchResource } from '../../../shared/matches/rules/match-resource.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { matchId, parseMatchId } from '../../../shared/rules/identifiers.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/api-error.ts';
 
 /** A query whose cursor is valid for its order and its monitor. */
 interface MatchPageRequest {

@@ -13,12 +13,11 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';
 import { requireScope } from '../admission/caller.ts';
-import { ApiError, ClientGone } from '../http/api-error.ts';
-import { toApiError } from '../http/error-handler.ts';
+import { ApiError, ClientGone, toApiError } from '../http/api-error.ts';
 import { API_VERSION } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
-import type { ReadingDeps } from '../reading/reading-deps.ts';
-import { postTool } from './post-tool.ts';
+import { postTool } from '../reading/post-route.ts';
+import type { ReadingDeps } from '../reading/reading-route.ts';
 import { routeTool } from './tool.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 

@@ -1,8 +1,8 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller, RequiredScope } from '../admission/caller.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { invalidRequest } from '../http/api-error.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import { inlineText } from '../reading/untrusted-text.ts';
 

@@ -1,10 +1,6 @@
 import type { z } from 'zod';
 import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfills.ts';
 import type { Backfill } from '../../../schemas/api/backfills.ts';
-import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/rules/identifiers.ts';
-import type { Rule } from '../../../shared/matching/rule.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import {
   ARCHIVE_DAYS,
   cancelBackfill,
@@ -13,13 +9,16 @@ import {
   listBackfills,
 } from '../../../shared/backfills/backfill-runs.ts';
 import type { StoredBackfill } from '../../../shared/backfills/backfill-runs.ts';
+import type { Rule } from '../../../shared/matching/rule.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/rules/identifiers.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
-import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { refuseFaults } from '../http/invalid-request.ts';
+import { ApiError, noSuchMonitor, refuseFaults } from '../http/api-error.ts';
 import { chargedRequest, ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
-import { backfillLine } from '../mcp/monitor-text.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { backfillLine } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { backfillExamples } from '../openapi/examples/backfill-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';

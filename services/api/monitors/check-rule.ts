@@ -15,7 +15,7 @@ import type { GivenTerm } from '../../../shared/matching/validate-rule.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
 import type { Fault } from '../http/api-error.ts';
-import { refuseFaults } from '../http/invalid-request.ts';
+import { refuseFaults } from '../http/api-error.ts';
 
 /** The lists of a rule as sent by a client; PATCH may omit any. */
 interface RuleLists {

@@ -2,21 +2,17 @@ import type { z } from 'zod';
 import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../../../schemas/api/rules.ts';
 import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
-import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
+import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
+import { findArchivedThing } from '../../../shared/archive/archived-item.ts';
+import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { blankedContent } from '../../../shared/matches/rules/match-resource.ts';
-import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
-import { matchId } from '../../../shared/rules/identifiers.ts';
+import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import { itemHistory } from '../../../shared/matches/rules/item-history.ts';
+import { blankedContent } from '../../../shared/matches/rules/match-resource.ts';
 import { explain } from '../../../shared/matching/explain.ts';
 import type { Explanation } from '../../../shared/matching/explain.ts';
 import { matchOne } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { findArchivedThing } from '../../../shared/archive/archived-item.ts';
-import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import {
   hasUnstoredMatches,
   readMonitorHistory,
@@ -26,17 +22,20 @@ import type { ThingInMonitor } from '../../../shared/monitors/monitor-history.ts
 import { listMutes } from '../../../shared/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
 import { freeWorkSlots, PacedSemaphore } from '../http/account-slots.ts';
-import { ApiError, engineUnavailable } from '../http/api-error.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { ApiError, engineUnavailable, invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
-import { explanationText } from '../mcp/rule-text.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { explanationText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { explainExamples } from '../openapi/examples/explain-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { explanationResource } from './explanation-resource.ts';
 import { unsavedRule } from './check-rule.ts';
+import { explanationResource } from './explanation-resource.ts';
 import { findMonitor } from './find-monitor.ts';
 
 /**

@@ -25,7 +25,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/monitor-text.ts';
+import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';

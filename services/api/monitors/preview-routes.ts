@@ -1,27 +1,25 @@
 import type { z } from 'zod';
 import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../schemas/api/rules.ts';
 import type { PreviewAnswer, PreviewProgress } from '../../../schemas/api/rules.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { listMutes } from '../../../shared/monitors/monitor-mutes.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { AccountSlots } from '../http/account-slots.ts';
-import { StreamedBody, streamOf } from '../http/answer-stream.ts';
-import type { AnswerStream } from '../http/answer-stream.ts';
-import { ApiError, ClientGone } from '../http/api-error.ts';
-import { toApiError } from '../http/error-handler.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { ApiError, ClientGone, invalidRequest, toApiError } from '../http/api-error.ts';
+import { StreamedBody, streamOf } from '../http/response-stream.ts';
+import type { ResponseStream } from '../http/response-stream.ts';
 import { ok, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Route } from '../http/route.ts';
-import { previewText } from '../mcp/rule-text.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { previewText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { previewExamples } from '../openapi/examples/preview-examples.ts';
 import { unsavedRule } from './check-rule.ts';
 import { findMonitor } from './find-monitor.ts';
-import { settingsAfter } from './update-monitor.ts';
 import { diffMonitor, previewMonitor } from './preview-monitor.ts';
 import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
+import { settingsAfter } from './update-monitor.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 /** Scans of the archive at once in this process; each keeps a session of the engine busy. */
@@ -197,7 +195,7 @@ const STALL_MS = 30_000;
  * A preview as server-sent events: `progress` after each page of the archive, at last `result`, or `error` with the
  * envelope of errors. The slot is free before the result is sent, so that a client that reads slowly keeps none.
  */
-function previewStream(options: PreviewStreamOptions): AnswerStream {
+function previewStream(options: PreviewStreamOptions): ResponseStream {
   return streamOf((gone) => pieces(options, gone), { stallMs: STALL_MS, release: options.release });
 }
 

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { patchMonitorBody } from '../../../schemas/api/monitors.ts';
-import { isMonitorId } from '../../../shared/rules/identifiers.ts';
-import { validateTermCount } from '../../../shared/matching/validate-rule.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { skipUndeliverable } from '../../../shared/deliveries/deliveries.ts';
 import { skipUndeliverableEvents } from '../../../shared/deliveries/event-deliveries.ts';
+import { validateTermCount } from '../../../shared/matching/validate-rule.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
@@ -19,8 +16,10 @@ import {
   updateMonitorSettings,
 } from '../../../shared/monitors/monitors.ts';
 import type { MonitorSettings, StoredMonitor } from '../../../shared/monitors/monitors.ts';
-import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { invalidRequest, refuseFaults } from '../http/invalid-request.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { isMonitorId } from '../../../shared/rules/identifiers.ts';
+import { ApiError, invalidRequest, noSuchMonitor, refuseFaults } from '../http/api-error.ts';
 import { changedRefinements, checkRule, digestFaults, spikeFaults } from './check-rule.ts';
 import type { CheckedRule, RefinementsChange } from './check-rule.ts';
 import { findAndLockMonitor } from './find-monitor.ts';

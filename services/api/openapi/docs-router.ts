@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { Router } from 'express';
-import { refuseParameters } from '../http/invalid-request.ts';
+import { refuseParameters } from '../http/api-error.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 

@@ -4,7 +4,7 @@ import type { Payer } from '../../../shared/forum-client/call-budget.ts';
 import type { Upstream } from '../../../shared/forum-client/upstream-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/caller.ts';
-import { isFaultOfForum } from './reading-failure.ts';
+import { isFaultOfForum } from './reading-route.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 

@@ -12,7 +12,7 @@ import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import { findArchivedComment, findNewestComments } from '../../../shared/matches/archived-comments.ts';
 import type { ArchivedComment } from '../../../shared/matches/archived-comments.ts';
 import type { ApiError } from '../http/api-error.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/api-error.ts';
 import type { ArchiveQuery } from './archive-queries.ts';
 import type { ForumSource } from './forum-source.ts';
 

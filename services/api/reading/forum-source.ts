@@ -21,7 +21,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { ThreadCallDeps } from './expand-comments.ts';
-import { leadsToAnother } from './reading-failure.ts';
+import { leadsToAnother } from './reading-route.ts';
 
 /** An item of a page and its NSFW flag. */
 export interface Entry<T> {

@@ -1,12 +1,14 @@
 import * as forum from '../../../schemas/api/reading.ts';
 import * as queries from '../../../schemas/api/reading.ts';
 import type { Route } from '../http/route.ts';
-import { listingText, subredditText, userLine } from '../mcp/reading-text.ts';
+import { listingText, subredditText, userLine } from '../mcp/tool-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';
 import { forumExamples } from '../openapi/examples/forum-examples.ts';
+import { CachedReads } from './cached-reads.ts';
+import type { CachedReadsDeps } from './cached-reads.ts';
 import type { Entry, Page } from './forum-source.ts';
-import { readingRoute, REFUSED_OR_UNKNOWN } from './reading-deps.ts';
-import type { Reading, ReadingDeps } from './reading-deps.ts';
+import { isForumUnavailable, negativeForMs, readingRoute, REFUSED_OR_UNKNOWN } from './reading-route.ts';
+import type { Reading, ReadingDeps } from './reading-route.ts';
 
 const COMMUNITY = { subject: 'community', refusal: 'forum_refused' } as const;
 const COMMUNITIES = { subject: 'list of communities', refusal: 'upstream_error' } as const;
@@ -241,5 +243,44 @@ function pageEnvelope<T>(page: Page<T>, request: PageQueryOptions, degraded: boo
     after: page.after,
     filtered_nsfw: page.entries.length - entries.length,
     degraded: degraded || page.unreadable > 0,
+  };
+}
+
+/** Cached listings, communities and users. */
+export interface ListingCache {
+  /**
+   * Returns the cached value while it is fresh. Otherwise calls `fetch` and shares its result with all concurrent
+   * readers.
+   */
+  read<T extends object>(key: string, fetch: () => Promise<T>): Promise<ListingRead<T>>;
+}
+
+export interface ListingRead<T> {
+  value: T;
+  tier: 'L1_LISTING' | 'MISS';
+  /** The forum is unavailable, and this is an older copy. */
+  degraded: boolean;
+  /** When it was fetched, milliseconds since 1970. */
+  fetchedAtMs: number;
+}
+
+const FRESH_FOR_MS = 30_000;
+
+/** @param options.memoryBytes limit for all cached values together */
+export function createListingCache(
+  options: Pick<CachedReadsDeps<object>, 'clock' | 'memoryBytes' | 'onBytes'>,
+): ListingCache {
+  const reads = new CachedReads<object>({
+    ...options,
+    freshForMs: () => FRESH_FOR_MS,
+    mayServeStale: isForumUnavailable,
+    negativeForMs,
+  });
+  return {
+    async read<T extends object>(key: string, fetch: () => Promise<T>) {
+      const { value, tier, ...read } = await reads.read(key, fetch);
+      // The key contains the path, so the cached value has the type that this path returns.
+      return { value: value as T, tier: tier === 'MISS' ? 'MISS' : 'L1_LISTING', ...read };
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { CacheTier, Post } from '../../../schemas/messages/forum-post.ts';
 import { CachedReads } from './cached-reads.ts';
-import type { DiskCache } from './disk-cache.ts';
+import type { DiskCache } from './cached-reads.ts';
 import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -8,7 +8,7 @@ import type { LoadedComments } from './comment-tree.ts';
 import { expandComments, readAroundComment, readThread } from './expand-comments.ts';
 import type { ExpandedComments, ReadThread } from './expand-comments.ts';
 import type { ForumSource } from './forum-source.ts';
-import { isForumUnavailable, negativeForMs } from './reading-failure.ts';
+import { isForumUnavailable, negativeForMs } from './reading-route.ts';
 
 /** A post with the comments loaded so far. Plain data that caches share, so nobody may change it. */
 export interface LoadedPost {

@@ -3,14 +3,17 @@ import { postQuery } from '../../../schemas/api/reading.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { coveredComments, postCost } from '../../../shared/billing/rules/plans.ts';
+import { parseRequest } from '../http/api-error.ts';
+import { refuseWithoutCredits } from '../http/request-charges.ts';
+import type { Charged } from '../http/request-charges.ts';
 import { chargedRequest, route } from '../http/route.ts';
-import type { RouteResponse, RouteRequest, Content, Route } from '../http/route.ts';
+import type { Content, Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { inputOfQuery, outputSchemaOf, queryOf, readArguments, READS_FORUM, requiredScope } from '../mcp/tool.ts';
+import type { Tool, ToolAnswer, ToolCall } from '../mcp/tool.ts';
 import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { PostRead } from './post-reader.ts';
-import { refuseWithoutCredits } from './reading-charge.ts';
-import type { Charged } from './reading-charge.ts';
-import { ageOf, depsForRequest, readingDocument, REFUSED_OR_UNKNOWN, withApiErrors } from './reading-deps.ts';
-import type { ReadingDeps } from './reading-deps.ts';
+import { ageOf, depsForRequest, readingDocument, REFUSED_OR_UNKNOWN, withApiErrors } from './reading-route.ts';
+import type { ReadingDeps } from './reading-route.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { parsePostReference, resolvePost } from './resolve-reference.ts';
 
@@ -129,4 +132,41 @@ async function readPost(
       ? await deps.posts.read(deps.source, { postId, max, signal })
       : await deps.posts.readAround(deps.source, { postId, commentId, context, max, signal });
   return { read, commentId };
+}
+
+/** Differs from its route: one read is rendered twice. */
+const POST_INPUT = inputOfQuery(postQuery);
+
+/** @param route `GET /v1/forum/post` */
+export function postTool(deps: ReadingDeps, route: Route): Tool {
+  return {
+    name: 'get_forum_post',
+    title: 'Read a post with its comments',
+    description:
+      'A post and its comment tree, by `url` or `id` (one of them is required). The text is Markdown; the structured answer has the post, the discussion ' +
+      'graph and meta (`format=json`), the graph and meta (`graph`), or meta alone (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
+    annotations: READS_FORUM,
+    inputSchema: POST_INPUT,
+    outputSchema: outputSchemaOf(
+      postResponse.partial({ post: true, discussion_graph: true }).meta({ id: 'PostAnswer' }),
+    ),
+    scope: requiredScope(route),
+    call: (call) => callPostTool(deps, call),
+  };
+}
+
+/** Reads and charges the post once, and renders it twice: for programs and for models. */
+async function callPostTool(deps: ReadingDeps, { args, ...call }: ToolCall): Promise<ToolAnswer> {
+  const outcome = await readChargedPost(deps, {
+    ...call,
+    query: parseRequest(postQuery, queryOf(readArguments(POST_INPUT, args)), 'query'),
+  });
+  const { charged } = outcome;
+  const { format } = outcome.parsedQuery;
+  const markdown = renderCharged(deps, outcome, 'md');
+  const meta = createMeta(outcome, markdown);
+  if (format === 'md') return { structured: { meta }, text: markdown.bytes.toString(), charged };
+  const json = renderCharged(deps, outcome, format).bytes.toString();
+  const structured = { ...(JSON.parse(json) as object), meta };
+  return { structured, text: format === 'graph' ? json : markdown.bytes.toString(), charged };
 }

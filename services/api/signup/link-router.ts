@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { randomText } from '../../../shared/rules/identifiers.ts';
-import { toApiError } from '../http/error-handler.ts';
+import { toApiError } from '../http/api-error.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { HtmlValue } from '../../../shared/http/html.ts';
 import { pageOf, problem, sendPage } from '../http/page.ts';

@@ -10,8 +10,7 @@ import { createMailboxHash, mailboxOf, parseEmailAddress } from '../../../shared
 import type { EmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
 import { deleteSignup, insertSignup } from '../../../shared/accounts/signups.ts';
 import { MailError } from '../../../shared/mail/mailer.ts';
-import { ApiError } from '../http/api-error.ts';
-import { parseRequest } from '../http/invalid-request.ts';
+import { ApiError, parseRequest } from '../http/api-error.ts';
 import { codeMail, linkMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes, hasTry, newCode } from './check-code.ts';

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import helmet from 'helmet';
-import { createReadingDeps, readingRoutes } from '../../../services/api/reading/reading-routes.ts';
+import { createReadingDeps, readingRoutes } from '../../../services/api/api-app.ts';
 import { createRequestLog } from '../../../services/api/http/request-log.ts';
 import { createRouter } from '../../../services/api/http/route.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
+import { ReadingCharges } from '../../../services/api/http/request-charges.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import { allPlans } from '../../../shared/billing/rules/plans.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Caller } from '../../../services/api/admission/caller.ts';
 import { ensureDemoAccount } from '../../../services/api/demo-account.ts';
 import { reverseUnknownCharges, noteUnknownCharges } from '../../../shared/billing/unknown-charges.ts';
-import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
+import { ReadingCharges } from '../../../services/api/http/request-charges.ts';
 import { createPool, eachInTransaction, inTransaction, isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/accounts/accounts.ts';

@@ -1,4 +1,4 @@
-import type { ForumReadingDeps } from '../../../services/api/reading/reading-routes.ts';
+import type { ForumReadingDeps } from '../../../services/api/api-app.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createUpstream } from '../../../shared/forum-client/upstream-client.ts';
 import { RunningSimulator } from './running-simulator.ts';

@@ -1,13 +1,12 @@
 import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
-import { randomText } from '../../../../shared/rules/identifiers.ts';
 import { html } from '../../../../shared/http/html.ts';
-import { ApiError } from '../../http/api-error.ts';
-import { refuseFaults } from '../../http/invalid-request.ts';
+import { randomText } from '../../../../shared/rules/identifiers.ts';
+import { ApiError, refuseFaults } from '../../http/api-error.ts';
 import { checkNewRule } from '../../monitors/check-rule.ts';
 import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
-import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest, } from '../page.ts';
 import { notice, number } from '../parts.ts';
 import {
   changeBody,

@@ -6,7 +6,7 @@ import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../../http/api-error.ts';
-import { invalidRequest } from '../../http/invalid-request.ts';
+import { invalidRequest } from '../../http/api-error.ts';
 import type { FormFields } from '../page.ts';
 import { ruleOf } from './monitor-frame.ts';
 

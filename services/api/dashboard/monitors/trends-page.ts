@@ -8,7 +8,7 @@ import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { Queryable } from '../../../../shared/postgres/pool.ts';
 import { readFeedTokenTime } from '../../../../shared/matches/feed-tokens.ts';
-import { StreamedBody } from '../../http/answer-stream.ts';
+import { StreamedBody } from '../../http/response-stream.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {

@@ -9,7 +9,7 @@ import type {
   ThingsResponse,
   UserListing,
 } from '../../../../schemas/api/reading.ts';
-import { renderPostMarkdown } from '../../reading/post-markdown.ts';
+import { renderPostMarkdown } from '../../reading/rendered-posts.ts';
 
 const SITE = 'https://www.reddit.com';
 

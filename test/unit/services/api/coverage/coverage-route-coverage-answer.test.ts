@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { coverage } from '../../../../../schemas/api/coverage.ts';
-import { coverageAnswer } from '../../../../../services/api/coverage/coverage-route.ts';
+import { coverageAnswer, measure } from '../../../../../services/api/coverage/coverage-route.ts';
 import type { StoredRange } from '../../../../../services/api/coverage/coverage-route.ts';
-import { measure } from '../../../../../services/api/coverage/measured-hours.ts';
 import type { HourCoverage } from '../../../../../shared/crawl/rules/coverage.ts';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AnswerStream } from '../../../../../services/api/http/answer-stream.ts';
+import type { ResponseStream } from '../../../../../services/api/http/response-stream.ts';
 import { LiveTails } from '../../../../../services/api/matches/live-tails.ts';
 import type { Queryable } from '../../../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
@@ -41,7 +41,7 @@ function createTails(db: Queryable, options: { maxStreams?: number } = {}): Live
 /** A client of a stream, which takes all pieces, or none after the first `most`. */
 async function open(tails: LiveTails, monitorId: string, most = Infinity) {
   const request = { accountId: 'acc', holder: { kind: 'key', id: 'key' }, eventOf: String, afterSeq: 0 } as const;
-  const stream: AnswerStream = await tails.open({ ...request, monitorId });
+  const stream: ResponseStream = await tails.open({ ...request, monitorId });
   const pieces: (string | Uint8Array)[] = [];
   const ended = (async () => {
     for await (const piece of stream.pieces()) {

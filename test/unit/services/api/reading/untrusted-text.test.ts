@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Post } from '../../../../../schemas/messages/forum-post.ts';
 import { inlineText, untrustedText } from '../../../../../services/api/reading/untrusted-text.ts';
-import { renderPostMarkdown } from '../../../../../services/api/reading/post-markdown.ts';
+import { renderPostMarkdown } from '../../../../../services/api/reading/rendered-posts.ts';
 import { commentOf, postOf } from '../../../../support/samples/forum-threads.ts';
 import { hostilePost } from '../../../../support/samples/hostile-posts.ts';
 import { expectedStructure, markdownStructure, outlineOf } from '../../../../support/oracles/markdown-structure.ts';

@@ -1,5 +1,5 @@
 import type { Comment, Post } from '../../../../../../schemas/messages/forum-post.ts';
-import type { MarkdownMeta } from '../../../../../../services/api/reading/post-markdown.ts';
+import type { MarkdownMeta } from '../../../../../../services/api/reading/rendered-posts.ts';
 import { commentOf, postOf } from '../../../../../support/samples/forum-threads.ts';
 
 /** A post of every form, with the name of the file that contains its document. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { discussionGraph } from '../../../../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../../../../schemas/messages/forum-post.ts';
-import { buildDiscussionGraph } from '../../../../../services/api/reading/discussion-graph.ts';
+import { buildDiscussionGraph } from '../../../../../services/api/reading/comment-tree.ts';
 import { commentOf } from '../../../../support/samples/forum-threads.ts';
 
 const POST = { id: 'p0st', title: 'Which kettle', author: 'Kettle_Fan' };

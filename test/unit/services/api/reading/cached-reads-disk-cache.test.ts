@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StatementSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { DiskCache } from '../../../../../services/api/reading/disk-cache.ts';
+import type { DiskCache } from '../../../../../services/api/reading/cached-reads.ts';
 import { CacheFolder } from '../../../../support/fixtures/cache-folder.ts';
 import { seededRandom } from '../../../../support/samples/seeded-random.ts';
 

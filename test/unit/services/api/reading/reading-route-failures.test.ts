@@ -5,7 +5,7 @@ import {
   isFaultOfForum,
   leadsToAnother,
   negativeForMs,
-} from '../../../../../services/api/reading/reading-failure.ts';
+} from '../../../../../services/api/reading/reading-route.ts';
 import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
 
 const moved = (location?: string) => new UpstreamError('moved', 'moved', { status: 302, location });

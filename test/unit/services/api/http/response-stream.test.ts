@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import express from 'express';
 import { afterEach, expect, test } from 'vitest';
-import { sendStream } from '../../../../../services/api/http/answer-stream.ts';
-import type { AnswerStream } from '../../../../../services/api/http/answer-stream.ts';
+import { sendStream } from '../../../../../services/api/http/response-stream.ts';
+import type { ResponseStream } from '../../../../../services/api/http/response-stream.ts';
 
 /** A stream that never ends. */
-class Endless implements AnswerStream {
+class Endless implements ResponseStream {
   readonly stallMs: number;
   readonly ending = new AbortController();
   readonly ended = this.ending.signal;
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 /** Serves the stream to a client that reads the beginning. `sent` is the error of sending, if it failed. */
-async function serve(stream: AnswerStream): Promise<{ sent: Promise<unknown> }> {
+async function serve(stream: ResponseStream): Promise<{ sent: Promise<unknown> }> {
   const app = express();
   const { promise, resolve } = Promise.withResolvers<{ sent: Promise<unknown> }>();
   app.get('/', (_request, response) => {

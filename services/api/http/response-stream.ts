@@ -4,7 +4,7 @@ import { errorCode } from '../../../shared/runtime/errors.ts';
 import { ClientGone } from './api-error.ts';
 
 /** A streamed answer. */
-export interface AnswerStream {
+export interface ResponseStream {
   /** The content of the stream. The next piece is requested once the client has taken the previous one. */
   pieces(): AsyncIterable<string | Uint8Array>;
   /**
@@ -31,7 +31,7 @@ interface StreamOptions {
 export function streamOf(
   pieces: (ended: AbortSignal) => AsyncIterable<string | Uint8Array>,
   { stallMs, wholeMs, release }: StreamOptions,
-): AnswerStream {
+): ResponseStream {
   const ending = new AbortController();
   const end = () => ending.abort(new ClientGone());
   const deadline = wholeMs === undefined ? undefined : setTimeout(end, wholeMs);
@@ -56,7 +56,7 @@ export function streamOf(
 /** The body of a streamed answer. It is not opened for HEAD requests. */
 export class StreamedBody {
   /** @throws ApiError when the stream cannot be opened; that error becomes the answer */
-  readonly open: () => Promise<AnswerStream>;
+  readonly open: () => Promise<ResponseStream>;
 
   constructor(open: StreamedBody['open']) {
     this.open = open;
@@ -67,7 +67,7 @@ export class StreamedBody {
 const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
 /** Sends a stream as the body of a response whose head is ready. Resolves once the stream has ended and is closed. */
-export async function sendStream(stream: AnswerStream, response: Response): Promise<void> {
+export async function sendStream(stream: ResponseStream, response: Response): Promise<void> {
   const cutOff = () => {
     if (response.writableLength > 0) response.destroy();
   };

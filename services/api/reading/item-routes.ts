@@ -2,16 +2,15 @@ import * as forum from '../../../schemas/api/reading.ts';
 import * as queries from '../../../schemas/api/reading.ts';
 import type { ThingsResponse } from '../../../schemas/api/reading.ts';
 import { parseReference } from '../../../shared/rules/forum-reference.ts';
-import { invalidRequest } from '../http/invalid-request.ts';
+import { invalidRequest } from '../http/api-error.ts';
 import type { Route } from '../http/route.ts';
-import { thingsText } from '../mcp/reading-text.ts';
+import { thingsText } from '../mcp/tool-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';
 import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
-import { readingRoute, REFUSED_OR_UNKNOWN } from './reading-deps.ts';
-import type { ReadingDeps } from './reading-deps.ts';
-import { isDenial, isExplainedDenial } from './reading-failure.ts';
+import { isDenial, isExplainedDenial, readingRoute, REFUSED_OR_UNKNOWN } from './reading-route.ts';
+import type { ReadingDeps } from './reading-route.ts';
 import { ACCEPTED_REFERENCES, parsePostReference, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
@@ -21,7 +20,7 @@ const THINGS = { subject: 'list of things', refusal: 'upstream_error' } as const
 const MAX_SHARE_LINKS = 5;
 
 /** Lookups by id. */
-export function thingRoutes(deps: ReadingDeps): Route[] {
+export function itemRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/post/duplicates',

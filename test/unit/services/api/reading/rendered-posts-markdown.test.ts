@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { post as postSchema } from '../../../../../schemas/messages/forum-post.ts';
-import { renderPostMarkdown } from '../../../../../services/api/reading/post-markdown.ts';
+import { renderPostMarkdown } from '../../../../../services/api/reading/rendered-posts.ts';
 import { GOLDEN_CASES } from './golden-markdown/posts.cases.ts';
 import { commentOf, postOf } from '../../../../support/samples/forum-threads.ts';
 import { expectedStructure, markdownStructure, outlineOf } from '../../../../support/oracles/markdown-structure.ts';
