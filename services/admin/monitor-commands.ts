@@ -7,8 +7,8 @@ import { readDeliveryHealth } from '../../shared/deliveries/delivery-health.ts';
 import { hastenPending, queueResends } from '../../shared/deliveries/resends.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
 import { buildWebhookMessage, sampleMatch, webhookRequestUrl } from '../../shared/deliveries/rules/webhook-message.ts';
-import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
 import { createEgressClient } from '../../shared/http/egress-client.ts';
+import { createDnsLookup, createSystemLookup } from '../../shared/http/public-address.ts';
 import { secretBoxOf } from '../../shared/maintenance/settings.ts';
 import {
   findMonitorOwner,
@@ -16,19 +16,19 @@ import {
   listAllMonitors,
   resetDay,
 } from '../../shared/monitors/administered-monitors.ts';
-import { readMonitorStats, readMonitorWebhook } from '../../shared/monitors/monitor-webhooks.ts';
-import type { MonitorWebhook } from '../../shared/monitors/monitor-webhooks.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
   listMonitors,
   lockMonitor,
   readMonitor,
+  readMonitorStats,
+  readMonitorWebhook,
   stopMonitor,
 } from '../../shared/monitors/monitors.ts';
-import type { StoredMonitor } from '../../shared/monitors/monitors.ts';
+import type { MonitorWebhook, StoredMonitor } from '../../shared/monitors/monitors.ts';
 import { lockRecordingMonitors } from '../../shared/monitors/recording-monitors.ts';
-import { refinementsResource } from '../../shared/monitors/rules/refinements-resource.ts';
+import { refinementsResource } from '../../shared/monitors/rules/print-rule-query.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { isMonitorId, matchId } from '../../shared/rules/identifiers.ts';

@@ -37,7 +37,7 @@ import { liveTailRoute } from './matches/live-tail-route.ts';
 import type { LiveTails } from './matches/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/tool-server.ts';
-import { createArchiveSample, createStreamWords } from './monitors/archive-sample.ts';
+import { createArchiveSample, createStreamWords } from './monitors/archive-samples.ts';
 import { explainRoutes } from './monitors/explain-routes.ts';
 import type { MonitorDeps } from './monitors/find-monitor.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';

@@ -10,7 +10,7 @@ import type { WebhookContent, WebhookMessage } from '../../shared/deliveries/rul
 import { signingKeys } from '../../shared/deliveries/rules/webhook-signature.ts';
 import type { SigningKeys } from '../../shared/deliveries/rules/webhook-signature.ts';
 import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
-import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
+import { parseRetryAfterBody } from '../../shared/http/egress-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';

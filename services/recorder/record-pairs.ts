@@ -17,8 +17,8 @@ import type {
 } from '../../shared/matches/rules/match-numbering.ts';
 import { rejectionReason } from '../../shared/matches/rules/recording-decision.ts';
 import type { RejectionReason } from '../../shared/matches/rules/recording-decision.ts';
-import { findMutes } from '../../shared/monitors/monitor-mutes.ts';
-import type { AskedMute } from '../../shared/monitors/monitor-mutes.ts';
+import { findMutes } from '../../shared/monitors/monitors.ts';
+import type { AskedMute } from '../../shared/monitors/monitors.ts';
 import {
   lockRecordingMonitors,
   readRecordingMonitors,

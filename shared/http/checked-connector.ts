@@ -1,7 +1,7 @@
 import { Socket, isIPv6 } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { buildConnector, Pool } from 'undici';
-import type { AddressLookup } from './address-lookup.ts';
+import type { AddressLookup } from './public-address.ts';
 import { LocalFault } from './local-fault.ts';
 import { addressLiteral } from './public-address.ts';
 

@@ -3,16 +3,15 @@ import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { errorCode } from '../runtime/errors.ts';
-import type { AddressLookup } from './address-lookup.ts';
 import {
   BlockedAddressError,
-  UnresolvedNameError,
   createCheckedConnector,
   createProxyTunnel,
+  UnresolvedNameError,
 } from './checked-connector.ts';
 import { localFaultCode, wasRefusedOnTheWay } from './local-fault.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import type { AddressLookup } from './public-address.ts';
 
 export interface EgressRequest {
   url: string;
@@ -201,4 +200,38 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.message}${cause}`;
+}
+
+/**
+ * Parses a Retry-After header: seconds (with fractions, as chat products send them) or an HTTP date.
+ *
+ * @param now milliseconds since the epoch
+ * @returns milliseconds to wait, never negative; undefined when the header is absent or unreadable
+ */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? undefined : Math.max(0, moment - now);
+}
+
+/**
+ * Parses the wait in Discord's answer to too many requests: `retry_after` of a JSON body, in seconds with a fraction.
+ *
+ * @returns milliseconds; undefined for any other body
+ */
+export function parseRetryAfterBody(body: string): number | undefined {
+  const seconds = retryAfterField(body);
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
+}
+
+function retryAfterField(body: string): unknown {
+  try {
+    const answer: unknown = JSON.parse(body);
+    return typeof answer === 'object' && answer !== null && 'retry_after' in answer ? answer.retry_after : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,8 @@
-import type { DigestPeriod, MonitorStatus, WebhookKind } from '../../schemas/api/monitors.ts';
+import type { DigestPeriod, MonitorStatus, MuteKind, WebhookKind } from '../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
 import type { Rule, RuleRefinements } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
-import { execute, readOne, readRow, readRows, sql } from '../postgres/sql.ts';
+import { execute, isChanged, readOne, readRow, readRows, sql } from '../postgres/sql.ts';
 
 export interface MonitorSettings {
   name: string;
@@ -213,4 +213,118 @@ export async function stopMonitors(db: Queryable, stopped: readonly StoppedMonit
       RETURNING m.id
     )
     SELECT pg_notify(${MONITOR_CHANGED_CHANNEL}, id) FROM stopped`;
+}
+
+export interface MonitorWebhook {
+  name: string;
+  /** The first keyword, or the text of the first term when there are no keywords. */
+  firstTerm: string;
+  webhookUrl: string | null;
+  webhookKind: WebhookKind | null;
+  /** Encrypted. `previousSecret`: the secret before a rotation while it is still valid. */
+  webhookSecret: Buffer;
+  previousSecret: Buffer | null;
+}
+
+/** undefined when the account has no such monitor or it is deleted. */
+export async function readMonitorWebhook(
+  db: Queryable,
+  accountId: string,
+  id: string,
+): Promise<MonitorWebhook | undefined> {
+  return readRow<MonitorWebhook>(db)`
+    SELECT name, coalesce(keywords[1], refinements #>> '{terms,0,text}', '') AS "firstTerm",
+      webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
+      CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS "previousSecret"
+    FROM monitors
+    WHERE id = ${id} AND account_id = ${accountId} AND status <> 'deleted'`;
+}
+
+/** Replaces the secret. The previous one stays valid for 24 hours. Requires the monitor's lock. */
+export async function rotateWebhookSecret(db: Queryable, id: string, sealedSecret: Buffer): Promise<void> {
+  await execute(db)`
+    UPDATE monitors
+    SET previous_webhook_secret = webhook_secret, previous_secret_until = service_now() + interval '24 hours',
+      webhook_secret = ${sealedSecret}, updated_at = service_now()
+    WHERE id = ${id}`;
+}
+
+export interface StoredMonitorStats {
+  matchesToday: number;
+  suppressedToday: number;
+  suppressedNotStored: number;
+  matches7d: number;
+  deliveryFailures24h: number;
+}
+
+/** Matches come from the daily counters; an index has the failed attempts. */
+export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
+  return readOne<StoredMonitorStats>(db)`
+    WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
+    SELECT coalesce(sum(d.matches) FILTER (WHERE d.day >= today.day), 0) AS "matchesToday",
+           coalesce(sum(d.suppressed) FILTER (WHERE d.day >= today.day), 0) AS "suppressedToday",
+           coalesce(sum(d.suppressed_not_stored) FILTER (WHERE d.day >= today.day), 0)::bigint AS "suppressedNotStored",
+           coalesce(sum(d.matches), 0) AS "matches7d",
+           (SELECT count(*)
+            FROM delivery_attempts a
+            WHERE a.monitor_id = ${monitorId} AND a.delivery_status = 'failed'
+              AND a.started_at > (SELECT service_now()) - interval '24 hours') AS "deliveryFailures24h"
+    FROM today
+    LEFT JOIN monitor_days d ON d.monitor_id = ${monitorId} AND d.day > today.day - 7`;
+}
+
+export interface StoredMute {
+  id: string;
+  kind: MuteKind;
+  /** A name in lower case without prefix, or the id of a post with t3_. */
+  value: string;
+  createdAt: Date;
+}
+
+/** Oldest first. Their number is limited. */
+export async function listMutes(db: Queryable, monitorId: string): Promise<StoredMute[]> {
+  return readRows<StoredMute>(db)`
+    SELECT id, kind, value,
+      created_at AS "createdAt" FROM monitor_mutes WHERE monitor_id = ${monitorId} ORDER BY created_at, id`;
+}
+
+/** Requires the monitor's lock, and that there is no equal mute. */
+export async function insertMute(
+  db: Queryable,
+  monitorId: string,
+  { id, kind, value }: Omit<StoredMute, 'createdAt'>,
+): Promise<StoredMute> {
+  return readOne<StoredMute>(db)`
+    INSERT INTO monitor_mutes (id, monitor_id, kind, value) VALUES (${id}, ${monitorId}, ${kind}, ${value})
+    RETURNING id, kind, value, created_at AS "createdAt"`;
+}
+
+/** Returns false when the monitor has no such mute. Requires the monitor's lock. */
+export async function deleteMute(db: Queryable, monitorId: string, id: string): Promise<boolean> {
+  return isChanged(db)`DELETE FROM monitor_mutes WHERE monitor_id = ${monitorId} AND id = ${id}`;
+}
+
+/** What a mute of a monitor would have to be. */
+export interface AskedMute {
+  monitorId: string;
+  kind: 'subreddit' | 'author' | 'thread';
+  /** As it is stored: a name in lower case, a post's id with t3_. */
+  value: string;
+}
+
+/**
+ * Finds which of the given mutes exist. Run it after the monitors' lock: whoever adds or deletes a mute takes the lock
+ * first.
+ */
+export async function findMutes(db: Queryable, asked: readonly AskedMute[]): Promise<AskedMute[]> {
+  // LIMIT keeps it at a probe of the primary key for each, however many mutes there are.
+  return readRows<AskedMute>(db, 'recording-find-mutes')`
+    SELECT asked.monitor_id AS "monitorId", asked.kind, asked.value
+    FROM unnest(${asked.map(({ monitorId }) => monitorId)}::text[], ${asked.map(({ kind }) => kind)}::text[],
+      ${asked.map(({ value }) => value)}::text[]) AS asked (monitor_id, kind, value)
+    CROSS JOIN LATERAL (
+      SELECT FROM monitor_mutes u
+      WHERE u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value
+      LIMIT 1
+    ) AS mute`;
 }

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { isForThisServer } from '../http/host-header.ts';
-import { createLimitedServer } from '../http/limited-server.ts';
-import type { Running } from './lifecycle.ts';
+import { createLimitedServer, isForThisServer } from '../http/limited-server.ts';
 import { ConfigError } from './config.ts';
+import type { Running } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import { sharedResult } from './single-flight.ts';
 

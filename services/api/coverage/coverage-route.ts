@@ -311,7 +311,7 @@ interface Kept {
  * Reads stored hours. An answer for 31 days has 744 of them, of which only the latest change, so each is kept until it
  * is stored again: reading them all took 0.2 s of the database, and parsing them as much of the only thread.
  */
-export class MeasuredHours {
+class MeasuredHours {
   private readonly pool: Queryable;
   private readonly kept = new LRUCache<number, Kept>({ max: KEPT_HOURS });
 
@@ -344,7 +344,7 @@ export function measure(stored: Omit<ReadCoverage, 'archivedRows'>): MeasuredHou
 }
 
 /** The quantiles that an answer shows, to three digits; null without any lag. */
-export function lagsOf(histogram: LagHistogram): Lags | null {
+function lagsOf(histogram: LagHistogram): Lags | null {
   const quantiles = lagQuantiles(histogram, [0.5, 0.95, 0.99]);
   if (quantiles === undefined) return null;
   const [p50, p95, p99] = quantiles.map((seconds) => Number(seconds.toPrecision(3))) as [number, number, number];

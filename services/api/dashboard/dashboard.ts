@@ -6,8 +6,9 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
+import { isForThisServer } from '../../../shared/http/limited-server.ts';
 import { html } from '../../../shared/http/html.ts';
-import { isForThisServer } from '../../../shared/http/host-header.ts';
+
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError, ClientGone, toApiError } from '../http/api-error.ts';

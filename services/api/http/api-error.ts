@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { z } from 'zod';
 import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
-import { countHosts } from '../../../shared/http/host-header.ts';
+import { countHosts } from '../../../shared/http/limited-server.ts';
 import { isOutcomeUnknown } from '../../../shared/postgres/pool.ts';
 import { ERROR_CODES, OUTAGE_STATUS } from '../../../shared/rules/error-codes.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';

@@ -129,7 +129,7 @@ export function createRequestTracing(tracing: Tracing): RequestHandler {
 }
 
 /** The id of the trace of a request; undefined when it is not sampled. */
-export function traceIdOf(response: ServerResponse): string | undefined {
+function traceIdOf(response: ServerResponse): string | undefined {
   return spans.get(response)?.traceId;
 }
 

@@ -8,7 +8,7 @@ import { route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
-import { matchEvent } from './live-tail.ts';
+import { matchEvent } from './live-tails.ts';
 import type { LiveTails, TailRequest } from './live-tails.ts';
 
 const EVENT_STREAM = 'text/event-stream';

@@ -19,8 +19,7 @@ import {
   readThingInMonitor,
 } from '../../../shared/monitors/monitor-history.ts';
 import type { ThingInMonitor } from '../../../shared/monitors/monitor-history.ts';
-import { listMutes } from '../../../shared/monitors/monitor-mutes.ts';
-import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
@@ -34,7 +33,7 @@ import { explanationText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { explainExamples } from '../openapi/examples/explain-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { unsavedRule } from './check-rule.ts';
+import { unsavedRule } from './check-settings.ts';
 import { explanationResource } from './explanation-resource.ts';
 import { findMonitor } from './find-monitor.ts';
 

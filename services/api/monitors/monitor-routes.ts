@@ -18,28 +18,32 @@ import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_PERIOD_CREDITS, planOf } from '../../../shared/billing/rules/plans.ts';
 import { readDeliveryHealth } from '../../../shared/deliveries/delivery-health.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
-import { readMonitorStats } from '../../../shared/monitors/monitor-webhooks.ts';
-import { listMonitors, ruleOf } from '../../../shared/monitors/monitors.ts';
+import { listMonitors, readMonitorStats, ruleOf } from '../../../shared/monitors/monitors.ts';
 import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from '../matches/match-page.ts';
 import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import type { HeaderUse } from '../openapi/response-headers.ts';
 import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill-routes.ts';
-import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
-import { findLastSeq, findMonitor } from './find-monitor.ts';
+import {
+  checkedSettings,
+  createMonitor,
+  deleteMonitor,
+  FIRST_VERSION,
+  pauseMonitor,
+  resumeMonitor,
+  updateMonitor,
+} from './change-monitor.ts';
+import { parse } from './check-settings.ts';
+import { deliveryResource, findLastSeq, findMonitor, monitorResource, monitorStatsResource } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
-import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from '../matches/match-page.ts';
-import { deliveryResource, monitorResource, monitorStatsResource } from './monitor-resource.ts';
-import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import { muteRoutes } from './mute-routes.ts';
-import { parse } from './parse-query.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
-import { updateMonitor } from './update-monitor.ts';
 
 const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }];
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors.ts';
-import { deleteMute, insertMute, listMutes } from '../../../shared/monitors/monitor-mutes.ts';
-import type { StoredMute } from '../../../shared/monitors/monitor-mutes.ts';
+import { deleteMute, insertMute, listMutes } from '../../../shared/monitors/monitors.ts';
+import type { StoredMute } from '../../../shared/monitors/monitors.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { forumHosts, muteValue } from '../../../shared/rules/forum-reference.ts';
 import { isMuteId, newMuteId } from '../../../shared/rules/identifiers.ts';

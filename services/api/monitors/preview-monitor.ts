@@ -12,10 +12,10 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { AccountSlots } from '../http/account-slots.ts';
-import type { StreamWords } from './archive-sample.ts';
+import type { StreamWords } from './archive-samples.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 import { ruleWarnings } from './rule-warnings.ts';
-import { scanArchive } from './scan-archive.ts';
+import { scanArchive } from './archive-samples.ts';
 
 const DAY_MS = 86_400_000;
 /** A period of a monitor lasts a day. */

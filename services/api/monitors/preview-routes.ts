@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../schemas/api/rules.ts';
 import type { PreviewAnswer, PreviewProgress } from '../../../schemas/api/rules.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { listMutes } from '../../../shared/monitors/monitor-mutes.ts';
-import { ruleOf } from '../../../shared/monitors/monitors.ts';
+import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { AccountSlots } from '../http/account-slots.ts';
 import { ApiError, ClientGone, invalidRequest, toApiError } from '../http/api-error.ts';
@@ -15,11 +14,11 @@ import { previewText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { previewExamples } from '../openapi/examples/preview-examples.ts';
-import { unsavedRule } from './check-rule.ts';
+import { settingsAfter } from './change-monitor.ts';
+import { unsavedRule } from './check-settings.ts';
 import { findMonitor } from './find-monitor.ts';
 import { diffMonitor, previewMonitor } from './preview-monitor.ts';
 import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
-import { settingsAfter } from './update-monitor.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 /** Scans of the archive at once in this process; each keeps a session of the engine busy. */

@@ -237,7 +237,7 @@ const NUMBER = 16;
  * Visits every property and scans every text. The value must have no cycles. Other objects (maps, dates, buffers) count
  * as empty.
  */
-export function estimateBytes(value: unknown): number {
+function estimateBytes(value: unknown): number {
   let bytes = 0;
   // An explicit stack instead of recursion, because comments may nest without limit.
   const pending: unknown[] = [value];

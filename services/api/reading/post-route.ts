@@ -74,7 +74,7 @@ export interface ChargedPost {
 }
 
 /** @throws ApiError; nothing is charged in that case */
-export async function readChargedPost(
+async function readChargedPost(
   deps: ReadingDeps,
   call: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
@@ -95,7 +95,7 @@ export async function readChargedPost(
 }
 
 /** Renders the comments that were paid for. */
-export function renderCharged(
+function renderCharged(
   deps: ReadingDeps,
   { read, commentId, limit }: Pick<ChargedPost, 'read' | 'commentId' | 'limit'>,
   format: PostFormat,
@@ -103,7 +103,7 @@ export function renderCharged(
   return deps.rendered.render(read, { format, limit, commentId });
 }
 
-export function createMeta(
+function createMeta(
   { parsedQuery, read, commentId, charged, isLimited }: ChargedPost,
   { returned, hasMore }: Pick<RenderedPost, 'returned' | 'hasMore'>,
 ): PostMeta {

@@ -1,4 +1,5 @@
-import type { Rule, RuleTerm } from '../../matching/rule.ts';
+import type { MonitorTerm, RefinementFields } from '../../../schemas/api/monitors.ts';
+import type { Rule, RuleRefinements, RuleTerm } from '../../matching/rule.ts';
 import { PLAIN_TERM } from './query-reader.ts';
 
 /** All of a monitor that its textual form says: everything but its name and its webhook. */
@@ -64,4 +65,29 @@ function printKinds({ posts, comments }: RuleSettings): string[] {
   if (posts && comments) return [];
   if (posts) return ['is:post'];
   return comments ? ['is:comment'] : ['is:-post,-comment'];
+}
+
+export function refinementsResource(refinements: RuleRefinements | null, threadOnce: boolean): RefinementFields {
+  const { terms, require, matchIn, excludeSubreddits, authors, excludeAuthors, languages } = refinements ?? {};
+  return {
+    ...(terms && { terms: terms.map(termResource) }),
+    ...(require && {
+      require: require.map((group) => group.map((term) => (typeof term === 'string' ? term : termResource(term)))),
+    }),
+    ...(matchIn && { match_in: [...matchIn] }),
+    ...(excludeSubreddits && { exclude_subreddits: [...excludeSubreddits] }),
+    ...(authors && { authors: [...authors] }),
+    ...(excludeAuthors && { exclude_authors: [...excludeAuthors] }),
+    ...(languages && { languages: [...languages] }),
+    ...(threadOnce && { thread_once: true }),
+  };
+}
+
+function termResource({ text, prefix, caseSensitive, in: texts }: RuleTerm): MonitorTerm {
+  return {
+    text,
+    ...(prefix === true && { prefix }),
+    ...(caseSensitive === true && { case_sensitive: caseSensitive }),
+    ...(texts && { in: [...texts] }),
+  };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
+import { createSystemLookup } from '../../../shared/http/public-address.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';

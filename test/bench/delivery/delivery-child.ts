@@ -1,7 +1,7 @@
 /** The deliverer as in production, in a separate process. Its argument is the addresses of the engines, as JSON. */
 import { startDeliverer } from '../../../services/deliverer/start-deliverer.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
-import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
+import { createSystemLookup } from '../../../shared/http/public-address.ts';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';

@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { putFeedToken } from '../../../shared/matches/feed-tokens.ts';
-import { insertMute } from '../../../shared/monitors/monitor-mutes.ts';
+import { insertMute } from '../../../shared/monitors/monitors.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { newMuteId } from '../../../shared/rules/identifiers.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { afterAll, expect, test } from 'vitest';
-import { createDnsLookup } from '../../../shared/http/address-lookup.ts';
+import { createDnsLookup } from '../../../shared/http/public-address.ts';
 import { localFaultCode } from '../../../shared/http/local-fault.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 

@@ -4,7 +4,7 @@ import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter } from '../../../shared/matches/match-pages.ts';
-import { readMonitorStats } from '../../../shared/monitors/monitor-webhooks.ts';
+import { readMonitorStats } from '../../../shared/monitors/monitors.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,12 +1,11 @@
 import type { Monitor, RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
-import { refinementsResource } from '../../../../shared/monitors/rules/refinements-resource.ts';
-import { parseRuleQuery } from '../../../../shared/monitors/rules/parse-rule-query.ts';
-import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
-import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
-import type { Fault } from '../../http/api-error.ts';
+import { parseRuleQuery } from '../../../../shared/monitors/rules/parse-rule-query.ts';
+import { printRuleQuery, refinementsResource } from '../../../../shared/monitors/rules/print-rule-query.ts';
+import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import { invalidRequest } from '../../http/api-error.ts';
+import type { Fault } from '../../http/api-error.ts';
 import type { FormFields } from '../page.ts';
 import { ruleOf } from './monitor-frame.ts';
 

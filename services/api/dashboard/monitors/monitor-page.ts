@@ -9,7 +9,7 @@ import {
   readMonitorMatchesByDay,
 } from '../../../../shared/accounts/account-overview.ts';
 import { openLiveTail } from '../../matches/live-tail-route.ts';
-import { itemEvent } from '../../matches/live-tail.ts';
+import { itemEvent } from '../../matches/live-tails.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';

@@ -1,8 +1,9 @@
+import { isForThisServer } from '../../../../shared/http/limited-server.ts';
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, gzip, inflate, zstdDecompress } from 'node:zlib';
-import { isForThisServer } from '../../../../shared/http/host-header.ts';
+
 import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { StatementRunner } from './statement-runner.ts';

@@ -1,6 +1,15 @@
-import type { MonitorTerm, RefinementChanges, UnsavedSettings } from '../../../schemas/api/monitors.ts';
+import type {
+  MonitorTerm,
+  RefinementChanges,
+  RuleSettingsResource,
+  UnsavedSettings,
+  WebhookKind,
+} from '../../../schemas/api/monitors.ts';
 import { ITEM_LANGUAGES, UNDECIDED_LANGUAGE } from '../../../schemas/messages/forum-item.ts';
 import { parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
+import { detectWebhookKind, fitsWebhookKind, webhookUrlFault } from '../../../shared/deliveries/rules/webhook-url.ts';
+import { checkPublicUrl } from '../../../shared/http/public-address.ts';
+import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Rule, RuleRefinements } from '../../../shared/matching/rule.ts';
 import {
   validateLanguages,
@@ -14,8 +23,13 @@ import {
 import type { GivenTerm } from '../../../shared/matching/validate-rule.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/monitors/monitors.ts';
+import { describeRefusal, parseRuleQuery } from '../../../shared/monitors/rules/parse-rule-query.ts';
+import type { QueryRefusal } from '../../../shared/monitors/rules/parse-rule-query.ts';
+import { refinementsResource } from '../../../shared/monitors/rules/print-rule-query.ts';
+import type { RuleSettings } from '../../../shared/monitors/rules/print-rule-query.ts';
+import { ApiError, refuseFaults } from '../http/api-error.ts';
 import type { Fault } from '../http/api-error.ts';
-import { refuseFaults } from '../http/api-error.ts';
+import type { RouteRequest, RouteResponse } from '../http/route.ts';
 
 /** The lists of a rule as sent by a client; PATCH may omit any. */
 interface RuleLists {
@@ -155,4 +169,105 @@ export function unsavedRule(settings: UnsavedSettings): Rule {
     webhookUrl: null,
     webhookKind: null,
   });
+}
+
+/** Where the monitor's matches are sent; both null without a webhook. */
+export interface Webhook {
+  webhookUrl: string | null;
+  webhookKind: WebhookKind | null;
+}
+
+/**
+ * The webhook fields of a request: absent keeps the value, a null or empty URL removes the webhook, a null kind means
+ * detection.
+ */
+export interface WebhookChange {
+  webhook_url?: string | null | undefined;
+  webhook_kind?: WebhookKind | null | undefined;
+}
+
+/** Returns what is wrong with a URL from a client as it is written. */
+export function writtenUrlFaults(url: string | null | undefined, { allowPrivate }: PublicUrlOptions): Fault[] {
+  if (url === undefined || url === null || url === '') return [];
+  const fault = webhookUrlFault(url, allowPrivate);
+  return fault === undefined ? [] : [{ field: 'webhook_url', message: fault }];
+}
+
+/** Returns what is wrong with a URL from a client. May resolve the host, so call it outside of transactions. */
+export async function checkWebhookUrl(url: string | null | undefined, options: PublicUrlOptions): Promise<Fault[]> {
+  if (url === undefined || url === null || url === '') return [];
+  const faults = writtenUrlFaults(url, options);
+  if (faults.length > 0) return faults;
+  const checked = await checkPublicUrl(url, options);
+  if (checked.ok) return [];
+  if (checked.reason === 'port') return [{ field: 'webhook_url', message: 'must not name a port of another protocol' }];
+  // The message does not name the addresses found: it must not reveal the answers of an internal name server.
+  return [{ field: 'webhook_url', message: 'must lead to an address on the public Internet' }];
+}
+
+/**
+ * The webhook after a change, or what is wrong with the change. Without a kind, a new URL gets a detected kind and an
+ * unchanged URL keeps its kind.
+ */
+export function changedWebhook(current: Webhook, change: WebhookChange): { webhook: Webhook } | { fault: Fault } {
+  const url = change.webhook_url === undefined ? current.webhookUrl : change.webhook_url || null;
+  if (url === null) {
+    return change.webhook_kind
+      ? { fault: { field: 'webhook_kind', message: 'needs a webhook_url' } }
+      : { webhook: { webhookUrl: null, webhookKind: null } };
+  }
+  const keeps = change.webhook_kind === undefined && url === current.webhookUrl;
+  const kind = keeps ? current.webhookKind : change.webhook_kind;
+  const parsed = new URL(url);
+  if (kind && !fitsWebhookKind(parsed, kind)) {
+    return { fault: { field: 'webhook_kind', message: `the URL is one of ${detectWebhookKind(parsed)}, not ${kind}` } };
+  }
+  return { webhook: { webhookUrl: url, webhookKind: kind ?? detectWebhookKind(parsed) } };
+}
+
+/**
+ * Reads a rule in its textual form, with every check that the same fields get in POST /v1/monitors. The settings are as
+ * they are stored. Of several faults it reports the first in the text. Pure.
+ */
+export function parseQuery(query: string): { settings: RuleSettings } | { refusal: QueryRefusal } {
+  const parsed = parseRuleQuery(query);
+  if ('refusal' in parsed) return parsed;
+  const { posts, comments, nsfw, threadOnce } = parsed.settings;
+  const { rule, faults } = checkNewRule(ruleSettingsResource(parsed.settings));
+  const [refusal] = faults
+    .map(({ field, message }) => ({ position: parsed.positionOf(field), message: `${subjectOf(field)} ${message}` }))
+    .sort((a, b) => a.position - b.position);
+  if (refusal !== undefined) return { refusal };
+  const { refinements, ...lists } = rule;
+  return { settings: { ...lists, posts, comments, nsfw, ...refinements, threadOnce } };
+}
+
+/** What the message of a fault is about. The caret points at a single term or name. */
+function subjectOf(field: string): string {
+  if (/^require\[\d+\]$/.test(field)) return 'this group';
+  return field.includes('[') ? 'this' : `"${field}"`;
+}
+
+/** Answers POST /v1/monitors/parse. */
+export async function parse({ body: { query } }: RouteRequest<unknown, { query: string }>): Promise<RouteResponse> {
+  const parsed = parseQuery(query);
+  if ('refusal' in parsed) {
+    const { refusal } = parsed;
+    throw new ApiError('invalid_request', `query: ${describeRefusal(query, refusal)}`, { position: refusal.position });
+  }
+  return Promise.resolve({ status: 200, body: { settings: ruleSettingsResource(parsed.settings) } });
+}
+
+/** The fields with which POST /v1/monitors makes this rule; those with their usual value are absent. */
+export function ruleSettingsResource(settings: RuleSettings): RuleSettingsResource {
+  const { keywords, exclude, subreddits, posts, comments, nsfw, threadOnce } = settings;
+  return {
+    ...(keywords.length > 0 && { keywords: [...keywords] }),
+    ...(exclude.length > 0 && { exclude: [...exclude] }),
+    ...(subreddits.length > 0 && { subreddits: [...subreddits] }),
+    ...(!posts && { posts }),
+    ...(!comments && { comments }),
+    ...(nsfw && { nsfw }),
+    ...refinementsResource(settings, threadOnce),
+  };
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMonitorBody } from '../../../../../schemas/api/monitors.ts';
-import { checkNewRule } from '../../../../../services/api/monitors/check-rule.ts';
-import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/parse-query.ts';
+import { checkNewRule, parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/check-settings.ts';
 import { MAX_QUERY_LENGTH } from '../../../../../shared/monitors/rules/parse-rule-query.ts';
 import { printRuleQuery } from '../../../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleSettings } from '../../../../../shared/monitors/rules/print-rule-query.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRetryAfter, parseRetryAfterBody } from '../../../../shared/http/retry-after.ts';
+import { parseRetryAfter, parseRetryAfterBody } from '../../../../shared/http/egress-client.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 

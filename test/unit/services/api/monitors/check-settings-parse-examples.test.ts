@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/parse-query.ts';
+import { parseQuery, ruleSettingsResource } from '../../../../../services/api/monitors/check-settings.ts';
 import { ruleExamples } from '../../../../support/samples/rule-examples.ts';
 
 const examples = ruleExamples();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from '../../../../../services/api/matches/live-tail.ts';
+import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from '../../../../../services/api/matches/live-tails.ts';
 import { monitorExamples } from '../../../../../services/api/openapi/examples/monitor-examples.ts';
 import { EventStreamParser } from '../../../../support/clients/event-stream-parser.ts';
 
