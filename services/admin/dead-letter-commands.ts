@@ -15,7 +15,7 @@ import { consumerLag } from '../../shared/kafka/topic-admin.ts';
 import { withLanguage, loadLanguageDetector } from '../../shared/crawl/load-language-detector.ts';
 import type { LanguageDetector } from '../../shared/crawl/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { readItemLetter } from '../../shared/forum-client/thing-to-forum-item.ts';
+import { readItemLetter } from '../../shared/forum-client/malformed-item.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 import { requireTopics } from './topic-commands.ts';

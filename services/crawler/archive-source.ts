@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Lane } from '../../shared/forum-client/lanes.ts';
-import type { MalformedItem } from '../../shared/forum-client/thing-to-forum-item.ts';
+import type { MalformedItem } from '../../shared/forum-client/malformed-item.ts';
 import type { Upstream } from '../../shared/forum-client/upstream-client.ts';
 import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
 import { readThings } from './crawl-source.ts';

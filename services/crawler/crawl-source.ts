@@ -1,7 +1,7 @@
 import { fullnameOf, parseListing } from '../../shared/forum-client/parse-things.ts';
 import type { ParsedListing, Thing } from '../../shared/forum-client/parse-things.ts';
-import { identifyItem } from '../../shared/forum-client/thing-to-forum-item.ts';
-import type { MalformedItem } from '../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem } from '../../shared/forum-client/malformed-item.ts';
+import type { MalformedItem } from '../../shared/forum-client/malformed-item.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 

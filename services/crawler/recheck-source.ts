@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bareId } from '../../schemas/messages/forum-item.ts';
 import type { forumRemoval } from '../../schemas/messages/forum-item.ts';
 import { FORUM_REMOVALS } from '../../schemas/messages/topics.ts';
 import {
@@ -8,11 +9,12 @@ import {
   readMatchedItems,
 } from '../../shared/crawl/crawl-cursors.ts';
 import { readSeenItems } from '../../shared/crawl/thread-items.ts';
+import { listing, parseAnswer, text } from '../../shared/forum-client/parse-things.ts';
+import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
 import { PublishRefused } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
+import { isRemovedText } from '../../shared/matching/text/item-texts.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import { findRemoved } from '../../shared/forum-client/parse-things.ts';
-import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
 import { withoutItems } from './archive-source.ts';
 import type { ArchiveSourceDeps } from './archive-source.ts';
 import type { Call, CrawlSource, Wait } from './crawl-source.ts';
@@ -199,4 +201,37 @@ export class RecheckSource implements CrawlSource {
 /** Matched items are ordered by how long their content is kept, others by their first sight. */
 function dueAt({ isMatched, ageMs }: Pick<AgeGroup, 'isMatched' | 'ageMs'>, now: number): number {
   return now - ageMs + (isMatched ? KEPT_MS : 0);
+}
+
+/** What the forum says now about items that were asked for by name. */
+interface ItemStates {
+  /** Fullnames of the items in the answer. */
+  present: Set<string>;
+  /** Of these, the ones whose author deleted them, or that the forum or a moderator removed. */
+  removed: Set<string>;
+}
+
+const state = z.object({
+  kind: z.enum(['t1', 't3']),
+  data: z.object({ id: bareId, body: text, selftext: text, removed_by_category: text }),
+});
+
+/**
+ * Reads which items were removed. Nothing but the fields that say so is parsed, so a new shape of the rest does not
+ * hide a removal. A deleted account alone is none: its comments stay.
+ *
+ * @throws UpstreamError broken when the answer is no Listing
+ */
+export function findRemoved(body: unknown): ItemStates {
+  const states: ItemStates = { present: new Set(), removed: new Set() };
+  for (const child of parseAnswer(listing, body).data.children) {
+    const parsed = state.safeParse(child);
+    if (!parsed.success) continue;
+    const { kind, data } = parsed.data;
+    const name = `${kind}_${data.id}`;
+    states.present.add(name);
+    const content = kind === 't1' ? data.body : data.selftext;
+    if (isRemovedText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
+  }
+  return states;
 }

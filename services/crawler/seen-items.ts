@@ -1,9 +1,8 @@
-import type { Thing } from '../../shared/forum-client/parse-things.ts';
-import type { PostOfComment } from '../../shared/forum-client/thing-to-forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import { randomText } from '../../shared/rules/identifiers.ts';
+import type { PostOfComment, Thing } from '../../shared/forum-client/parse-things.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { startTopicKeyListener } from '../../shared/kafka/topic-key-listener.ts';
+import { randomText } from '../../shared/rules/identifiers.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 

@@ -25,7 +25,7 @@ import type { CrawlSource } from './crawl-source.ts';
 import { FailureLog } from './failure-log.ts';
 import { GroupSource, SLICES } from './groups/group-source.ts';
 import { ItemPublisher, PostLookup } from './item-publisher.ts';
-import { ListingSource } from './listing-source.ts';
+import { ALL_COMMENTS, ListingSource, POSTS } from './listing-source.ts';
 import type { ListingPlan } from './listing-source.ts';
 import { GroupBudget, Pace } from './pace.ts';
 import { COMMENT_IDS, POST_IDS, PostIdSource } from './post-ids/post-id-source.ts';
@@ -266,26 +266,6 @@ function createSweep(name: SweepName, deps: SweepDeps): CrawlSource {
 function isSweep(source: CrawlSource): boolean {
   return source instanceof ThreadSource || source instanceof RecheckSource || source instanceof AuditSource;
 }
-
-/** Most items are comments, so this interval makes up most of the latency. */
-export const ALL_COMMENTS = {
-  name: 'listings:comments',
-  path: '/r/all/comments',
-  endpoint: 'listing-comments',
-  intervalMs: 400,
-  latencyShare: 0.2,
-} as const satisfies ListingPlan;
-/**
- * Read only without the walk over post ids, which sees the same posts and more. At the peak of the whole site it would
- * take 0.5 calls/s.
- */
-const POSTS: ListingPlan = {
-  name: 'listings:new',
-  path: '/r/all/new',
-  endpoint: 'listing-new',
-  intervalMs: 1_000,
-  latencyShare: 0.1,
-};
 
 /** The sources that `threads` starts: they compare the forum with the archive. */
 const SWEEPS = ['threads', 'rechecks', 'audit'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bareId, fullname } from '../../schemas/messages/forum-item.ts';
-import { isRemovedText } from '../matching/text/item-texts.ts';
+import { bareId, fullname, LATE_AFTER_MS } from '../../schemas/messages/forum-item.ts';
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /**
@@ -292,35 +292,85 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('.');
 }
 
-/** What the forum says now about things that were asked for by name. */
-interface ThingStates {
-  /** Fullnames of the things in the answer. */
-  present: Set<string>;
-  /** Of these, the ones whose author deleted them, or that the forum or a moderator removed. */
-  removed: Set<string>;
+/** The fields that a comment needs from its post. */
+export interface PostOfComment {
+  title: string;
+  nsfw: boolean;
 }
 
-const state = z.object({
-  kind: z.enum(['t1', 't3']),
-  data: z.object({ id: bareId, body: text, selftext: text, removed_by_category: text }),
-});
+export interface ItemOrigin {
+  /** Name of the crawl source. */
+  source: string;
+  replay: boolean;
+  /** Milliseconds since 1970. */
+  firstSeenAt: number;
+  /** URL of the public site, without a trailing slash. Permalinks begin with it. */
+  siteUrl: string;
+}
+
+/** Whether a comment has the title and NSFW flag of its post, as in user, community and site listings. */
+export function hasPostDetails(comment: CommentData): boolean {
+  return !!comment.link_title && typeof comment.over_18 === 'boolean';
+}
 
 /**
- * Reads which things are gone. Nothing but the fields that say so is parsed, so a new shape of the rest does not hide
- * a removal. A deleted account alone is none: its comments stay.
- *
- * @throws UpstreamError broken when the answer is no Listing
+ * Converts a post or comment to the service's own format. The comment's own title and NSFW flag take precedence over
+ * `post`. When neither has them, the title is empty and the comment counts as NSFW, because showing it to a monitor
+ * without NSFW would be the worse mistake.
  */
-export function findRemoved(body: unknown): ThingStates {
-  const states: ThingStates = { present: new Set(), removed: new Set() };
-  for (const child of parseAnswer(listing, body).data.children) {
-    const parsed = state.safeParse(child);
-    if (!parsed.success) continue;
-    const { kind, data } = parsed.data;
-    const name = `${kind}_${data.id}`;
-    states.present.add(name);
-    const content = kind === 't1' ? data.body : data.selftext;
-    if (isRemovedText(content) || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
-  }
-  return states;
+export function thingToForumItem(thing: Thing, origin: ItemOrigin, post?: PostOfComment): ForumItem {
+  const shared = {
+    v: 1 as const,
+    thing_id: fullnameOf(thing),
+    subreddit: thing.data.subreddit ?? '',
+    author: thing.data.author,
+    created_utc: new Date(thing.data.created_utc * 1000).toISOString(),
+    source: origin.source,
+    replay: origin.replay,
+    first_seen_at: new Date(origin.firstSeenAt).toISOString(),
+    score: thing.data.score,
+    ...(isLate(thing, origin) ? { late: true as const } : {}),
+  };
+  return thing.kind === 't3'
+    ? { ...shared, ...postFields(thing.data, origin.siteUrl) }
+    : { ...shared, ...commentItemFields(thing.data, origin.siteUrl, post) };
+}
+
+function isLate(thing: Thing, { replay, firstSeenAt }: ItemOrigin): boolean {
+  return !replay && firstSeenAt - thing.data.created_utc * 1000 > LATE_AFTER_MS;
+}
+
+function postFields(data: PostData, siteUrl: string) {
+  const permalink = absolute(siteUrl, permalinkOf(data));
+  const target = data.is_self === true || !data.url ? permalink : absolute(siteUrl, data.url);
+  return {
+    kind: 'post' as const,
+    post_id: data.id,
+    parent_id: null,
+    title: data.title,
+    body: data.selftext,
+    permalink,
+    nsfw: data.over_18,
+    num_comments: data.num_comments ?? null,
+    url: target,
+  };
+}
+
+function commentItemFields(data: CommentData, siteUrl: string, post: PostOfComment | undefined) {
+  const path = data.permalink ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
+  return {
+    kind: 'comment' as const,
+    post_id: data.post_id,
+    parent_id: data.parent_id,
+    title: data.link_title || (post?.title ?? ''),
+    body: data.body,
+    permalink: absolute(siteUrl, path),
+    nsfw: data.over_18 ?? post?.nsfw ?? true,
+    num_comments: null,
+    url: null,
+  };
+}
+
+function absolute(siteUrl: string, path: string): string {
+  return path.startsWith('/') && !path.startsWith('//') ? siteUrl + path : path;
 }

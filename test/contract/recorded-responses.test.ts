@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { forumItem } from '../../schemas/messages/forum-item.ts';
-import { parseListing, parseThing } from '../../shared/forum-client/parse-things.ts';
-import { thingToForumItem } from '../../shared/forum-client/thing-to-forum-item.ts';
+import { parseListing, parseThing, thingToForumItem } from '../../shared/forum-client/parse-things.ts';
 import { readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 
 const ORIGIN = { source: 'replay', replay: true, firstSeenAt: 0, siteUrl: 'https://forum.example' };

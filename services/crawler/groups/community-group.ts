@@ -1,4 +1,4 @@
-import { ListingRate } from '../listing-polling.ts';
+import { ListingRate } from '../listing-source.ts';
 import type { ListingPage } from '../listing-timeline.ts';
 import type { MissedStretch } from '../listing-segment.ts';
 import { FRESH_OF_PAGE } from '../listing-segment.ts';

@@ -1,10 +1,9 @@
 import type { CrawlGap } from '../../../shared/crawl/crawl-gaps.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/forum-client/parse-things.ts';
-import { patientUpstream } from '../../../shared/forum-client/upstream-client.ts';
-import { isOwnBudgetRefusal } from '../../../shared/forum-client/upstream-error.ts';
-import type { ArchiveSourceDeps } from '../archive-source.ts';
+import { isOwnBudgetRefusal, patientUpstream } from '../../../shared/forum-client/upstream-error.ts';
 import { engineCall, readCommentCounts, withoutItems } from '../archive-source.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';

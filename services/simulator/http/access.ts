@@ -68,7 +68,7 @@ export class Access {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
   }
 
-  /** Begins a call of /api/morechildren and returns what ends it; undefined, a refusal, while the client makes another. */
+  /** Begins a call of /api/morechildren and returns what ends it; undefined while the client makes another one. */
   beginExpansion(authorization: string | undefined, now: number): (() => void) | undefined {
     const client = this.clientOf(authorization, now) ?? '';
     if (this.expanding.has(client)) return undefined;

@@ -120,7 +120,7 @@ export function duplicateChildren(body: unknown): void {
   body.data.children = [...repeated, ...children.slice(0, 1)];
 }
 
-/** Puts a `more` stub for the first child into the middle of a flat listing, where the upstream has only posts and comments. */
+/** Puts a `more` stub for the first child into the middle of a flat listing, where the upstream has none. */
 export function insertMore(body: unknown): void {
   if (!isFlatListing(body) || body.data.children.length === 0) return;
   const { children } = body.data;

@@ -22,7 +22,7 @@ function slotsListing(request: RouteRequest, slots: readonly number[]): RouteRes
   return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k), indexOf));
 }
 
-/** The refusal of a community that cannot be read; undefined if it is readable. An unknown one redirects to the search page. */
+/** The refusal of a community; undefined if it is readable. An unknown one redirects to the search page. */
 function refusal(name: string, community: Community | undefined): RouteResponse | undefined {
   if (!community) return redirect(302, `/subreddits/search?q=${encodeURIComponent(name)}`);
   if (isReadable(community)) return undefined;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ListingPolling } from '../../../services/crawler/listing-polling.ts';
+import { ListingPolling } from '../../../services/crawler/listing-source.ts';
 import type { ListingPosition } from '../../../services/crawler/listing-timeline.ts';
 import { CommunityCounts } from '../../../services/crawler/community-counts.ts';
 import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';

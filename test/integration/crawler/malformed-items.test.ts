@@ -4,7 +4,7 @@ import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/t
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { parseRecords } from '../../../shared/kafka/poison-message.ts';
 import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
-import { identifyItem, toItemLetter } from '../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem, toItemLetter } from '../../../shared/forum-client/malformed-item.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { RunningSimulator } from '../../support/fakes/running-simulator.ts';
 import { counted, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';

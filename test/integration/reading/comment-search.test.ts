@@ -7,11 +7,11 @@ import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
-import type { ArchivedComment } from '../../../shared/matches/archived-comments.ts';
 import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
-import { parseListing } from '../../../shared/forum-client/parse-things.ts';
-import { thingToForumItem } from '../../../shared/forum-client/thing-to-forum-item.ts';
-import { commentItem } from '../../support/samples/forum-items.ts';
+import { parseListing, thingToForumItem } from '../../../shared/forum-client/parse-things.ts';
+import type { ArchivedComment } from '../../../shared/matches/archived-comments.ts';
+import { SITE_URL, startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -19,8 +19,7 @@ import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts'
 import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { SITE_URL, startTestForum } from '../../support/fakes/test-forum.ts';
-import type { TestForum } from '../../support/fakes/test-forum.ts';
+import { commentItem } from '../../support/samples/forum-items.ts';
 
 let db: TestDatabase;
 let archive: TestClickhouse;

@@ -179,9 +179,10 @@ const ATTRACTION_EXPONENT = 1.15;
 const MAX_ATTRACTION = 3_000;
 
 /**
- * Chooses the thread of a new comment. Each community has a ring buffer of recent entries: a post enters as many times as it
- * attracts, a comment enters once with its post, and a new comment takes the post of a random entry. So busy threads
- * grow (Yule's and Simon's process), sizes are heavy-tailed, and a thread ends when newer entries displace its own.
+ * Chooses the thread of a new comment. Each community has a ring buffer of recent entries: a post enters as many times
+ * as it attracts, a comment enters once with its post, and a new comment takes the post of a random entry. So busy
+ * threads grow (Yule's and Simon's process), sizes are heavy-tailed, and a thread ends when newer entries displace its
+ * own.
  */
 export class ThreadPicker {
   private readonly random: Random;

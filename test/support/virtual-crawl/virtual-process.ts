@@ -1,4 +1,4 @@
-import { backOffMs } from '../../../services/crawler/call-loop.ts';
+import { backOffMs } from '../../../services/crawler/failure-log.ts';
 import { GroupBudget, Pace } from '../../../services/crawler/pace.ts';
 import { CallBudget } from '../../../shared/forum-client/call-budget.ts';
 import type { Claim, ReceivedReport, Taken } from '../../../shared/forum-client/call-budget.ts';

@@ -1,5 +1,5 @@
 import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
-import { ALL_COMMENTS } from '../../../../services/crawler/start-crawler.ts';
+import { ALL_COMMENTS } from '../../../../services/crawler/listing-source.ts';
 import type { BuildSource } from '../virtual-crawl.ts';
 import { VirtualAudit } from './audit.ts';
 import { VirtualGroups, VirtualListing } from './listings.ts';

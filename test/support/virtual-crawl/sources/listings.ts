@@ -3,8 +3,8 @@ import { GroupPolling, MAX_GROUP_CALLS } from '../../../../services/crawler/grou
 import type { GroupRequest } from '../../../../services/crawler/groups/group-polling.ts';
 import type { GroupPosition } from '../../../../services/crawler/groups/group-position.ts';
 import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
-import { ListingPolling, MAX_LISTING_CALLS } from '../../../../services/crawler/listing-polling.ts';
-import type { PollRequest } from '../../../../services/crawler/listing-polling.ts';
+import { ListingPolling, MAX_LISTING_CALLS } from '../../../../services/crawler/listing-source.ts';
+import type { PollRequest } from '../../../../services/crawler/listing-source.ts';
 import type { ListingPosition } from '../../../../services/crawler/listing-timeline.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-process.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ALL_COMMENTS } from '../../../../services/crawler/start-crawler.ts';
+import { ALL_COMMENTS } from '../../../../services/crawler/listing-source.ts';
 import { steadily, WHOLE_SITE_FORUM } from '../../../support/forum-model/forum-options.ts';
 import type { ForumOptions } from '../../../support/forum-model/forum-options.ts';
 import { IN_ALL } from '../../../support/forum-model/stores.ts';

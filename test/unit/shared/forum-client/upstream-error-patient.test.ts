@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { patientUpstream } from '../../../../shared/forum-client/upstream-client.ts';
-import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
+import { patientUpstream, UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 const CALL = { endpoint: 'info', lane: 'audit' } as const;
 const refused = () => new UpstreamError('busy', 'own budget', { reason: 'own_budget', retryAfterMs: 1 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { identifyItem, readItemLetter, toItemLetter } from '../../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem, readItemLetter, toItemLetter } from '../../../../shared/forum-client/malformed-item.ts';
 import { COMMENT } from '../../../support/samples/forum-things.ts';
 
 test.each<[string, unknown, { kind: string; name: string | undefined } | undefined]>([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { CallLoop } from '../../../../services/crawler/call-loop.ts';
+import { CallLoop } from '../../../../services/crawler/source-runner.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../../../../services/crawler/crawl-source.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { forumItem } from '../../../../schemas/messages/forum-item.ts';
-import { parseThing } from '../../../../shared/forum-client/parse-things.ts';
-import type { PostOfComment } from '../../../../shared/forum-client/thing-to-forum-item.ts';
-import { thingToForumItem } from '../../../../shared/forum-client/thing-to-forum-item.ts';
+import { parseThing, thingToForumItem } from '../../../../shared/forum-client/parse-things.ts';
+import type { PostOfComment } from '../../../../shared/forum-client/parse-things.ts';
 import { COMMENT, POST } from '../../../support/samples/forum-things.ts';
 
 const ORIGIN = { source: 'listings', replay: false, firstSeenAt: 1767225601234, siteUrl: 'https://forum.example' };

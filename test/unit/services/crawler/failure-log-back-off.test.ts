@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backOffMs } from '../../../../services/crawler/call-loop.ts';
+import { backOffMs } from '../../../../services/crawler/failure-log.ts';
 import { UpstreamError } from '../../../../shared/forum-client/upstream-error.ts';
 
 const broken = new UpstreamError('broken', 'x');

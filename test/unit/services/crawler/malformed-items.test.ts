@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { RecentPosts } from '../../../../services/crawler/seen-items.ts';
-import { MalformedItems } from '../../../../services/crawler/item-publisher.ts';
+import { MalformedItems } from '../../../../services/crawler/malformed-items.ts';
 import { PublishRefused } from '../../../../shared/kafka/kafka-unavailable.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
-import { identifyItem } from '../../../../shared/forum-client/thing-to-forum-item.ts';
-import type { MalformedItem } from '../../../../shared/forum-client/thing-to-forum-item.ts';
+import { identifyItem } from '../../../../shared/forum-client/malformed-item.ts';
+import type { MalformedItem } from '../../../../shared/forum-client/malformed-item.ts';
 import { CollectingPublisher, counted } from '../../../support/fixtures/crawler-fixture.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 import { COMMENT } from '../../../support/samples/forum-things.ts';
