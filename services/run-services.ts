@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { groupsOfTopic, matcherGroups } from '../schemas/messages/consumer-groups.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../schemas/messages/topics.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, TOPICS, groupsOfTopic, matcherGroups } from '../schemas/messages/topics.ts';
 import { createStripe } from '../shared/billing/stripe.ts';
 import type { BudgetedUpstream } from '../shared/forum-client/upstream-client.ts';
 import { DiskCache } from './api/reading/cached-reads.ts';
@@ -9,15 +8,15 @@ import { createDnsLookup, createSystemLookup } from '../shared/http/public-addre
 import type { AddressLookup } from '../shared/http/public-address.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';
 import type { EgressClient } from '../shared/http/egress-client.ts';
-import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
-import type { Subscription } from '../shared/kafka/lag-monitor.ts';
+import { readGroupLags, startLagMonitor } from '../shared/kafka/group-progress.ts';
+import type { Subscription } from '../shared/kafka/group-progress.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher, PublisherDeps } from '../shared/kafka/publisher.ts';
 import { groupPositions, lagOf } from '../shared/kafka/topic-admin.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { createMailer } from '../shared/mail/mailer.ts';
 import type { Mailer } from '../shared/mail/mailer.ts';
-import { CLOCK_TOLERANCE_MS } from '../shared/matches/rules/recording-decision.ts';
+import { CLOCK_TOLERANCE_MS } from '../shared/matches/rules/match-decision.ts';
 import { createPool, exportPoolUse, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import type { MonitorShard } from '../shared/rules/identifiers.ts';
 import { createSteadyClock, systemClock } from '../shared/runtime/clock.ts';
@@ -25,7 +24,6 @@ import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
-
 import { openSqlFolder } from './api/sql/sql-box.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
@@ -34,7 +32,6 @@ import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { listenForItems } from './crawler/seen-items.ts';
 import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startClockComparison } from './crawler/clock-comparison.ts';
-
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';

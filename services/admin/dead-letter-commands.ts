@@ -1,5 +1,7 @@
-import { groupsOfTopic } from '../../schemas/messages/consumer-groups.ts';
-import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
+import { DEAD_LETTER_SUFFIX, groupsOfTopic, TOPICS } from '../../schemas/messages/topics.ts';
+import { loadLanguageDetector, withLanguage } from '../../shared/crawl/load-language-detector.ts';
+import type { LanguageDetector } from '../../shared/crawl/load-language-detector.ts';
+
 import type { ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
@@ -12,8 +14,6 @@ import {
 } from '../../shared/kafka/replay-dead-letters.ts';
 import type { DeadLetter } from '../../shared/kafka/replay-dead-letters.ts';
 import { consumerLag } from '../../shared/kafka/topic-admin.ts';
-import { withLanguage, loadLanguageDetector } from '../../shared/crawl/load-language-detector.ts';
-import type { LanguageDetector } from '../../shared/crawl/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readItemLetter } from '../../shared/forum-client/malformed-item.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';

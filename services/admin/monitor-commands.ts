@@ -1,8 +1,8 @@
 import type { MonitorStatus } from '../../schemas/api/monitors.ts';
 import { startPaidPeriod } from '../../shared/billing/renewals.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../shared/billing/rules/plans.ts';
-import { findMonitorsWithFailed, listDeliveries } from '../../shared/deliveries/administered-deliveries.ts';
-import type { DeliveryFilter } from '../../shared/deliveries/administered-deliveries.ts';
+import { findMonitorsWithFailed, listDeliveries } from '../../shared/deliveries/delivery-log.ts';
+import type { DeliveryFilter } from '../../shared/deliveries/delivery-log.ts';
 import { readDeliveryHealth } from '../../shared/deliveries/delivery-health.ts';
 import { hastenPending, queueResends } from '../../shared/deliveries/resends.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';

@@ -1,21 +1,23 @@
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import {
+  FORUM_COMMENTS,
+  FORUM_POSTS,
+  FORUM_REMOVALS,
+  MONITOR_CANDIDATES,
   RECORDER_GROUP,
   REMOVALS_ARCHIVER_GROUP,
   REMOVALS_RECORDER_GROUP,
-} from '../../schemas/messages/consumer-groups.ts';
-import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS, MONITOR_CANDIDATES } from '../../schemas/messages/topics.ts';
+} from '../../schemas/messages/topics.ts';
 import { attemptRow, insertItems, matchRow } from '../../shared/archive/archive-rows.ts';
 import type { ArchiveRow } from '../../shared/archive/archive-rows.ts';
 import { selectRows } from '../../shared/clickhouse/clickhouse-client.ts';
-import { readAttemptsAfter } from '../../shared/deliveries/delivery-publications.ts';
-import { parseRecords } from '../../shared/kafka/poison-message.ts';
+import { readAttemptsAfter } from '../../shared/deliveries/delivery-outcomes.ts';
+import { parseRecords } from '../../shared/kafka/consumed-batch.ts';
 import { connectedGroups, rewindGroup } from '../../shared/kafka/raise-partitions.ts';
 import { readToEnd } from '../../shared/kafka/read-to-end.ts';
 import { prepareRestored } from '../../shared/maintenance/restored-numbers.ts';
 import { opensSealed, secretBoxOf } from '../../shared/maintenance/settings.ts';
-import { readItems } from '../../shared/matches/recording-items.ts';
-import { readMatchesAfter, recordedMatchOf } from '../../shared/matches/recording-matches.ts';
+import { readItems, readMatchesAfter, recordedMatchOf } from '../../shared/matches/recording.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';

@@ -1,20 +1,19 @@
-import { groupsOfTopic } from '../../schemas/messages/consumer-groups.ts';
-import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
+import { DEAD_LETTER_SUFFIX, groupsOfTopic, TOPICS } from '../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { newestArchivedAt } from '../../shared/crawl/archived-hours.ts';
+import { countOpenGaps } from '../../shared/crawl/crawl-coverage.ts';
+import { countDueDeliveries } from '../../shared/deliveries/pending-deliveries.ts';
+import type { DueDeliveries } from '../../shared/deliveries/pending-deliveries.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import { replayGroup } from '../../shared/kafka/replay-dead-letters.ts';
 import { connectedGroups } from '../../shared/kafka/raise-partitions.ts';
+import { replayGroup } from '../../shared/kafka/replay-dead-letters.ts';
 import { lagOf, readGroupPositions } from '../../shared/kafka/topic-admin.ts';
+import { countInstallation, countWaitingWork } from '../../shared/maintenance/installation-counts.ts';
+import type { InstallationCounts, WaitingWork } from '../../shared/maintenance/installation-counts.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
-import { newestArchivedAt } from '../../shared/crawl/archived-hours.ts';
-import { countOpenGaps } from '../../shared/crawl/crawl-coverage.ts';
-import { countDueDeliveries } from '../../shared/deliveries/delivery-queue.ts';
-import type { DueDeliveries } from '../../shared/deliveries/delivery-queue.ts';
-import { countInstallation, countWaitingWork } from '../../shared/maintenance/installation-counts.ts';
-import type { InstallationCounts, WaitingWork } from '../../shared/maintenance/installation-counts.ts';
 import { examples } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
 

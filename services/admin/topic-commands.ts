@@ -1,10 +1,9 @@
-import { groupsOfTopic, matcherGroups } from '../../schemas/messages/consumer-groups.ts';
-import { TOPICS, FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
-import { NotDrained, raisePartitions, connectedGroups, handOverGroups } from '../../shared/kafka/raise-partitions.ts';
+import { parseMatcherCommit } from '../../schemas/messages/monitor-match.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, groupsOfTopic, matcherGroups, TOPICS } from '../../schemas/messages/topics.ts';
+import { connectedGroups, handOverGroups, NotDrained, raisePartitions } from '../../shared/kafka/raise-partitions.ts';
 import { consumerLag, partitionCounts } from '../../shared/kafka/topic-admin.ts';
 import { AdminError, examples, integer, oneOf } from './command.ts';
 import type { AddCommands, Installation } from './command.ts';
-import { parseMatcherCommit } from '../../schemas/messages/candidate.ts';
 
 const NAMES = TOPICS.map(({ name }) => name);
 const MOST_PARTITIONS = 10_000;

@@ -1,36 +1,34 @@
 import type { z } from 'zod';
 import {
   DELIVERIES_ARCHIVER_GROUP,
-  ITEMS_ARCHIVER_GROUP,
-  MATCHES_ARCHIVER_GROUP,
-  REMOVALS_ARCHIVER_GROUP,
-  REMOVALS_RECORDER_GROUP,
-} from '../../schemas/messages/consumer-groups.ts';
-import {
   FORUM_COMMENTS,
   FORUM_POSTS,
   FORUM_REMOVALS,
+  ITEMS_ARCHIVER_GROUP,
+  MATCHES_ARCHIVER_GROUP,
   MONITOR_DELIVERIES,
   MONITOR_MATCHES,
+  REMOVALS_ARCHIVER_GROUP,
+  REMOVALS_RECORDER_GROUP,
 } from '../../schemas/messages/topics.ts';
 import type { Topic } from '../../schemas/messages/topics.ts';
+import { attemptRow, insertItems, matchRow } from '../../shared/archive/archive-rows.ts';
+import type { ArchiveRow } from '../../shared/archive/archive-rows.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import type { BatchConsumerDeps } from '../../shared/kafka/batch-runner.ts';
+import { blankMatchedItems, recordRemovals } from '../../shared/crawl/crawl-cursors.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumerDeps } from '../../shared/kafka/batch-runner.ts';
+import { parseRecords } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { attemptRow, insertItems, matchRow } from '../../shared/archive/archive-rows.ts';
-import type { ArchiveRow } from '../../shared/archive/archive-rows.ts';
-import { blankMatchedItems, recordRemovals } from '../../shared/crawl/crawl-cursors.ts';
-import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 
 export interface ArchiverDeps {
   kafka: KafkaConnection;

@@ -1,19 +1,23 @@
-import { DELIVERIES_ARCHIVER_GROUP, MATCHES_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
-import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
+import {
+  DELIVERIES_ARCHIVER_GROUP,
+  MATCHES_ARCHIVER_GROUP,
+  MONITOR_DELIVERIES,
+  MONITOR_MATCHES,
+} from '../../schemas/messages/topics.ts';
 import { eraseMonitorsInArchive } from '../../shared/clickhouse/erase-monitors.ts';
-import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import {
   eraseMonitorRows,
   eraseMonitors,
   finishErasure,
-  storeArchiveOffsets,
   listAccountsToErase,
   listAccountsToEraseInArchive,
   markErasedHere,
+  storeArchiveOffsets,
 } from '../../shared/maintenance/erasure.ts';
 import type { AccountErasure, TopicOffsets } from '../../shared/maintenance/erasure.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 

@@ -1,6 +1,6 @@
 import type { Appended } from '../../shared/kafka/publisher.ts';
 import { readPostgresTime, storeClockSkew } from '../../shared/maintenance/settings.ts';
-import { CLOCK_TOLERANCE_MS } from '../../shared/matches/rules/recording-decision.ts';
+import { CLOCK_TOLERANCE_MS } from '../../shared/matches/rules/match-decision.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

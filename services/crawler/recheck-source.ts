@@ -13,7 +13,7 @@ import { listing, parseAnswer, text } from '../../shared/forum-client/parse-thin
 import { UpstreamError } from '../../shared/forum-client/upstream-error.ts';
 import { PublishRefused } from '../../shared/kafka/kafka-unavailable.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { isRemovedText } from '../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../shared/matching/rule.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import { withoutItems } from './archive-source.ts';
 import type { ArchiveSourceDeps } from './archive-source.ts';

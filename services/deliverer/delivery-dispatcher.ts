@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { DeliveryTarget } from '../../shared/deliveries/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/deliveries/pending-deliveries.ts';
 import { AttemptPermits, EndpointSlots, endpointOf } from './attempt-permits.ts';
 import type { Responsiveness, Endpoint } from './attempt-permits.ts';
 import { LocalOutage } from './endpoint-holds.ts';
 import type { EndpointHolds, ReceiverAnswer, LocalOutageDeps } from './endpoint-holds.ts';
-import type { OutcomeGate } from './outcome-gate.ts';
+import type { OutcomeGate } from './start-dispatching.ts';
 
 /** Permission for `count` attempts at an endpoint: that many slots of the endpoint and permits of the process. */
 interface Grant {

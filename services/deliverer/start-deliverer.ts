@@ -1,48 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
-import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
-import type { SecretBox } from '../../shared/rules/secret-box.ts';
+import type { DeliveryAttempt } from '../../schemas/messages/monitor-match.ts';
+import { DELIVERER_GROUP, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
+import {
+  markAttemptsPublished,
+  readUnpublishedAttempts,
+  recordOutcomes,
+} from '../../shared/deliveries/delivery-outcomes.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/deliveries/delivery-outcomes.ts';
+import {
+  claimDueMatches,
+  claimNewMatches,
+  readDeliveryTargets,
+  readDueMonitors,
+  releaseLeases,
+  skipUndeliverable,
+} from '../../shared/deliveries/pending-deliveries.ts';
+import type { ClaimedDelivery, ClaimLease, DeliveryTarget } from '../../shared/deliveries/pending-deliveries.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../shared/deliveries/rules/delivery-outcome.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
-import { ANY_RECORD } from '../../shared/kafka/batch-runner.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { ANY_RECORD } from '../../shared/kafka/batch-runner.ts';
+import { parseRecords } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { OutageLog } from '../../shared/runtime/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
-import {
-  releaseLeases,
-  claimDueMatches,
-  claimNewMatches,
-  skipUndeliverable,
-} from '../../shared/deliveries/deliveries.ts';
-import type { ClaimedDelivery, ClaimLease } from '../../shared/deliveries/deliveries.ts';
-import { recordOutcomes } from '../../shared/deliveries/delivery-outcomes.ts';
-import type { FinishedAttempt, RecordedAttempt } from '../../shared/deliveries/delivery-outcomes.ts';
-import { markAttemptsPublished, readUnpublishedAttempts } from '../../shared/deliveries/delivery-publications.ts';
-import { readDueMonitors, readDeliveryTargets } from '../../shared/deliveries/delivery-queue.ts';
-import type { DeliveryTarget } from '../../shared/deliveries/delivery-queue.ts';
+import { OutageLog } from '../../shared/runtime/outage-log.ts';
 import { traceparentOf } from '../../shared/runtime/tracing.ts';
 import type { Tracing } from '../../shared/runtime/tracing.ts';
-import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery, LEASE_MS, WebhookKeys } from './delivery-attempt.ts';
 import type { AttemptDeps, SendDeps } from './delivery-attempt.ts';
-import type { DeliveryDispatcher, DispatcherLimits, Claim, DeliveryQueue } from './delivery-dispatcher.ts';
+import type { Claim, DeliveryDispatcher, DeliveryQueue, DispatcherLimits } from './delivery-dispatcher.ts';
 import { EndpointHolds } from './endpoint-holds.ts';
-import { startEventDeliveries } from './start-event-deliveries.ts';
 import { startDispatching, waitForEngines } from './start-dispatching.ts';
 import type { DispatchingDeps } from './start-dispatching.ts';
+import { startEventDeliveries } from './start-event-deliveries.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -238,4 +240,92 @@ function createBatchedQueue({
     },
     skipUndeliverable: (monitorId) => skipUndeliverable(pool, monitorId),
   };
+}
+
+interface AttemptPublisherDeps {
+  publisher: Pick<Publisher, 'publish'>;
+  /** Marks attempts in Postgres as acknowledged by the broker. */
+  markPublished: (attempts: readonly DeliveryAttempt[]) => Promise<void>;
+  /** Reads at most `limit` attempts that were stored a while ago and never marked as published. */
+  readUnpublished: (limit: number) => Promise<DeliveryAttempt[]>;
+  /** Called with each error. Nothing is lost: the attempts stay unmarked, and the sweep publishes them. */
+  onError: (error: unknown) => void;
+}
+
+const BATCH = 500;
+/** Maximum attempts in the queue; further ones are left to the sweep. */
+const QUEUE_LIMIT = 20_000;
+const SWEEP_EVERY_MS = 30_000;
+
+/**
+ * Publishes stored attempts to monitor.deliveries, then marks them as published.
+ *
+ * Before: `attemptDelivery` stored the outcome of an attempt. After: the archiver copies monitor.deliveries to
+ * ClickHouse. At least once: a crash between publishing and marking, or two processes that sweep at the same time,
+ * publish an attempt again; consumers identify attempts by (match, attempt). A crash before publishing leaves the
+ * attempt unmarked, and the sweep of any process publishes it.
+ */
+export class AttemptPublisher implements Running {
+  private readonly options: AttemptPublisherDeps;
+  private readonly timer: NodeJS.Timeout;
+  private queue: DeliveryAttempt[] = [];
+  private working: Promise<void> | undefined;
+  private isSweepDue = false;
+
+  constructor(options: AttemptPublisherDeps) {
+    this.options = options;
+    this.timer = setInterval(() => {
+      this.sweep();
+    }, SWEEP_EVERY_MS);
+  }
+
+  /** Queues an attempt for publishing; drops it when the queue is full, because the sweep finds it. */
+  add(attempt: DeliveryAttempt): void {
+    if (this.queue.length >= QUEUE_LIMIT) return;
+    this.queue.push(attempt);
+    this.working ??= this.work();
+  }
+
+  /** Publishes attempts that a crash or an outage of this or another process left unpublished. */
+  sweep(): void {
+    this.isSweepDue = true;
+    this.working ??= this.work();
+  }
+
+  /** Resolves when all added attempts are published or left to the sweep of another process. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    this.isSweepDue = false;
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    try {
+      while (this.queue.length > 0 || this.isSweepDue) {
+        if (this.queue.length > 0) await this.publish(this.queue.splice(0, BATCH));
+        else await this.sweepOnce();
+      }
+    } catch (error) {
+      this.queue = [];
+      this.isSweepDue = false;
+      this.options.onError(error);
+    } finally {
+      this.working = undefined;
+    }
+  }
+
+  private async sweepOnce(): Promise<void> {
+    const left = await this.options.readUnpublished(BATCH);
+    if (left.length < BATCH) this.isSweepDue = false;
+    await this.publish(left);
+  }
+
+  private async publish(attempts: readonly DeliveryAttempt[]): Promise<void> {
+    if (attempts.length === 0) return;
+    await this.options.publisher.publish(
+      MONITOR_DELIVERIES.name,
+      attempts.map((attempt) => ({ key: attempt.monitor_id, value: JSON.stringify(attempt) })),
+    );
+    await this.options.markPublished(attempts);
+  }
 }

@@ -1,5 +1,5 @@
-import { unavailableEngine } from '../../shared/runtime/outage-log.ts';
-import { OutageLog } from '../../shared/runtime/outage-log.ts';
+import type { DeliveryTarget, QueuePage } from '../../shared/deliveries/pending-deliveries.ts';
+import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { toError } from '../../shared/runtime/errors.ts';
@@ -7,11 +7,12 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { DeliveryTarget, QueuePage } from '../../shared/deliveries/delivery-queue.ts';
+import { OutageLog, unavailableEngine } from '../../shared/runtime/outage-log.ts';
+import { retry } from '../../shared/runtime/retry.ts';
+import type { RetryDeps } from '../../shared/runtime/retry.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { AttemptResult, DeliveryQueue, DispatcherLimits, QueuedDelivery } from './delivery-dispatcher.ts';
 import type { EndpointHolds } from './endpoint-holds.ts';
-import { OutcomeGate } from './outcome-gate.ts';
 
 /** The longest attempt plus the storing of its outcome. */
 const STOP_TIMEOUT_MS = 9_000;
@@ -146,5 +147,64 @@ async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> 
     }
     await pause(Math.min(LONGEST_MS, Math.max(EVERY_MS, RESTS * (monotonic() - begun))), signal);
     begun = monotonic();
+  }
+}
+
+type OutcomeGateDeps = Pick<RetryDeps, 'what' | 'logger' | 'outage' | 'minMs'>;
+
+/** Failures of one outcome after which nothing more is claimed: a deadlock or a lost connection ends before. */
+const FAILURES_UNTIL_CLOSED = 3;
+const MOST_WAIT_MS = 1_000;
+
+/**
+ * Stores outcomes of attempts, and says whether more may be claimed. Postgres may take claims but no outcomes: with a
+ * full disk a lease fits into its page, the row of an attempt does not. What is sent then is sent again when its lease
+ * ends, so nothing more is claimed while an outcome waits that failed three times. The outcomes that wait are kept and
+ * tried again. Their leases may have ended: they count unless another process has claimed the match since.
+ */
+export class OutcomeGate {
+  private readonly options: OutcomeGateDeps;
+  private readonly givingUp = new AbortController();
+  private stuck = 0;
+
+  constructor(options: OutcomeGateDeps) {
+    this.options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.stuck === 0;
+  }
+
+  /**
+   * Stores an outcome, however long Postgres is unavailable.
+   *
+   * @throws an error that is no outage, and after `giveUp` the last one
+   */
+  async store<T>(write: () => Promise<T>): Promise<T> {
+    const { signal } = this.givingUp;
+    if (signal.aborted) return write();
+    let failures = 0;
+    let last: unknown;
+    const attempt = async () => {
+      try {
+        return await write();
+      } catch (error) {
+        last = error;
+        if (++failures === FAILURES_UNTIL_CLOSED) this.stuck++;
+        throw error;
+      }
+    };
+    try {
+      return await retry(attempt, { ...this.options, maxMs: MOST_WAIT_MS, isRetryable: isPostgresUnavailable, signal });
+    } catch (error) {
+      throw toError(this.givingUp.signal.aborted && last !== undefined ? last : error);
+    } finally {
+      if (failures >= FAILURES_UNTIL_CLOSED) this.stuck--;
+    }
+  }
+
+  /** For a stop: ends the waiting of outcomes that cannot be stored. */
+  giveUp(): void {
+    this.givingUp.abort();
   }
 }

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Digest } from '../../schemas/messages/monitor-event.ts';
 import type { MonitorMatch } from '../../schemas/messages/monitor-match.ts';
-import { matchResource } from '../../shared/matches/rules/match-resource.ts';
-import type { WebhookContent } from '../../shared/deliveries/rules/webhook-message.ts';
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import type { Running } from '../../shared/runtime/lifecycle.ts';
-import { readDigestMatches } from '../../shared/notices/due-digests.ts';
 import {
   claimDueEvents,
   readDueEventMonitors,
   readEventTarget,
+  recordEventOutcome,
   releaseEvents,
   skipUndeliverableEvents,
-  recordEventOutcome,
 } from '../../shared/deliveries/event-deliveries.ts';
 import type { ClaimedEvent, StoredDigest } from '../../shared/deliveries/event-deliveries.ts';
+import type { WebhookContent } from '../../shared/deliveries/rules/webhook-message.ts';
+import { matchResource } from '../../shared/matches/rules/match-resource.ts';
+import { readDigestMatches } from '../../shared/notices/due-digests.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { hostOf, LEASE_MS, makeAttempt } from './delivery-attempt.ts';
 import type { SendDeps } from './delivery-attempt.ts';
 import type { AttemptResult, DeliveryQueue } from './delivery-dispatcher.ts';
-import type { OutcomeGate } from './outcome-gate.ts';
 import { startDispatching } from './start-dispatching.ts';
-import type { DispatchingDeps } from './start-dispatching.ts';
+import type { DispatchingDeps, OutcomeGate } from './start-dispatching.ts';
 
 type EventDeliveryDeps = SendDeps & DispatchingDeps & { pool: Pool };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/topics.ts';
 import { clientClassOf, PostgresServers } from '../../shared/postgres/postgres-servers.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';

@@ -1,18 +1,17 @@
-import type { MonitorShard } from '../../shared/rules/identifiers.ts';
 import { PublishFailed } from '../../shared/kafka/kafka-unavailable.ts';
+import { readActiveRules, readActiveStates, readRulesById } from '../../shared/monitors/monitor-rules.ts';
+import type { MonitorRule } from '../../shared/monitors/monitor-rules.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailable.ts';
 import { untilAborted } from '../../shared/runtime/errors.ts';
 import type { CooperativeYield } from '../../shared/runtime/clock.ts';
+import type { MonitorShard } from '../../shared/rules/identifiers.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
-import { readActiveRules, readActiveStates, readRulesById } from '../../shared/monitors/monitor-rules.ts';
-import type { MonitorRule } from '../../shared/monitors/monitor-rules.ts';
-import { ActiveMonitors } from './active-monitors.ts';
-import { CandidatePublisher } from './candidate-publisher.ts';
-import type { PublishCandidates } from './candidate-publisher.ts';
+import { ActiveMonitors, CandidatePublisher } from './active-monitors.ts';
+import type { PublishCandidates } from './active-monitors.ts';
 import { readRecent } from './recent-items.ts';
 import type { RecentItems } from './recent-items.ts';
 

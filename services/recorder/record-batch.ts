@@ -1,15 +1,22 @@
-import type { Candidate } from '../../schemas/messages/candidate.ts';
-import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import type { ItemContent } from '../../schemas/messages/forum-item.ts';
+import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
 import { dailyMatchCap } from '../../shared/billing/rules/plans.ts';
-import { SUPPRESSED_PER_DAY } from '../../shared/matches/rules/match-numbering.ts';
-import { inTransaction } from '../../shared/postgres/pool.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
-import type { FirstStoredMatch } from '../../shared/matches/recording-matches.ts';
+import {
+  findKnownThings,
+  overwriteItems,
+  readItems,
+  recordedMatchOf,
+  storeItems,
+} from '../../shared/matches/recording.ts';
+import type { FirstStoredMatch } from '../../shared/matches/recording.ts';
+import { SUPPRESSED_PER_DAY } from '../../shared/matches/rules/match-decision.ts';
+import { blankedContent } from '../../shared/matches/rules/match-resource.ts';
 import { findSuppressedMonitors } from '../../shared/monitors/recording-monitors.ts';
 import type { SuppressedMonitor } from '../../shared/monitors/recording-monitors.ts';
-import { storeContents, readStoredContents } from './store-contents.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { storableText } from '../../shared/postgres/sql.ts';
 import { readThreads, recordPairs } from './record-pairs.ts';
-import { recordedMatchOf } from '../../shared/matches/recording-matches.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps extends Pick<RecordingLimits, 'toleranceMs'> {
@@ -109,4 +116,63 @@ class ContentNotStored extends Error {
 function byMonitorAndSeq(a: FirstStoredMatch, b: FirstStoredMatch): number {
   if (a.monitorId !== b.monitorId) return a.monitorId < b.monitorId ? -1 : 1;
   return a.seq - b.seq;
+}
+
+/**
+ * Stores the content of every candidate's thing and returns it as it was first stored, by thing id. A thing that the
+ * forum removed is stored and returned blank.
+ *
+ * Before: `recordBatch` received a batch of candidates. After: `recordPairs` numbers and stores the matches that refer
+ * to this content. Each statement commits on its own, before any monitor is locked, because other recorders may store
+ * the same things. A crash leaves content without a match, which expires; repeating the call changes nothing.
+ */
+export async function storeContents(
+  db: Queryable,
+  candidates: readonly Candidate[],
+): Promise<Map<string, ItemContent>> {
+  const things = new Map<string, ItemContent>();
+  for (const { item } of candidates) if (!things.has(item.thing_id)) things.set(item.thing_id, item);
+  if (things.size === 0) return new Map();
+  const ids = [...things.keys()].sort();
+  const { kept, removed } = await findKnownThings(db, ids);
+  const toStore = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
+  if (toStore.length > 0) {
+    await storeItems(
+      db,
+      toStore.map((item) => (removed.has(item.thing_id) ? blankedContent(item) : item)),
+    );
+  }
+  return readStoredContents(db, ids);
+}
+
+/**
+ * Reads the stored content and blanks what the forum removed in the meantime.
+ *
+ * A removal first inserts a row into removed_things, then blanks the stored content. The recorder first stores the
+ * content, then reads removed_things. So at least one of the two always sees the other, and content that was inserted
+ * after its removal is blanked here.
+ */
+export async function readStoredContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
+  const contents = new Map<string, ItemContent>();
+  const toBlank: ItemContent[] = [];
+  for (const { item, removed } of await readItems(db, ids)) {
+    const content = removed ? blankedContent(item) : item;
+    if (content.author !== item.author || content.title !== item.title || content.body !== item.body) {
+      toBlank.push(content);
+    }
+    contents.set(item.thing_id, content);
+  }
+  if (toBlank.length > 0) await overwriteItems(db, toBlank);
+  return contents;
+}
+
+function storableContent(item: ItemContent): ItemContent {
+  return {
+    ...item,
+    subreddit: storableText(item.subreddit),
+    author: storableText(item.author),
+    title: storableText(item.title),
+    body: storableText(item.body),
+    permalink: storableText(item.permalink),
+  };
 }

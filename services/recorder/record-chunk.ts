@@ -1,8 +1,7 @@
-import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
-import type { BackfillProgress, ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfill-claims.ts';
-import { isBackfillCancelled, saveBackfillProgress } from '../../shared/backfills/backfill-progress.ts';
+import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import { isBackfillCancelled, saveBackfillProgress } from '../../shared/backfills/backfills.ts';
+import type { BackfillProgress, ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfills.ts';
 import { backfillCredits, backfillRoom, numberBackfilled } from '../../shared/backfills/rules/backfill-numbering.ts';
 import type { BackfillStop } from '../../shared/backfills/rules/backfill-numbering.ts';
 import { charge } from '../../shared/billing/ledger.ts';
@@ -13,8 +12,8 @@ import {
   insertMatches,
   insertThreadsOfDay,
   recordedMatchOf,
-} from '../../shared/matches/recording-matches.ts';
-import type { NumberedBatch } from '../../shared/matches/rules/match-numbering.ts';
+} from '../../shared/matches/recording.ts';
+import type { NumberedBatch } from '../../shared/matches/rules/match-decision.ts';
 import { lockRecordingMonitors } from '../../shared/monitors/recording-monitors.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';

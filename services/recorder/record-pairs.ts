@@ -1,4 +1,4 @@
-import type { Candidate } from '../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../schemas/messages/monitor-match.ts';
 import {
   addToMonitorDays,
   advanceCounters,
@@ -6,17 +6,16 @@ import {
   findThreadsOfDay,
   insertMatches,
   insertThreadsOfDay,
-} from '../../shared/matches/recording-matches.ts';
-import type { FirstStoredMatch, ThreadOfDay } from '../../shared/matches/recording-matches.ts';
-import { numberMatches } from '../../shared/matches/rules/match-numbering.ts';
+} from '../../shared/matches/recording.ts';
+import type { FirstStoredMatch, ThreadOfDay } from '../../shared/matches/recording.ts';
+import { numberMatches, rejectionReason } from '../../shared/matches/rules/match-decision.ts';
 import type {
   AcceptedCandidate,
   CounterAdvance,
   CounterFacts,
   NumberedMatch,
-} from '../../shared/matches/rules/match-numbering.ts';
-import { rejectionReason } from '../../shared/matches/rules/recording-decision.ts';
-import type { RejectionReason } from '../../shared/matches/rules/recording-decision.ts';
+  RejectionReason,
+} from '../../shared/matches/rules/match-decision.ts';
 import { findMutes } from '../../shared/monitors/monitors.ts';
 import type { AskedMute } from '../../shared/monitors/monitors.ts';
 import {

@@ -1,22 +1,28 @@
-import { ITEMS_ARCHIVER_GROUP, matcherGroups, RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
+import {
+  FORUM_COMMENTS,
+  FORUM_POSTS,
+  ITEMS_ARCHIVER_GROUP,
+  matcherGroups,
+  MONITOR_CANDIDATES,
+  MONITOR_MATCHES,
+  RECORDER_GROUP,
+} from '../../schemas/messages/topics.ts';
 import { readArchivedCandidates } from '../../shared/archive/archived-candidates.ts';
 import { matchItemOf } from '../../shared/archive/archived-item.ts';
-import type { ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfill-claims.ts';
 import {
   endBackfill,
   mayBackfill,
   saveBackfillProgress,
   storeAwaitedOffsets,
-} from '../../shared/backfills/backfill-progress.ts';
-import type { BackfillState } from '../../shared/backfills/backfill-runs.ts';
+} from '../../shared/backfills/backfills.ts';
+import type { BackfillState, ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfills.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { hasFinished, readGroupProgress } from '../../shared/kafka/group-progress.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { readBackfilledMatches, recordedMatchOf } from '../../shared/matches/recording-matches.ts';
+import { readBackfilledMatches, recordedMatchOf } from '../../shared/matches/recording.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../shared/matching/rule.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
@@ -24,7 +30,7 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { CooperativeYield } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { readStoredContents, storeContents } from './store-contents.ts';
+import { readStoredContents, storeContents } from './record-batch.ts';
 import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
+  BackfillLeaseLost,
   claimBackfill,
   hasBackfills,
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
-} from '../../shared/backfills/backfill-claims.ts';
-import type { ClaimedBackfill } from '../../shared/backfills/backfill-claims.ts';
-import { BackfillLeaseLost } from '../../shared/backfills/backfill-progress.ts';
+} from '../../shared/backfills/backfills.ts';
+import type { ClaimedBackfill } from '../../shared/backfills/backfills.ts';
 import { GroupProgressUnreadable } from '../../shared/kafka/group-progress.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import { CooperativeYield, delay } from '../../shared/runtime/clock.ts';

@@ -1,29 +1,27 @@
-import { candidate } from '../../schemas/messages/candidate.ts';
-import type { Candidate } from '../../schemas/messages/candidate.ts';
-import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
-import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
-import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
-import { ANY_RECORD } from '../../shared/kafka/batch-runner.ts';
+import { candidate } from '../../schemas/messages/monitor-match.ts';
+import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import { MONITOR_CANDIDATES, MONITOR_MATCHES, RECORDER_GROUP } from '../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { ANY_RECORD } from '../../shared/kafka/batch-runner.ts';
+import { parseRecords } from '../../shared/kafka/consumed-batch.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { noteLostRecords } from '../../shared/crawl/lost-records.ts';
 import { traceHeaders, traceparentOf } from '../../shared/runtime/tracing.ts';
 import type { TraceSpan, Tracing } from '../../shared/runtime/tracing.ts';
+import { recordBatch } from './record-batch.ts';
+import type { RecordBatchDeps } from './record-batch.ts';
 import { createReadArchive, LiveLoad } from './run-backfill.ts';
 import type { BackfillDeps } from './run-backfill.ts';
 import { startBackfills } from './start-backfills.ts';
-import { recordBatch } from './record-batch.ts';
-import type { RecordBatchDeps } from './record-batch.ts';
 
 export interface RecorderDeps extends RecordBatchDeps {
   kafka: KafkaConnection;

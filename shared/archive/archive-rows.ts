@@ -1,9 +1,8 @@
-import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import type { DeliveryAttempt, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import { blankedContent } from '../matches/rules/match-resource.ts';
 import { wordsOfText } from '../matching/searchable-words.ts';
-import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { findRemovedItems } from '../crawl/crawl-cursors.ts';
 

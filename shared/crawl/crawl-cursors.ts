@@ -1,6 +1,6 @@
 import { selectRows } from '../clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
-import { GONE_TEXT, isRemovedText } from '../matching/text/item-texts.ts';
+import { GONE_TEXT, isRemovedText } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../postgres/sql.ts';
 

@@ -6,7 +6,7 @@ import type { Pool, Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../postgres/sql.ts';
 import { newEventId } from '../rules/identifiers.ts';
 import { FAILURES_UNTIL_FAILING } from './delivery-outcomes.ts';
-import type { DeliveryTarget, QueuePage } from './delivery-queue.ts';
+import type { DeliveryTarget, QueuePage } from './pending-deliveries.ts';
 
 export interface StoredDigest {
   period: DigestPeriod;

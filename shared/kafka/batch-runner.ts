@@ -1,20 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import type { EachBatchPayload } from 'kafkajs';
+import type { EachBatchPayload, TopicOffsets } from 'kafkajs';
+import { CallBatcher } from '../runtime/call-batcher.ts';
 import { delay } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { toError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { OutageLog } from '../runtime/outage-log.ts';
-import { unavailableEngine } from '../runtime/outage-log.ts';
-import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
+import { OutageLog, unavailableEngine } from '../runtime/outage-log.ts';
+import { cutUnits, PoisonMessage, toConsumedRecord } from './consumed-batch.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { CommittedOffset, GroupAssignment, TopicPartition, UnreadRecords } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import { OffsetCommits } from './offset-commits.ts';
-import { PoisonMessage } from './poison-message.ts';
 
 export interface AssignmentApi {
   /** The committed offset and its metadata for every assigned partition. */
@@ -323,4 +321,50 @@ async function sendHeartbeat({ payload, assignment }: Fetched): Promise<void> {
     if (LOST.has(type)) assignment.giveUp();
     if (LOST.has(type) || type === 'REBALANCE_IN_PROGRESS') assignment.rejoin = error;
   }
+}
+
+export interface DueCommit {
+  payload: Pick<EachBatchPayload, 'commitOffsetsIfNecessary'>;
+  /** With the prefix. */
+  topic: string;
+  partition: number;
+  next: bigint;
+  metadata: string | undefined;
+  isOwned: () => boolean;
+}
+
+/**
+ * Partitions that end in the same moment, or while a request is under way, share a request.
+ *
+ * It commits through the batch: consumer.commitOffsets() hides the type of the error, by which kafkajs knows that it
+ * must join again. The broker refuses a commit of an old generation.
+ */
+export class OffsetCommits {
+  private readonly together = new CallBatcher<DueCommit, boolean>({
+    run: commitAll,
+    maxGroup: 1_000,
+    maxRunning: 1,
+    // A coordinator that does not answer would let each request time out in turn.
+    isShared: () => true,
+  });
+
+  /** False: the partition was lost meanwhile, and nothing is committed. @throws errors of kafkajs */
+  commit(due: DueCommit): Promise<boolean> {
+    return this.together.call(due);
+  }
+}
+
+async function commitAll(due: readonly DueCommit[]): Promise<boolean[]> {
+  const owned = due.filter(({ isOwned }) => isOwned());
+  const byTopic = Map.groupBy(owned, ({ topic }) => topic);
+  const topics = [...byTopic].map(([topic, commits]): TopicOffsets => ({
+    topic,
+    partitions: commits.map(({ partition, next, metadata }) => ({
+      partition,
+      offset: String(next),
+      ...(metadata === undefined ? {} : { metadata }),
+    })),
+  }));
+  await owned[0]?.payload.commitOffsetsIfNecessary({ topics });
+  return due.map((one) => owned.includes(one));
 }

@@ -3,13 +3,11 @@ import type { Admin } from 'kafkajs';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
-import { isKafkaUnavailable } from './kafka-unavailable.ts';
-import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
-import { judgeTopic } from './judge-topics.ts';
-import type { FoundTopic, JudgedCluster, TopicFault } from './judge-topics.ts';
-import { topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
-import type { TopicPlan, TopicSettings } from './topic-settings.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
+import { isKafkaUnavailable } from './kafka-unavailable.ts';
+import { judgeTopic, topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
+import type { FoundTopic, JudgedCluster, TopicFault, TopicPlan, TopicSettings } from './topic-settings.ts';
 
 /** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
 export class TopicsDiffer extends Error {

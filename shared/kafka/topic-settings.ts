@@ -48,7 +48,7 @@ export function topicSettings({ topics, prefix, embedded, partitions }: TopicPla
 export const USUAL_REPLICATION = 3;
 
 /** Two of three replicas in sync: no acknowledged record is lost while one broker is unavailable. */
-export function insyncReplicas(replication: number): number {
+function insyncReplicas(replication: number): number {
   return replication >= 3 ? 2 : 1;
 }
 
@@ -73,4 +73,130 @@ export function topicConfig(wanted: TopicSettings, replication: number): ITopicC
     replicationFactor: replication,
     configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
   };
+}
+
+export interface FoundTopic {
+  partitions: number;
+  /** Copies of the partition that has the fewest. */
+  replicas: number;
+  /** Settings by name, with the broker's defaults. */
+  config: ReadonlyMap<string, string>;
+}
+
+export interface TopicFault {
+  topic: string;
+  /** What it is and what it should be, as a sentence without its subject. */
+  fault: string;
+  command: string;
+  /** Whether a start is refused: otherwise records would be lost, misjudged or unreadable. */
+  isFatal: boolean;
+}
+
+interface Judge {
+  setting: string;
+  wanted: string;
+  isRight: (value: string) => boolean;
+  why: string;
+  isFatal: boolean;
+}
+
+/** The option without which Kafka's tools do nothing. */
+const SERVER = '--bootstrap-server HOST:PORT';
+
+export interface JudgedCluster {
+  /** The required number of copies; undefined: none is required. */
+  replication: number | undefined;
+  brokers: number;
+}
+
+export function judgeTopic(
+  wanted: TopicSettings,
+  found: FoundTopic,
+  { replication, brokers }: JudgedCluster,
+): TopicFault[] {
+  const { topic } = wanted;
+  const faults: TopicFault[] = [];
+  const usual = Math.min(USUAL_REPLICATION, brokers);
+  const isFatal = found.replicas < (replication ?? 0);
+  if (isFatal || found.replicas < usual) {
+    faults.push({
+      topic,
+      fault: isFatal
+        ? `has partitions with ${found.replicas} of ${replication} replicas (KAFKA_REPLICATION)`
+        : `has partitions with ${found.replicas} of ${usual} replicas that ${brokers} brokers can hold: records are lost with the disks of ${found.replicas}`,
+      command: `kafka-reassign-partitions.sh ${SERVER} --reassignment-json-file FILE --execute`,
+      isFatal,
+    });
+  }
+  const wrong = judgesOf(wanted, found, replication).filter(({ setting, isRight }) => {
+    const value = found.config.get(setting);
+    return value === undefined || !isRight(value);
+  });
+  for (const { setting, wanted: value, why, isFatal } of wrong) {
+    faults.push({
+      topic,
+      fault: `has ${setting}=${found.config.get(setting) ?? '(none)'}, not ${value}: ${why}`,
+      command:
+        `kafka-configs.sh ${SERVER} --alter --entity-type topics --entity-name ${topic} ` +
+        `--add-config ${setting}=${value}`,
+      isFatal,
+    });
+  }
+  return faults;
+}
+
+function judgesOf(wanted: TopicSettings, found: FoundTopic, replication: number | undefined): Judge[] {
+  const insync = insyncReplicas(replication ?? found.replicas);
+  const isAtLeast = (least: number) => (value: string) => Number(value) >= least;
+  return [
+    {
+      setting: 'message.timestamp.type',
+      wanted: 'LogAppendTime',
+      isRight: (value) => value === 'LogAppendTime',
+      why: 'a producer could say when a record entered, and monitors would be judged by it',
+      isFatal: true,
+    },
+    {
+      setting: 'cleanup.policy',
+      wanted: 'delete',
+      isRight: (value) => value === 'delete',
+      why: 'all but the last record of a key would be dropped',
+      isFatal: true,
+    },
+    {
+      setting: 'compression.type',
+      wanted: 'producer',
+      isRight: (value) => ['producer', 'uncompressed', 'gzip'].includes(value),
+      why: 'the services could not read it',
+      isFatal: true,
+    },
+    {
+      setting: 'max.message.bytes',
+      wanted: String(MAX_MESSAGE_BYTES),
+      isRight: isAtLeast(MAX_MESSAGE_BYTES),
+      why: 'large records would be refused',
+      isFatal: true,
+    },
+    {
+      setting: 'min.insync.replicas',
+      wanted: String(insync),
+      isRight: isAtLeast(insync),
+      why: 'an acknowledged record could be lost with one broker',
+      isFatal: replication !== undefined,
+    },
+    {
+      setting: 'retention.ms',
+      wanted: String(wanted.retentionMs),
+      isRight: (value) => Number(value) < 0 || Number(value) >= wanted.retentionMs,
+      why: 'records could expire before they are read',
+      isFatal: false,
+    },
+    {
+      setting: 'retention.bytes',
+      wanted: String(wanted.retentionBytes ?? -1),
+      isRight: (value) => Number(value) < 0 || Number(value) >= (wanted.retentionBytes ?? Infinity),
+      why: 'records could be deleted before they are read, when there are many',
+      isFatal: false,
+    },
+  ];
 }

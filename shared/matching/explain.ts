@@ -7,8 +7,8 @@ import type { MatchItem, MatchPosition, Mute, Rule } from './rule.ts';
 import { ruleTerms } from './rule-terms.ts';
 import type { WatchedTerm } from './rule-terms.ts';
 import { TermIndex } from './terms/term-index.ts';
-import type { TermKind } from './terms/term-shape.ts';
-import { ALL_TEXTS, forEachText, TEXTS } from './text/item-texts.ts';
+import type { TermKind } from './text/tokens.ts';
+import { ALL_TEXTS, forEachText, TEXTS } from './rule.ts';
 
 export interface TermExplanation {
   /** As the owner wrote it. */

@@ -2,7 +2,7 @@ import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { FilteredItem, RuleLists } from './item-filter.ts';
 import { MonitorRecords, PASSES, UNDECIDED } from './monitor-records.ts';
 import { IntList } from './terms/int-list.ts';
-import { firstText, forEachText, TEXTS } from './text/item-texts.ts';
+import { firstText, forEachText, TEXTS } from './rule.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
 import { TermIndex } from './terms/term-index.ts';
 

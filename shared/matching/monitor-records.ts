@@ -1,14 +1,13 @@
+import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
 import { acquireRule, unpackTerm } from './rule-terms.ts';
 import type { AcquiredTerms } from './rule-terms.ts';
-import { FILTER_BITS, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
-import type { IntHeap } from './terms/int-list.ts';
-import { IntList } from './terms/int-list.ts';
-import { countOf, signatureOf } from './terms/found-terms.ts';
-import { Hits } from './terms/hits.ts';
-import { MonitorPostings } from './terms/monitor-postings.ts';
-import type { TermIndex } from './terms/term-index.ts';
+import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './rule.ts';
 import type { Rule } from './rule.ts';
-import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
+import { countOf, signatureOf } from './terms/found-terms.ts';
+import { IntList } from './terms/int-list.ts';
+import type { IntHeap } from './terms/int-list.ts';
+import { Hits, MonitorPostings } from './terms/monitor-postings.ts';
+import type { TermIndex } from './terms/term-index.ts';
 
 /**
  * A monitor has a number, and by this number a row: what nearly always decides whether an item matches. All rows are in

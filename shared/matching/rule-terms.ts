@@ -1,6 +1,6 @@
 import type { Rule, RuleTerm } from './rule.ts';
 import type { TermIndex, TermOptions } from './terms/term-index.ts';
-import { ALL_TEXTS, POST_TITLE, textBits, USUAL_TEXTS } from './text/item-texts.ts';
+import { ALL_TEXTS, POST_TITLE, textBits, USUAL_TEXTS } from './rule.ts';
 
 export interface WatchedTerm {
   /** As the owner wrote it. */

@@ -1,5 +1,5 @@
 import type { DigestPeriod, MonitorStatus, MuteKind, WebhookKind } from '../../schemas/api/monitors.ts';
-import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/topics.ts';
 import type { Rule, RuleRefinements } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readOne, readRow, readRows, sql } from '../postgres/sql.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TOPICS } from '../../schemas/messages/topics.ts';
-import { SUPPRESSED_PER_DAY } from '../matches/rules/match-numbering.ts';
+import { SUPPRESSED_PER_DAY } from '../matches/rules/match-decision.ts';
 import { BROKER, parseBrokers, SASL_MECHANISMS } from '../kafka/broker-list.ts';
 import { addressesOf } from '../postgres/postgres-servers.ts';
 import { errorMessage } from './errors.ts';

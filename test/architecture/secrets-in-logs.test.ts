@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newApiKey, newOAuthSecret } from '../../shared/accounts/rules/credentials.ts';
-import { newWebhookSecret } from '../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../shared/deliveries/rules/webhook-message.ts';
 import { findSecrets } from '../support/runner/find-secrets.ts';
 
 test.each([

@@ -2,10 +2,8 @@ import { Router } from 'express';
 import type { PartStatus, ServiceStatus } from '../../../schemas/api/status.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
-import { countDueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
-import type { DueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
 import { readClockSkew } from '../../../shared/maintenance/settings.ts';
-import { CLOCK_TOLERANCE_MS } from '../../../shared/matches/rules/recording-decision.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../shared/matches/rules/match-decision.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
@@ -13,6 +11,8 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { refuseParameters } from '../http/api-error.ts';
 import { requestLogger } from '../http/request-log.ts';
+import { countDueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
+import type { DueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
 export interface Readiness {

@@ -13,6 +13,11 @@ import { rotatedSecret } from '../../../schemas/api/monitors.ts';
 import type { WebhookKind } from '../../../schemas/api/monitors.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { planOf } from '../../../shared/billing/rules/plans.ts';
+import { isMonitorId, parseMatchId } from '../../../shared/rules/identifiers.ts';
+import type { SecretBox } from '../../../shared/rules/secret-box.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
 import {
   countResends,
   hasPending,
@@ -28,15 +33,10 @@ import {
   webhookRequestUrl,
 } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
 import type { Caller } from '../admission/caller.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { clearMonitorHealth, lockMonitor, readMonitor, readMonitorWebhook, rotateWebhookSecret } from '../../../shared/monitors/monitors.ts';
 import type { MonitorWebhook } from '../../../shared/monitors/monitors.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
-import { isMonitorId, parseMatchId } from '../../../shared/rules/identifiers.ts';
-import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, invalidRequest, noSuchMonitor, refuseFaults } from '../http/api-error.ts';

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { isNews } from '../../../shared/matches/rules/recording-decision.ts';
+import { isNews } from '../../../shared/matches/rules/match-decision.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MonitorMatchResult } from '../../../shared/matching/monitor-index.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';

@@ -7,8 +7,8 @@ import {
   countRecentBackfills,
   insertBackfill,
   listBackfills,
-} from '../../../shared/backfills/backfill-runs.ts';
-import type { StoredBackfill } from '../../../shared/backfills/backfill-runs.ts';
+} from '../../../shared/backfills/backfills.ts';
+import type { StoredBackfill } from '../../../shared/backfills/backfills.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { ruleOf } from '../../../shared/monitors/monitors.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

@@ -7,9 +7,9 @@ import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { charge } from '../../../shared/billing/ledger.ts';
 import { startPaidPeriod } from '../../../shared/billing/renewals.ts';
 import { MONITOR_PERIOD_CREDITS, periodReference, planOf } from '../../../shared/billing/rules/plans.ts';
-import { skipUndeliverable } from '../../../shared/deliveries/deliveries.ts';
+import { skipUndeliverable } from '../../../shared/deliveries/pending-deliveries.ts';
 import { skipUndeliverableEvents } from '../../../shared/deliveries/event-deliveries.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
 import { deleteFeedToken } from '../../../shared/matches/feed-tokens.ts';
 import { validateTermCount } from '../../../shared/matching/validate-rule.ts';
 import {

@@ -1,11 +1,9 @@
 import type { RuleWarning } from '../../../schemas/api/monitors.ts';
-import { findCommonKeyword } from '../../../shared/matching/common-words.ts';
 import { blockingFilter, filteredItem, filterOf } from '../../../shared/matching/item-filter.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
-import { excludedKeywords } from '../../../shared/matching/never-matching.ts';
+import { excludedKeywords, findCommonKeyword, TermSyntaxReader } from '../../../shared/matching/questionable-terms.ts';
+import type { TermSyntax } from '../../../shared/matching/questionable-terms.ts';
 import type { MatchItem, Rule, RuleTerm, SearchedText } from '../../../shared/matching/rule.ts';
-import { TermSyntaxReader } from '../../../shared/matching/term-syntax.ts';
-import type { TermSyntax } from '../../../shared/matching/term-syntax.ts';
 
 /** What is known of the installation that decides how much a keyword matches. */
 export interface RuleSurroundings {

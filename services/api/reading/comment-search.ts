@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-index.ts';
-import { isRemovedText } from '../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../shared/matching/rule.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { CooperativeYield } from '../../../shared/runtime/clock.ts';
 import { readArchivedCandidates } from '../../../shared/archive/archived-candidates.ts';

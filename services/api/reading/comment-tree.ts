@@ -1,6 +1,6 @@
 import type { Comment, DiscussionGraph, Post } from '../../../schemas/messages/forum-post.ts';
 import type { MoreStub } from '../../../shared/forum-client/parse-comment-tree.ts';
-import { isRemovedText } from '../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../shared/matching/rule.ts';
 
 /**
  * The part of a thread that was loaded so far. Plain data, fit for a cache and for resuming later. Nothing here

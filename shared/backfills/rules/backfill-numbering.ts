@@ -1,11 +1,11 @@
 import { dailyMatchCap } from '../../billing/rules/plans.ts';
-import { numbered } from '../../matches/rules/match-numbering.ts';
+import { numbered } from '../../matches/rules/match-decision.ts';
 import type {
   AcceptedCandidate,
   CounterFacts,
   DecidedMatch,
   NumberedBatch,
-} from '../../matches/rules/match-numbering.ts';
+} from '../../matches/rules/match-decision.ts';
 
 /**
  * Numbers what a backfill found, in its order, after the monitor's existing matches. Nothing is suppressed: the daily

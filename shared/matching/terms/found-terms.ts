@@ -1,6 +1,6 @@
 import type { IntHeap } from './int-list.ts';
 import { IntList } from './int-list.ts';
-import { TEXTS } from '../text/item-texts.ts';
+import { TEXTS } from '../rule.ts';
 
 /**
  * A term is the address of these three integers. They are part of a record that the search reads anyway: the record of

@@ -1,9 +1,8 @@
-import type { FoundTerms } from './found-terms.ts';
-import { postings, setPostings } from './found-terms.ts';
-import type { IntHeap } from './int-list.ts';
-import { MIN_PREFIX_LENGTH } from './term-shape.ts';
 import type { TextReader } from '../text/text-reader.ts';
-import { FNV_PRIME, HASH_START, mix, WORD_TOKEN } from '../text/tokens.ts';
+import { FNV_PRIME, HASH_START, MIN_PREFIX_LENGTH, mix, WORD_TOKEN } from '../text/tokens.ts';
+import { postings, setPostings } from './found-terms.ts';
+import type { FoundTerms } from './found-terms.ts';
+import type { IntHeap } from './int-list.ts';
 import { IN_CASED_TERM, IS_TERM, KEY_OF_CASED_TERM, WordTable } from './word-table.ts';
 
 /** The code units of a stem. */

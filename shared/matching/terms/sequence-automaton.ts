@@ -1,7 +1,7 @@
 import type { FoundTerms } from './found-terms.ts';
 import type { IntHeap } from './int-list.ts';
 import { IntList } from './int-list.ts';
-import { NODE_SIZE, NodeTable } from './node-table.ts';
+import { NODE_SIZE, NodeTable } from './address-table.ts';
 import { isSymbolic, mayEndAt, SequenceTerms } from './sequence-terms.ts';
 import { HYPHEN_SYMBOL, SPACE_SYMBOL } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';

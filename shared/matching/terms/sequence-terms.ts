@@ -1,16 +1,16 @@
-import { TERM_SIZE } from './found-terms.ts';
-import type { IntHeap } from './int-list.ts';
-import { hasKind } from './term-shape.ts';
+import { HYPHEN_SYMBOL } from '../text/text-reader.ts';
+import type { TextReader } from '../text/text-reader.ts';
 import {
   CHARACTER_TOKEN,
   EMOJI_TOKEN,
+  hasKind,
   POSSESSIVE_TOKEN,
   SPACE_TOKEN,
   SYMBOL_TOKEN,
   WORD_TOKEN,
 } from '../text/tokens.ts';
-import { HYPHEN_SYMBOL } from '../text/text-reader.ts';
-import type { TextReader } from '../text/text-reader.ts';
+import { TERM_SIZE } from './found-terms.ts';
+import type { IntHeap } from './int-list.ts';
 
 /** Integers of a term's record after those of found-terms.ts. */
 const FLAGS = TERM_SIZE;

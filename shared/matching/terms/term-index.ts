@@ -1,11 +1,20 @@
-import { changeReferences, FoundTerms } from './found-terms.ts';
+import { isGap, TextReader } from '../text/text-reader.ts';
+import { hasCase, kindOf, shapeOf, WORD_TOKEN } from '../text/tokens.ts';
+import type { TermKind, TermShape, Tokens } from '../text/tokens.ts';
+import { NODE_SIZE, NodeTable } from './address-table.ts';
+import { changeReferences, FoundTerms, isReferenced, TERM_SIZE } from './found-terms.ts';
 import { IntHeap } from './int-list.ts';
-import { hasCase, kindOf, shapeOf } from './term-shape.ts';
-import type { TermKind, TermShape } from './term-shape.ts';
-import { TermTables } from './term-tables.ts';
-import { WORD_TOKEN } from '../text/tokens.ts';
-import type { Tokens } from '../text/tokens.ts';
-import { IN_CASED_TERM, KEY_OF_CASED_TERM } from './word-table.ts';
+import { PrefixTerms } from './prefix-terms.ts';
+import { SequenceAutomaton } from './sequence-automaton.ts';
+import {
+  BEGINS_PHRASES,
+  IN_CASED_TERM,
+  IN_EXACT_SEQUENCE,
+  IN_LOOSE_SEQUENCE,
+  IS_TERM,
+  KEY_OF_CASED_TERM,
+  WordTable,
+} from './word-table.ts';
 
 /** How a term is searched. Absent members mean the plain way. */
 export interface TermOptions {
@@ -171,5 +180,148 @@ export class TermFinder {
     this.#index.begin();
     this.#index.search(text, 0);
     return this.#terms.every((term) => this.#index.found.indexOf(term) >= 0);
+  }
+}
+
+/** All terms whose letters are compared in one way. The methods work on what the reader has read. */
+class TermTables {
+  readonly words: WordTable;
+  readonly reader: TextReader;
+  readonly #heap: IntHeap;
+  readonly #phrases: PhraseTrie;
+  readonly #exact: SequenceAutomaton;
+  readonly #loose: SequenceAutomaton;
+  /** Undefined as long as there is no such term: then texts are not searched for prefixes. */
+  #prefixes: PrefixTerms | undefined;
+
+  constructor(heap: IntHeap, letters: 'folded' | 'as written') {
+    this.#heap = heap;
+    // Separate from the other records, because every word of a text is looked up here: it must stay in the cache.
+    this.words = new WordTable(new IntHeap(heap));
+    this.reader = new TextReader(this.words, letters);
+    this.#phrases = new PhraseTrie(heap);
+    this.#exact = new SequenceAutomaton(heap, IN_EXACT_SEQUENCE, false);
+    this.#loose = new SequenceAutomaton(heap, IN_LOOSE_SEQUENCE, true);
+  }
+
+  get prefixes(): PrefixTerms {
+    return (this.#prefixes ??= new PrefixTerms(this.#heap));
+  }
+
+  /** The term that was read. It is created if it does not exist. */
+  findOrAdd(shape: TermShape): number {
+    const { reader, words } = this;
+    if (shape === 'prefix') return this.prefixes.findOrAdd(reader);
+    if (shape === 'exact') return this.#exact.findOrAdd(reader);
+    if (shape === 'loose') return this.#loose.findOrAdd(reader);
+    if (shape === 'phrase') return this.#phrases.findOrAdd(reader);
+    const word = reader.symbols.items[0] ?? 0;
+    words.addRole(word, IS_TERM);
+    return words.term(word);
+  }
+
+  /** Removes the term that was read, which no rule references any more. */
+  remove(shape: TermShape, term: number): void {
+    const { reader, words } = this;
+    if (shape === 'prefix') this.#prefixes?.remove(reader);
+    else if (shape === 'exact') this.#exact.remove(term, reader);
+    else if (shape === 'loose') this.#loose.remove(term, reader);
+    else if (shape === 'phrase') this.#phrases.remove(term, reader);
+    else words.removeTerm(reader.symbols.items[0] ?? 0);
+    this.dropUnused();
+  }
+
+  /** Removes the words of the term that was read, and the table of prefixes, as far as nothing uses them. */
+  dropUnused(): void {
+    this.reader.removeUnusedWords();
+    if (this.#prefixes?.isEmpty === true) this.#prefixes = undefined;
+  }
+
+  /** Adds every term that occurs in the text that was read to `found`. @param text the number of the item's text */
+  search(text: number, found: FoundTerms): void {
+    const { reader } = this;
+    for (let index = 0; index < reader.starts.length; index++) {
+      this.#searchWord(reader.starts.items[index] ?? 0, text, found);
+    }
+    if ((reader.allRoles & IN_EXACT_SEQUENCE) !== 0) this.#exact.search(reader, text, found);
+    if ((reader.allRoles & IN_LOOSE_SEQUENCE) !== 0) this.#loose.search(reader, text, found);
+    this.#prefixes?.search(reader, text, found);
+  }
+
+  #searchWord(token: number, text: number, found: FoundTerms): void {
+    const { reader } = this;
+    const roles = reader.roles.items[token] ?? 0;
+    if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(token + 1)) {
+      reader.report(found, this.words.term(reader.symbols.items[token] ?? 0), text, token, token + 1);
+    }
+    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, token, text, found);
+  }
+}
+
+/** The term that ends at a node is part of the node's record. */
+const TERM = NODE_SIZE;
+const SIZE = NODE_SIZE + TERM_SIZE;
+
+/**
+ * Finds terms that are words with spaces between them. From each word of a text that begins a phrase, the search
+ * follows one path as long as whitespace or a single hyphen separates known words: at most 50 words, since each word of
+ * a keyword takes at least two of its 100 characters. A phrase's first word has no node. Its negative address is the
+ * parent of the nodes that follow.
+ */
+class PhraseTrie {
+  readonly #heap: IntHeap;
+  readonly #nodes: NodeTable;
+
+  constructor(heap: IntHeap) {
+    this.#heap = heap;
+    this.#nodes = new NodeTable(heap, SIZE);
+  }
+
+  /** Creates the term if it does not exist. The search does not report it until a rule references it. */
+  findOrAdd({ words, tokens, symbols }: TextReader): number {
+    let node = -(symbols.items[0] ?? 0);
+    for (let token = 2; token < tokens.count; token += 2) {
+      const word = symbols.items[token] ?? 0;
+      let child = this.#nodes.child(node, word);
+      if (child === 0) {
+        child = this.#nodes.addChild(node, word);
+        words.addUses(word, 1);
+        if (node < 0) {
+          words.addUses(-node, 1);
+          words.addRole(-node, BEGINS_PHRASES);
+        }
+      }
+      node = child;
+    }
+    return node + TERM;
+  }
+
+  /** Removes the term, which no rule references any more, and all nodes that lead to no other term. */
+  remove(term: number, { words }: TextReader): void {
+    let node = term - TERM;
+    while (node > 0 && !isReferenced(this.#heap, node + TERM) && this.#nodes.isLeaf(node)) {
+      const parent = this.#nodes.parent(node);
+      words.addUses(this.#nodes.symbol(node), -1);
+      if (parent < 0) words.addUses(-parent, -1);
+      this.#nodes.remove(node);
+      node = parent;
+    }
+  }
+
+  /** Reports every phrase that begins at the word at `start`. @param text the number of the item's text */
+  search(reader: TextReader, start: number, text: number, found: FoundTerms): void {
+    const symbols = reader.symbols.items;
+    const { count } = reader.tokens;
+    let node = -(symbols[start] ?? 0);
+    for (let token = start + 2; token < count; token += 2) {
+      const word = symbols[token] ?? 0;
+      if (word <= 0 || !isGap(symbols[token - 1] ?? 0)) return;
+      reader.steps++;
+      node = this.#nodes.child(node, word);
+      if (node === 0) return;
+      if (isReferenced(this.#heap, node + TERM) && !reader.isSignedLetter(token + 1)) {
+        reader.report(found, node + TERM, text, start, token + 1);
+      }
+    }
   }
 }

@@ -1,9 +1,7 @@
-import { characterClass, SURROGATE, UNIT_CLASS, WORD } from './character-class.ts';
-import { CodeParts } from './code-parts.ts';
-import { characterAt, escapeAt } from './escapes.ts';
-import { caseKeepingTable, FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
-import { foldInContext } from './fold-in-context.ts';
 import { IntList } from '../terms/int-list.ts';
+import { characterClass, SURROGATE, UNIT_CLASS, WORD } from './character-class.ts';
+import { caseKeepingTable, FOLD, foldInContext, NEEDS_CONTEXT, PLAIN_PAIRS } from './folding.ts';
+import { characterAt, CodeParts, escapeAt } from './markdown.ts';
 
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;

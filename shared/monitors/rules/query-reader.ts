@@ -1,5 +1,5 @@
 import type { RuleTerm, SearchedText } from '../../matching/rule.ts';
-import { isOneEditAway } from '../../matching/text/one-edit.ts';
+import { isOneEditAway } from '../../matching/near-miss.ts';
 
 /** A part of a query. Positions are in UTF-16 code units. */
 export type Token =

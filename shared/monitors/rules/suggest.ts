@@ -1,7 +1,7 @@
 import type { Suggestion } from '../../../schemas/api/rules.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { wordsOfText, searchableWords } from '../../matching/searchable-words.ts';
-import { isOneEditAway } from '../../matching/text/one-edit.ts';
+import { isOneEditAway } from '../../matching/near-miss.ts';
 import { ELIDED_WORDS } from '../../matching/text/tokens.ts';
 
 /** What is compared. All counts are of texts, never of occurrences. */

@@ -5,8 +5,8 @@ import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
-import { claimDueMatches } from '../../../shared/deliveries/deliveries.ts';
-import type { ClaimedDelivery } from '../../../shared/deliveries/deliveries.ts';
+import { claimDueMatches } from '../../../shared/deliveries/pending-deliveries.ts';
+import type { ClaimedDelivery } from '../../../shared/deliveries/pending-deliveries.ts';
 import { recordOutcomes } from '../../../shared/deliveries/delivery-outcomes.ts';
 import { insertMatches, insertMonitors } from './matches.ts';
 

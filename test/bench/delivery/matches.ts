@@ -1,6 +1,6 @@
 import { newAccountId, newMonitorId } from '../../../shared/rules/identifiers.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { Publisher } from '../../../shared/kafka/publisher.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';

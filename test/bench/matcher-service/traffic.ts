@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
-import { FORUM_COMMENTS, MONITOR_CANDIDATES } from '../../../schemas/messages/topics.ts';
+import type { Candidate } from '../../../schemas/messages/monitor-match.ts';
+import { FORUM_COMMENTS, MONITOR_CANDIDATES, MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/topics.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { commentItem } from '../../support/samples/forum-items.ts';
 import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import { commentItem } from '../../support/samples/forum-items.ts';
 import type { Random } from '../shared/matcher-random.ts';
 import { watchedWord } from './service-monitors.ts';
 

@@ -5,7 +5,7 @@
  * Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
-import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { itemContent } from '../../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
-import { itemContent } from '../../../schemas/messages/forum-item.ts';
-import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import {
   FORUM_COMMENTS,
   FORUM_POSTS,
@@ -10,14 +9,15 @@ import {
   MONITOR_DELIVERIES,
   MONITOR_MATCHES,
 } from '../../../schemas/messages/topics.ts';
+import * as groups from '../../../schemas/messages/topics.ts';
 import { insertItems } from '../../../shared/archive/archive-rows.ts';
-import { matchId } from '../../../shared/rules/identifiers.ts';
 import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
+import { storeItems } from '../../../shared/matches/recording.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { storeItems } from '../../../shared/matches/recording-items.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
+import { commentItem, forumItemOf } from '../../support/samples/forum-items.ts';
 
 const MONITOR = 'mon_7n3k0v9xq2ma';
 

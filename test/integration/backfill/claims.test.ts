@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
 import {
+  BackfillLeaseLost,
   claimBackfill,
+  endBackfill,
   releaseBackfill,
   releaseFaultyBackfill,
   renewBackfillLease,
-} from '../../../shared/backfills/backfill-claims.ts';
-import type { ClaimedBackfill } from '../../../shared/backfills/backfill-claims.ts';
-import { BackfillLeaseLost, endBackfill, saveBackfillProgress } from '../../../shared/backfills/backfill-progress.ts';
+  saveBackfillProgress,
+} from '../../../shared/backfills/backfills.ts';
+import type { ClaimedBackfill } from '../../../shared/backfills/backfills.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -3,7 +3,7 @@ import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { countDueDeliveries } from '../../../shared/deliveries/delivery-queue.ts';
+import { countDueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
 import { readClockSkew, storeClockSkew } from '../../../shared/maintenance/settings.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { parseRecords } from '../../../shared/kafka/poison-message.ts';
+import { parseRecords } from '../../../shared/kafka/consumed-batch.ts';
 import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { identifyItem, toItemLetter } from '../../../shared/forum-client/malformed-item.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';

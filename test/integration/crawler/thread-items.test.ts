@@ -12,7 +12,7 @@ import {
   readCommentActivity,
   readSeenItems,
 } from '../../../shared/crawl/thread-items.ts';
-import { storeItems } from '../../../shared/matches/recording-items.ts';
+import { storeItems } from '../../../shared/matches/recording.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimDueMatches, claimNewMatches } from '../../../shared/deliveries/deliveries.ts';
-import type { ClaimedDelivery } from '../../../shared/deliveries/deliveries.ts';
+import { claimDueMatches, claimNewMatches } from '../../../shared/deliveries/pending-deliveries.ts';
+import type { ClaimedDelivery } from '../../../shared/deliveries/pending-deliveries.ts';
 import { recordOutcomes } from '../../../shared/deliveries/delivery-outcomes.ts';
 import type { FinishedAttempt } from '../../../shared/deliveries/delivery-outcomes.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';

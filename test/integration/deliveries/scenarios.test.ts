@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { DeliveryLogEntry } from '../../../schemas/api/deliveries.ts';
-import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
+import type { DeliveryAttempt } from '../../../schemas/messages/monitor-match.ts';
 import { MONITOR_DELIVERIES } from '../../../schemas/messages/topics.ts';
 import { webhookEvent } from '../../../schemas/messages/monitor-event.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';

@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, expect, test, describe } from 'vitest';
 import { TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { startLagMonitor } from '../../../shared/kafka/lag-monitor.ts';
+import { startLagMonitor } from '../../../shared/kafka/group-progress.ts';
 import { TopicsDiffer, consumerLag, deleteGroups, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture, topicOf } from '../../support/fixtures/kafka-fixture.ts';

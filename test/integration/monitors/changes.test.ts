@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../../schemas/messages/monitor-match.ts';
 import { ActiveMonitors } from '../../../services/matcher/active-monitors.ts';
 import { MonitorChanges } from '../../../services/matcher/monitor-changes.ts';
 import { RecentItems } from '../../../services/matcher/recent-items.ts';

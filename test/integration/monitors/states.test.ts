@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/common.ts';
 import type { MonitorStatus } from '../../../schemas/api/monitors.ts';
-import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/topics.ts';
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';

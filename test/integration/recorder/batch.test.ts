@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../../schemas/messages/monitor-match.ts';
 import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
-import { findStoredMatches } from '../../../shared/matches/recording-matches.ts';
+import { findStoredMatches } from '../../../shared/matches/recording.ts';
 import { candidateOf, insertMonitors, mute } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';

@@ -1,4 +1,4 @@
-import type { RejectionReason } from '../../../shared/matches/rules/recording-decision.ts';
+import type { RejectionReason } from '../../../shared/matches/rules/match-decision.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

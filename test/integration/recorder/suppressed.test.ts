@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../../schemas/messages/monitor-match.ts';
 import { recordedMatch } from '../../../schemas/messages/monitor-match.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORUM_COMMENTS } from '../../../schemas/messages/topics.ts';
 import { recordRemovals } from '../../../shared/crawl/crawl-cursors.ts';
-import { storeItems } from '../../../shared/matches/recording-items.ts';
+import { storeItems } from '../../../shared/matches/recording.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';

@@ -4,7 +4,7 @@ import type { Topic } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../../shared/kafka/dead-letters.ts';
-import { parseRecords } from '../../../shared/kafka/poison-message.ts';
+import { parseRecords } from '../../../shared/kafka/consumed-batch.ts';
 import { ensureTopics, groupPositions } from '../../../shared/kafka/topic-admin.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import {
+  FORUM_REMOVALS,
+  MONITOR_CANDIDATES,
   RECORDER_GROUP,
   REMOVALS_ARCHIVER_GROUP,
   REMOVALS_RECORDER_GROUP,
-} from '../../../schemas/messages/consumer-groups.ts';
-import { FORUM_REMOVALS, MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
-import { createSecretBox } from '../../../shared/rules/secret-box.ts';
+  TOPICS,
+} from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { createSecretBox } from '../../../shared/rules/secret-box.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';

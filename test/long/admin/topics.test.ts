@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
-import { MONITOR_CANDIDATES, TOPICS } from '../../../schemas/messages/topics.ts';
+import { MONITOR_CANDIDATES, RECORDER_GROUP, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import * as groups from '../../../schemas/messages/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
+import * as groups from '../../../schemas/messages/topics.ts';
 import { startArchiver } from '../../../services/archiver/start-archiver.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
-import { storeItems } from '../../../shared/matches/recording-items.ts';
+import { storeItems } from '../../../shared/matches/recording.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { forumItemOf } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {

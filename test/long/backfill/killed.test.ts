@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { RECORDER_GROUP } from '../../../schemas/messages/consumer-groups.ts';
+import { RECORDER_GROUP } from '../../../schemas/messages/topics.ts';
 import {
   allMatches,
   endedRun,

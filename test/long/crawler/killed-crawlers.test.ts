@@ -6,7 +6,7 @@ import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, TOPICS } from '../../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import { parseRecords } from '../../../shared/kafka/poison-message.ts';
+import { parseRecords } from '../../../shared/kafka/consumed-batch.ts';
 import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
 import { ServiceProcess } from '../../support/children/service-process.ts';
 import type { EmittedItem } from '../../support/clients/emitted-items.ts';

@@ -6,15 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rotateSecret } from '../../../services/api/deliveries/webhook-routes.ts';
-import { matchId } from '../../../shared/rules/identifiers.ts';
-import { buildWebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
+import { buildWebhookMessage, newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { chatMatch } from '../../support/samples/chat-matches.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
+import { chatMatch } from '../../support/samples/chat-matches.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, TOPICS } from '../../../schemas/messages/topics.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { createSecretBox } from '../../../shared/rules/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';

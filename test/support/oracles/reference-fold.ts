@@ -1,5 +1,5 @@
-import { ENTITIES } from '../../../shared/matching/text/escapes.ts';
-import { foldCase } from '../../../shared/matching/text/case-folding.ts';
+import { ENTITIES } from '../../../shared/matching/text/markdown.ts';
+import { foldCase } from '../../../shared/matching/text/folding.ts';
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 /** Below U+0300 every string is in NFC already. */

@@ -1,5 +1,4 @@
-import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
-import type { RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { DeliveryAttempt, RecordedMatch } from '../../../schemas/messages/monitor-match.ts';
 
 export const MINUTE = 60_000;
 export const DAY = 24 * 60 * MINUTE;

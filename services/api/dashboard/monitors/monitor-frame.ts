@@ -11,7 +11,7 @@ import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { RuleTerm, SearchedText } from '../../../../shared/matching/rule.ts';
 import { TermIndex } from '../../../../shared/matching/terms/term-index.ts';
-import type { TermKind } from '../../../../shared/matching/terms/term-shape.ts';
+import type { TermKind } from '../../../../shared/matching/text/tokens.ts';
 import { NO_PROBLEMS } from '../page.ts';
 import type { FieldProblems, ShownPage, PageRequest } from '../page.ts';
 import { copyable, doneNotice, list, postButton } from '../parts.ts';

@@ -1,8 +1,8 @@
 import type { Monitor, MonitorMute, ParsedQuery } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
-import { SUPPRESSED_PER_DAY } from '../../../../shared/matches/rules/match-numbering.ts';
 import { matchEvent, STREAM_BEGIN } from '../../matches/live-tails.ts';
 import { parseQuery, ruleSettingsResource } from '../../monitors/check-settings.ts';
+import { SUPPRESSED_PER_DAY } from '../../../../shared/matches/rules/match-decision.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
 
 const monitor: Monitor = {

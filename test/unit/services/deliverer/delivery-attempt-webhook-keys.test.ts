@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { WebhookKeys } from '../../../../services/deliverer/delivery-attempt.ts';
 import { createSecretBox } from '../../../../shared/rules/secret-box.ts';
-import { newWebhookSecret } from '../../../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../../../shared/deliveries/rules/webhook-message.ts';
 
 test('a sealed secret that was copied to another monitor does not open there, also when its keys are known', () => {
   const box = createSecretBox('a secret key of the tests, long enough');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts';
-import { candidate } from '../../../../schemas/messages/candidate.ts';
+import { candidate } from '../../../../schemas/messages/monitor-match.ts';
 import type { MonitorRule } from '../../../../shared/monitors/monitor-rules.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Candidate } from '../../../../schemas/messages/candidate.ts';
+import type { Candidate } from '../../../../schemas/messages/monitor-match.ts';
 import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts';
 import { ItemMatcher } from '../../../../services/matcher/item-matcher.ts';
 import { RecentItems } from '../../../../services/matcher/recent-items.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../../../shared/rules/secret-box.ts';
-import { newWebhookSecret } from '../../../../shared/deliveries/rules/webhook-signature.ts';
+import { newWebhookSecret } from '../../../../shared/deliveries/rules/webhook-message.ts';
 
 const KEY = 'an installation key of 32 characters';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { numberBackfilled } from '../../../../../shared/backfills/rules/backfill-numbering.ts';
-import type { AcceptedCandidate, CounterFacts } from '../../../../../shared/matches/rules/match-numbering.ts';
+import type { AcceptedCandidate, CounterFacts } from '../../../../../shared/matches/rules/match-decision.ts';
 
 const NOW = Date.parse('2026-03-04T10:00:00.000Z');
 const counters: CounterFacts = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AddressTable } from '../../../../../shared/matching/terms/address-table.ts';
+import { AddressTable, NODE_SIZE, NodeTable } from '../../../../../shared/matching/terms/address-table.ts';
+import { IntHeap } from '../../../../../shared/matching/terms/int-list.ts';
 
 /** All addresses that a table returns for the hash, sorted. */
 function offered(table: AddressTable, hash: number): number[] {
@@ -96,5 +97,24 @@ describe('AddressTable', () => {
       table.remove(scattered(number), number);
     }
     expect(table.bytes).toBeLessThan(4 * smallest);
+  });
+});
+
+describe('NodeTable', () => {
+  test('distinguishes edges with one hash', () => {
+    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that collide.
+    const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
+    const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
+    const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
+    const children = parents.map((parent) => nodes.addChild(parent, symbolOf(parent)));
+    expect(nodes.child(-78, symbolOf(-78))).toBe(0);
+    expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(children);
+    const stranger = nodes.createRoot();
+    expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);
+    for (const [index, child] of children.entries()) {
+      nodes.remove(child);
+      const left = children.map((other, position) => (position <= index ? 0 : other));
+      expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(left);
+    }
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { judgeTopic } from '../../../../shared/kafka/judge-topics.ts';
-import type { FoundTopic } from '../../../../shared/kafka/judge-topics.ts';
-import { topicConfig, topicSettings } from '../../../../shared/kafka/topic-settings.ts';
 import { MONITOR_MATCHES } from '../../../../schemas/messages/topics.ts';
+import { judgeTopic, topicConfig, topicSettings } from '../../../../shared/kafka/topic-settings.ts';
+import type { FoundTopic } from '../../../../shared/kafka/topic-settings.ts';
 
 const [WANTED] = topicSettings({ prefix: 'p.', embedded: false, topics: [MONITOR_MATCHES] });
 

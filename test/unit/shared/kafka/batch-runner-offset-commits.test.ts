@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { OffsetCommits } from '../../../../shared/kafka/offset-commits.ts';
-import type { DueCommit } from '../../../../shared/kafka/offset-commits.ts';
+import { OffsetCommits } from '../../../../shared/kafka/batch-runner.ts';
+import type { DueCommit } from '../../../../shared/kafka/batch-runner.ts';
 
 type Request = Parameters<DueCommit['payload']['commitOffsetsIfNecessary']>[0];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { numberMatches as numberUpTo } from '../../../../../shared/matches/rules/match-numbering.ts';
-import type { AcceptedCandidate, CounterFacts } from '../../../../../shared/matches/rules/match-numbering.ts';
+import { numberMatches as numberUpTo } from '../../../../../shared/matches/rules/match-decision.ts';
+import type { AcceptedCandidate, CounterFacts } from '../../../../../shared/matches/rules/match-decision.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { OutcomeGate } from '../../../../services/deliverer/outcome-gate.ts';
+import { OutcomeGate } from '../../../../services/deliverer/start-dispatching.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 const diskFull = () => Object.assign(new Error('could not extend file'), { code: '53100' });

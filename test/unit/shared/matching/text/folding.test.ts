@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldCase } from '../../../../../shared/matching/text/case-folding.ts';
+import { foldCase } from '../../../../../shared/matching/text/folding.ts';
 
 /** Every letter with more than one case, up to U+1FFFF. */
 const CODE_POINTS = Array.from({ length: 0x20000 }, (_, codePoint) => codePoint).filter((codePoint) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import kafkajs from 'kafkajs';
 import { expect, test } from 'vitest';
-import { partitionOfKey } from '../../../../shared/kafka/partition-of-key.ts';
+import { partitionOfKey } from '../../../../shared/kafka/publisher.ts';
 
 test("assigns the same partition as kafkajs's default partitioner", () => {
   const partitioner = kafkajs.Partitioners.DefaultPartitioner();

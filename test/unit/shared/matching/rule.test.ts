@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRemovedText } from '../../../../../shared/matching/text/item-texts.ts';
+import { isRemovedText } from '../../../../shared/matching/rule.ts';
 
 test.each([
   ['[deleted]', true],
