@@ -27,8 +27,8 @@ import {
   stopMonitor,
 } from '../../shared/monitors/monitors.ts';
 import type { MonitorWebhook, StoredMonitor } from '../../shared/monitors/monitors.ts';
-import { lockRecordingMonitors } from '../../shared/monitors/recording-monitors.ts';
 import { refinementsResource } from '../../shared/monitors/rules/print-rule-query.ts';
+import { lockRecordingMonitors } from '../../shared/matches/recording.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { isMonitorId, matchId } from '../../shared/rules/identifiers.ts';

@@ -3,16 +3,15 @@ import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-ma
 import { dailyMatchCap } from '../../shared/billing/rules/plans.ts';
 import {
   findKnownThings,
+  findSuppressedMonitors,
   overwriteItems,
   readItems,
   recordedMatchOf,
   storeItems,
 } from '../../shared/matches/recording.ts';
-import type { FirstStoredMatch } from '../../shared/matches/recording.ts';
+import type { FirstStoredMatch, SuppressedMonitor } from '../../shared/matches/recording.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/matches/rules/match-decision.ts';
 import { blankedContent } from '../../shared/matches/rules/match-resource.ts';
-import { findSuppressedMonitors } from '../../shared/monitors/recording-monitors.ts';
-import type { SuppressedMonitor } from '../../shared/monitors/recording-monitors.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { storableText } from '../../shared/postgres/sql.ts';
@@ -53,7 +52,7 @@ export async function recordBatch(options: RecordBatchDeps, candidates: readonly
   return recorded ?? (await recordSkippingContents(deps, candidates, new Set()))!;
 }
 
-type RecordDeps = RecordingLimits & { pool: Pool };
+type RecordDeps = Required<RecordBatchDeps>;
 
 /**
  * Finds the candidates that cannot be stored today, because their monitor has reached the ceiling of suppressed matches

@@ -11,10 +11,10 @@ import {
   advanceCounters,
   insertMatches,
   insertThreadsOfDay,
+  lockRecordingMonitors,
   recordedMatchOf,
 } from '../../shared/matches/recording.ts';
 import type { NumberedBatch } from '../../shared/matches/rules/match-decision.ts';
-import { lockRecordingMonitors } from '../../shared/monitors/recording-monitors.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { countersOf, pairKey, readLockedState, toAccepted } from './record-pairs.ts';

@@ -6,8 +6,11 @@ import {
   findThreadsOfDay,
   insertMatches,
   insertThreadsOfDay,
+  lockRecordingMonitors,
+  readRecordingMonitors,
+  readVersionStarts,
 } from '../../shared/matches/recording.ts';
-import type { FirstStoredMatch, ThreadOfDay } from '../../shared/matches/recording.ts';
+import type { FirstStoredMatch, RecordingMonitor, ThreadOfDay } from '../../shared/matches/recording.ts';
 import { numberMatches, rejectionReason } from '../../shared/matches/rules/match-decision.ts';
 import type {
   AcceptedCandidate,
@@ -18,12 +21,6 @@ import type {
 } from '../../shared/matches/rules/match-decision.ts';
 import { findMutes } from '../../shared/monitors/monitors.ts';
 import type { AskedMute } from '../../shared/monitors/monitors.ts';
-import {
-  lockRecordingMonitors,
-  readRecordingMonitors,
-  readVersionStarts,
-} from '../../shared/monitors/recording-monitors.ts';
-import type { RecordingMonitor } from '../../shared/monitors/recording-monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { storableText } from '../../shared/postgres/sql.ts';
 

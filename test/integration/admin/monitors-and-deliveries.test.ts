@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../services/admin/run-admin.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
-import { readRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { readRecordingMonitors } from '../../../shared/matches/recording.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';

@@ -8,7 +8,7 @@ import { isPostgresUnavailable } from '../../../shared/postgres/postgres-unavail
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter } from '../../../shared/matches/match-pages.ts';
 import { insertMonitorVersion, stopMonitor } from '../../../shared/monitors/monitors.ts';
-import { lockRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { lockRecordingMonitors } from '../../../shared/matches/recording.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';

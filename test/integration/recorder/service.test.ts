@@ -6,7 +6,7 @@ import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { partitionOfKey } from '../../../shared/kafka/publisher.ts';
 import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
-import { lockRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { lockRecordingMonitors } from '../../../shared/matches/recording.ts';
 import { BACKGROUND_LIMITS, createPool, inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';

@@ -9,7 +9,7 @@ import { closeAccount, freezeAccount, unfreezeAccount } from '../../../shared/ac
 import { findLedgerMismatches } from '../../../shared/billing/ledger-check.ts';
 import { chargeTogether, credit } from '../../../shared/billing/ledger.ts';
 import { givePack, refundPack } from '../../../shared/billing/packs.ts';
-import { lockRecordingMonitors, readRecordingMonitors } from '../../../shared/monitors/recording-monitors.ts';
+import { lockRecordingMonitors, readRecordingMonitors } from '../../../shared/matches/recording.ts';
 import { listDueMonitors } from '../../../shared/billing/renewals.ts';
 import { admitRequests } from '../../../shared/accounts/request-limits.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
