@@ -36,7 +36,7 @@ export type Candidate = z.infer<typeof candidate>;
 
 /** Metadata of each offset that a matcher commits, as JSON, read by the next owner of the partition. */
 export const matcherCommit = z.object({
-  /** Offset at which the next owner must start reading to fill its ring. */
+  /** Offset at which the next owner must start reading to have the recent items. */
   refill: z.string().regex(/^\d+$/),
   /** Append time of the last committed record, in milliseconds since the epoch. */
   at: z.number(),

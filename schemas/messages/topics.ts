@@ -107,7 +107,7 @@ export function matcherGroups(shards: number): string[] {
   return Array.from({ length: shards }, (_, index) => matcherGroup({ shard: index + 1, shards }));
 }
 
-/** The groups that read a topic, without those of live tails, which keep no place. */
+/** The groups that read a topic, without those of live tails, which commit no offset. */
 export function groupsOfTopic(topic: string, shards: number): string[] {
   const items = [...matcherGroups(shards), ITEMS_ARCHIVER_GROUP];
   const groups: Readonly<Record<string, readonly string[]>> = {

@@ -42,7 +42,7 @@ export interface ArchiverDeps {
 }
 
 /**
- * Copies items, matches and delivery attempts into ClickHouse, and deletes the content of things that the forum removed
+ * Copies items, matches and delivery attempts into ClickHouse, and deletes the content of items that the forum removed
  * from ClickHouse and Postgres. See the README of this folder.
  *
  * @param deps `archiveReady` resolves with true once ClickHouse may be written to, or with false when it never will be;
@@ -166,7 +166,7 @@ const REMOVALS_GATHER = { bytes: 256 * 1024, ms: 2_000 };
 type RemovalDeps = Omit<ArchiverDeps, 'clickhouse'>;
 
 /**
- * Consumes forum.removals and deletes the content of removed things from Postgres. It does not wait for ClickHouse, so
+ * Consumes forum.removals and deletes the content of removed items from Postgres. It does not wait for ClickHouse, so
  * that pages, feeds and webhooks show nothing removed while that is unavailable.
  *
  * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
@@ -179,10 +179,10 @@ function blankMatches(deps: RemovalDeps): Promise<BatchConsumer> {
 }
 
 /**
- * Consumes forum.removals and deletes the content of removed things from ClickHouse.
+ * Consumes forum.removals and deletes the content of removed items from ClickHouse.
  *
  * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
- * 1. Insert the rows of removed_things that `blankMatches` inserts too: whoever archives a thing during step 2 then
+ * 1. Insert the rows of removed_things that `blankMatches` inserts too: whoever archives an item during step 2 then
  *    finds them (`insertItems`), whichever of the two groups is ahead.
  * 2. Insert a blank newer version of each archived row.
  * After: the consumer commits the offsets.

@@ -187,7 +187,7 @@ export interface AttemptDeps extends SendDeps {
   /** Monitors whose last attempt here failed, so that a dead endpoint is one warning and not one for each attempt. */
   failing: LRUCache<string, true>;
   tracing?: Tracing | undefined;
-  /** The traces of sampled matches between their hint and their first attempt, by the id of the match. */
+  /** The traces of sampled matches between their wake-up and their first attempt, by the id of the match. */
   traces: LRUCache<string, string>;
 }
 

@@ -19,8 +19,8 @@ const TARGET_TTL_MS = 10_000;
 /**
  * Decides when pending matches are claimed and attempted.
  *
- * Before: the consumer of monitor.matches adds hints of new matches, and `startDuePoller` reports monitors with due
- * matches; both collect in the monitor's backlog. When the monitor's endpoint has free slots and the process has
+ * Before: the consumer of monitor.matches adds a wake-up for each new match, and `startDuePoller` reports monitors with
+ * due matches; both collect in the monitor's backlog. When the monitor's endpoint has free slots and the process has
  * permits for the endpoint's responsiveness, that many matches are claimed and attempted. Otherwise the monitor waits
  * for a slot or for a permit. No endpoint is awaited by another, so a dead one delays no other.
  *
@@ -37,7 +37,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private readonly outage: LocalOutage;
   private readonly backlogs = new Map<string, MonitorBacklog>();
   /** Of all backlogs together. */
-  private readonly hints = { count: 0 };
+  private readonly wakeUps = { count: 0 };
   private readonly targets = new LRUCache<string, { endpoint: Endpoint | null; expiresAt: number }>({ max: 20_000 });
   private readonly inFlight = new Set<Promise<void>>();
   private isStopping = false;
@@ -50,11 +50,11 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
 
-  /** Adds a hint of a match that was just recorded, or drops it when there are too many. */
-  addHint(monitorId: string, seq: number): void {
-    if (this.hints.count >= this.limits.hints) return;
+  /** A match was just recorded. Drops the wake-up when there are too many; the poller finds the row. */
+  addWakeUp(monitorId: string, seq: number): void {
+    if (this.wakeUps.count >= this.limits.wakeUps) return;
     const backlog = this.backlog(monitorId);
-    backlog.addHint(seq);
+    backlog.addWakeUp(seq);
     this.wake(backlog);
   }
 
@@ -75,7 +75,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private backlog(monitorId: string): MonitorBacklog {
     let backlog = this.backlogs.get(monitorId);
     if (!backlog) {
-      backlog = new MonitorBacklog(monitorId, this.hints);
+      backlog = new MonitorBacklog(monitorId, this.wakeUps);
       this.backlogs.set(monitorId, backlog);
     }
     return backlog;
@@ -121,7 +121,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
     const responsiveness = backlog.permit ?? this.responsiveness.get(endpoint.url) ?? 'unknown';
     const handed = backlog.permit ? 1 : 0;
     backlog.permit = undefined;
-    const waiting = backlog.isDue ? this.limits.perUrl : backlog.hintCount;
+    const waiting = backlog.isDue ? this.limits.perUrl : backlog.wakeUpCount;
     const takenSlots = this.slots.take(endpoint, waiting);
     const takenPermits = handed + this.permits.take(responsiveness, Math.max(0, takenSlots - handed));
     const usable = Math.min(takenSlots, takenPermits);
@@ -143,7 +143,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
       const moved = deliveries.filter(({ webhookUrl }) => webhookUrl !== endpoint.url);
       if (moved.length > 0 || this.isStopping || this.options.holds.isHeld(endpoint.url)) {
         this.targets.delete(backlog.monitorId);
-        for (const { attempt, seq } of deliveries) if (attempt === 0) backlog.addHint(seq);
+        for (const { attempt, seq } of deliveries) if (attempt === 0) backlog.addWakeUp(seq);
         backlog.isDue ||= deliveries.some(({ attempt }) => attempt > 0);
         await this.options.queue.release(deliveries);
         return;
@@ -159,10 +159,10 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
 
   private async claim(backlog: MonitorBacklog, taken: number): Promise<Claim<Delivery>> {
     const { queue } = this.options;
-    if (!backlog.isDue) return queue.claimNew(backlog.monitorId, backlog.takeHints(taken));
+    if (!backlog.isDue) return queue.claimNew(backlog.monitorId, backlog.takeWakeUps(taken));
     backlog.isDue = false;
     const claim = await queue.claimDue(backlog.monitorId, taken);
-    backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
+    backlog.dropWakeUps(claim.deliveries.map(({ seq }) => seq));
     // As many as requested: there may be more. None: the monitor or its webhook may be deleted, so read the target
     // again.
     if (claim.deliveries.length === taken) backlog.isDue = true;
@@ -242,7 +242,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   /** Drops everything known of a monitor's pending matches; the poller finds the rows again. */
   private clearBacklog(backlog: MonitorBacklog): void {
     backlog.isDue = false;
-    backlog.takeHints(backlog.hintCount);
+    backlog.takeWakeUps(backlog.wakeUpCount);
   }
 
   private async endpoint(monitorId: string): Promise<Endpoint | null> {
@@ -309,7 +309,7 @@ interface DispatcherDeps<Delivery extends QueuedDelivery> {
   outcomes: Pick<OutcomeGate, 'isOpen'>;
   /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
-  /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */
+  /** Called with an error of the queue or an attempt. The monitor's wake-ups are dropped; the poller finds the rows. */
   onError: (error: unknown) => void;
   monotonic: () => number;
   limits?: Partial<DispatcherLimits>;
@@ -324,8 +324,8 @@ export interface DispatcherLimits {
   perOrigin: number;
   /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
   silentAfterMs: number;
-  /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
-  hints: number;
+  /** Maximum wake-ups in memory; further ones are dropped. Each is a number: 50,000 take a few megabytes. */
+  wakeUps: number;
 }
 
 /** `bench -- delivery --at-once N` measures the total. */
@@ -335,11 +335,11 @@ const DEFAULT_LIMITS: DispatcherLimits = {
   perUrl: 4,
   perOrigin: 64,
   silentAfterMs: 1_000,
-  hints: 50_000,
+  wakeUps: 50_000,
 };
 
 /**
- * What this process knows of one monitor's pending matches: hints, and whether matches are due in the database. One
+ * What this process knows of one monitor's pending matches: wake-ups, and whether matches are due in the database. One
  * loop at a time works on a backlog, so that the monitor's attempts start in match order. In memory only: after a crash
  * the poller finds the rows.
  */
@@ -347,11 +347,11 @@ class MonitorBacklog {
   readonly monitorId: string;
   /** A permit that was handed to this monitor while it waited, as the responsiveness that the permit counts for. */
   permit: Responsiveness | undefined;
-  /** The database has matches whose next attempt is due. They are claimed before hints, which are newer. */
+  /** The database has matches whose next attempt is due. They are claimed before wake-ups, which are newer. */
   isDue = false;
   isRunning = false;
   /** Seqs of new matches, ascending, without duplicates. */
-  private hints: number[] = [];
+  private wakeUps: number[] = [];
   /** Of all backlogs. */
   private readonly total: { count: number };
 
@@ -360,34 +360,34 @@ class MonitorBacklog {
     this.total = total;
   }
 
-  get hintCount(): number {
-    return this.hints.length;
+  get wakeUpCount(): number {
+    return this.wakeUps.length;
   }
 
   get isIdle(): boolean {
-    return !this.isDue && this.hints.length === 0;
+    return !this.isDue && this.wakeUps.length === 0;
   }
 
-  /** Hints arrive nearly in order, so the search starts at the end. */
-  addHint(seq: number): void {
-    let index = this.hints.length;
-    while (index > 0 && this.hints[index - 1]! > seq) index--;
-    if (this.hints[index - 1] === seq) return;
-    this.hints.splice(index, 0, seq);
+  /** Seqs arrive nearly in order, so the search starts at the end. */
+  addWakeUp(seq: number): void {
+    let index = this.wakeUps.length;
+    while (index > 0 && this.wakeUps[index - 1]! > seq) index--;
+    if (this.wakeUps[index - 1] === seq) return;
+    this.wakeUps.splice(index, 0, seq);
     this.total.count++;
   }
 
-  /** Removes and returns the first `count` hints. */
-  takeHints(count: number): number[] {
-    const taken = this.hints.splice(0, count);
+  /** Removes and returns the first `count` seqs. */
+  takeWakeUps(count: number): number[] {
+    const taken = this.wakeUps.splice(0, count);
     this.total.count -= taken.length;
     return taken;
   }
 
-  /** Removes hints of matches that were claimed as due. */
-  dropHints(seqs: readonly number[]): void {
-    const kept = this.hints.filter((seq) => !seqs.includes(seq));
-    this.total.count -= this.hints.length - kept.length;
-    this.hints = kept;
+  /** Removes matches that were claimed as due. */
+  dropWakeUps(seqs: readonly number[]): void {
+    const kept = this.wakeUps.filter((seq) => !seqs.includes(seq));
+    this.total.count -= this.wakeUps.length - kept.length;
+    this.wakeUps = kept;
   }
 }

@@ -71,8 +71,8 @@ const MONITORS_PER_STEP = 500;
 const MAX_OUTCOMES = 1_000;
 /** Attempts that are unpublished after this time are published by the sweep. */
 const UNPUBLISHED_AFTER_MS = 60_000;
-/** Older hints are ignored: the poller has already found their rows. */
-const MAX_HINT_AGE_MS = 60_000;
+/** Older records are ignored: the poller has already found their rows. */
+const MAX_WAKE_UP_AGE_MS = 60_000;
 
 /**
  * Delivers pending matches to their webhooks and publishes each attempt to monitor.deliveries; delivers events of
@@ -100,7 +100,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
   };
   const matches = startMatches(shared, attempts, traces);
-  const consumer = await startHintConsumer(deps, { dispatcher: matches.dispatcher, traces, clock });
+  const consumer = await startWakeUpConsumer(deps, { dispatcher: matches.dispatcher, traces, clock });
   // Not before: where the start fails, nobody stops what is at work.
   matches.poll();
   const events = startEventDeliveries(shared);
@@ -116,8 +116,8 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   };
 }
 
-/** A message is only a hint of a pending row, so its offset is committed even when the hint is dropped. */
-async function startHintConsumer(
+/** A record only wakes the dispatcher up for a pending row, so its offset is committed even when that is dropped. */
+async function startWakeUpConsumer(
   deps: DelivererDeps,
   {
     dispatcher,
@@ -135,12 +135,12 @@ async function startHintConsumer(
     noteLost: (lost) => noteLostRecords(deps.pool, lost),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
-      const stale = clock() - MAX_HINT_AGE_MS;
+      const stale = clock() - MAX_WAKE_UP_AGE_MS;
       for (const { record, value } of parsed) {
         if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
         const traceparent = deps.tracing && traceparentOf(record.headers);
         if (traceparent !== undefined) traces.set(value.match_id, traceparent);
-        dispatcher.addHint(value.monitor_id, value.seq);
+        dispatcher.addWakeUp(value.monitor_id, value.seq);
       }
       return { poison };
     },

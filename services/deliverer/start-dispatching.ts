@@ -105,7 +105,7 @@ interface DuePollerDeps {
   pause?: typeof delay;
 }
 
-/** New matches arrive as hints, so this interval is not part of their latency. */
+/** New matches arrive as wake-ups, so this interval is not part of their latency. */
 const EVERY_MS = 1_000;
 /**
  * A walk also steps over each row that was delivered while a snapshot of the database is open, a dump's for instance:
@@ -116,8 +116,8 @@ const RESTS = 10;
 const LONGEST_MS = 5_000;
 
 /**
- * Walks over all monitors with pending matches, again and again. It finds retries that are due, matches whose hint was
- * dropped, and matches whose lease ended after a crash. The dispatcher then claims them.
+ * Walks over all monitors with pending matches, again and again. It finds retries that are due, matches whose wake-up
+ * was dropped, and matches whose lease ended after a crash. The dispatcher then claims them.
  */
 export function startDuePoller(options: DuePollerDeps): Running {
   const stopping = new AbortController();

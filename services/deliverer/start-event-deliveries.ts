@@ -45,7 +45,7 @@ export function startEventDeliveries(deps: EventDeliveryDeps): Running {
   return events;
 }
 
-/** Events have no hints: what is new is due at once, and the poller finds it within a second. */
+/** Events have no wake-ups: a new one is due at once, and the poller finds it within a second. */
 function eventQueue({ pool, monotonic }: EventDeliveryDeps): DeliveryQueue<ClaimedEvent> {
   const claim = async (monitorId: string, limit: number) => {
     const claimedAt = monotonic();

@@ -32,7 +32,8 @@ export interface ChangeListenerDeps {
  * Every 2 s the listener notifies itself on the same channel, or once the last echo has come: a server that takes
  * longer for each answer is slow, and its connection works. Postgres delivers notifications in commit order, so the
  * echo confirms that every change committed before it was sent has arrived. When the last echo came more than 5 s ago,
- * the listener reports `onLost`: a change then waits for no longer than 5 s and one answer, far less than the ring.
+ * the listener reports `onLost`: a change then waits for no longer than 5 s and one answer, far less than recent items
+ * are kept.
  *
  * A connection is unverified until its first echo, which is reported as `onConnected`. This also applies after an
  * interruption too short for `onLost`. A verified connection without an echo for 5 s is replaced.

@@ -14,7 +14,7 @@ import type { TraceSpan, Tracing } from '../../shared/runtime/tracing.ts';
 import { CandidatePublisher } from './active-monitors.ts';
 import type { ActiveMonitors, PublishCandidates } from './active-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
-import { RING_MS } from './recent-items.ts';
+import { RECENT_MS } from './recent-items.ts';
 import type { RecentItems } from './recent-items.ts';
 
 export interface ItemMatcherDeps {
@@ -35,10 +35,10 @@ export interface ItemMatcherDeps {
  *
  * Before: the crawler published the items. After: the recorder consumes monitor.candidates and decides which candidates
  * become matches. Steps for each batch:
- *   1. Match every item and add it to the ring. Memory only: a crash repeats the batch.
- *   2. Publish the candidates. A crash after it publishes them again; the recorder stores each (monitor, thing) once.
- *   3. Wait until pending monitor changes are applied and their scans of the ring are published. A crash repeats
- *      the scans with the batch.
+ *   1. Match every item and add it to the recent items. Memory only: a crash repeats the batch.
+ *   2. Publish the candidates. A crash after it publishes them again; the recorder stores each (monitor, item) once.
+ *   3. Wait until pending monitor changes are applied and their scans of the recent items are published. A crash
+ *      repeats the scans with the batch.
  *   4. The consumer commits the offset, with the refill offset as metadata.
  */
 export class ItemMatcher {
@@ -50,7 +50,7 @@ export class ItemMatcher {
     this.deps = deps;
   }
 
-  /** Seeks each assigned partition to the offset at which the previous owner's ring began. */
+  /** Seeks each assigned partition to the offset at which the previous owner's recent items began. */
   assigned(assignment: AssignmentApi): Promise<void> {
     this.deps.recent.clear();
     this.lastCommittedMs.clear();
@@ -60,7 +60,7 @@ export class ItemMatcher {
       if (commit === undefined) {
         this.deps.logger.error(
           { topic, partition },
-          'the metadata of the committed offset is malformed; the ring is not refilled',
+          'the metadata of the committed offset is malformed; the recent items are not read again',
         );
         continue;
       }
@@ -98,7 +98,7 @@ export class ItemMatcher {
         poison.push(read);
       }
       await cooperativeYield.pause();
-      // The partition was reassigned, perhaps to this process again: this batch must not add to the ring any more.
+      // The partition was reassigned, perhaps to this process again: this batch must not add recent items any more.
       if (!batch.isCurrent()) return { poison };
     }
     await candidatePublisher.flush();
@@ -113,7 +113,9 @@ export class ItemMatcher {
     });
   }
 
-  /** No await between matching and adding to the ring: a rule that arrives later finds the item there. */
+  /**
+   * No await between matching an item and adding it to the recent ones: a rule that arrives later finds the item there.
+   */
   private processItem(
     { offset, timestampMs: enteredAtMs, value: message }: ConsumedRecord,
     item: ForumItem,
@@ -130,7 +132,7 @@ export class ItemMatcher {
     // The previous owner matched this item. It can only have missed monitors that changed shortly before its last
     // commit.
     const lastCommittedMs = this.lastCommittedMs.get(partitionKey) ?? Number.NEGATIVE_INFINITY;
-    return monitors.missedCandidates(entered, lastCommittedMs - RING_MS, toleranceMs);
+    return monitors.missedCandidates(entered, lastCommittedMs - RECENT_MS, toleranceMs);
   }
 
   private metadataFor(partitionKey: string, batch: ConsumedBatch): string {

@@ -45,8 +45,8 @@ export interface MonitorChangesDeps {
  * `ItemMatcher` matches new items against the updated monitors.
  *
  * A notification or a comparison only marks a monitor as changed. One update at a time reads all marked monitors and
- * applies them. It first applies the new rule, then copies the ring and scans the copy, so every item is in the copy or
- * was matched against the new rule on arrival. A crash loses the pending updates, but no offset behind them is
+ * applies them. It first applies the new rule, then copies the recent items and scans the copy, so every item is in the
+ * copy or was matched against the new rule on arrival. A crash loses the pending updates, but no offset behind them is
  * committed (`settled`), so the next owner of the partition scans again; repeated candidates are harmless.
  */
 export class MonitorChanges implements Running {
@@ -109,7 +109,7 @@ export class MonitorChanges implements Running {
    *
    * Must be awaited before each offset commit: after a commit, the next owner of the partition does not scan again for
    * changes more than 30 s older than it. The wait also stops the intake of items, so the items that must be scanned
-   * stay in the ring however long Postgres is unavailable.
+   * stay among the recent ones however long Postgres is unavailable.
    *
    * @param signal when it aborts, the promise resolves early and the offset must not be committed
    * @throws when stopped before; the offset must not be committed either

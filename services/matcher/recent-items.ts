@@ -19,10 +19,10 @@ export function readRecent({ offset, enteredAtMs, message }: RecentItem): Entere
 }
 
 /** How far back a new or changed monitor is scanned: far longer than it takes to notice a change. */
-export const RING_MS = 30_000;
+export const RECENT_MS = 30_000;
 
 /** 30 s of the whole site in a burst take 15 MB; a replay at full speed 200 MB. */
-export const RING_MAX_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Items leave by so many, because to remove the first of an array moves the others. */
 const ITEMS_PER_REMOVAL = 512;
@@ -41,13 +41,13 @@ interface PartitionItems {
 }
 
 /**
- * The ring: the last 30 s of items of every owned partition, by append time.
+ * The last 30 s of items of every owned partition, by append time.
  *
  * A matcher learns of a new or changed monitor shortly after the API answered. Items that entered in between are still
- * in the ring and are scanned for that monitor, unless they were evicted because the ring exceeded `maxBytes`.
+ * here and are scanned for that monitor, unless they were evicted because all together exceeded `maxBytes`.
  *
- * The ring is in memory only. Each offset commit stores the oldest offset in the ring, and the next owner of the
- * partition fills its ring again from there, also after a crash.
+ * In memory only. Each offset commit stores the oldest offset here, and the next owner of the partition reads again
+ * from there, also after a crash.
  */
 export class RecentItems {
   private readonly partitions = new Map<string, PartitionItems>();
@@ -56,7 +56,7 @@ export class RecentItems {
   private evictedCount = 0;
 
   /** @param maxBytes of all partitions together */
-  constructor(maxBytes = RING_MAX_BYTES) {
+  constructor(maxBytes = MAX_BYTES) {
     this.maxBytes = maxBytes;
   }
 
@@ -71,7 +71,7 @@ export class RecentItems {
     if (recent && offset <= recent.lastOffset) {
       const first = recent.items[0]?.offset;
       if (first !== undefined && offset >= first) return;
-      // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
+      // Reading started further back than these items, or the topic was created again: start empty.
       recent = undefined;
     }
     if (!recent) this.partitions.set(partitionKey, (recent = { items: [], bytes: 0, lastOffset: offset }));
@@ -80,7 +80,7 @@ export class RecentItems {
     recent.items.push({ offset, enteredAtMs, latestMs, message: Buffer.from(message) });
     recent.bytes += message.length + BYTES_PER_ITEM;
     const next = recent.items[ITEMS_PER_REMOVAL];
-    if (next && next.latestMs < enteredAtMs - RING_MS) removeOldest(recent);
+    if (next && next.latestMs < enteredAtMs - RECENT_MS) removeOldest(recent);
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
@@ -90,7 +90,7 @@ export class RecentItems {
     return bytes;
   }
 
-  /** Returns and resets the number of items that were evicted before their 30 s were over because the ring was full. */
+  /** Returns and resets the number of items that were evicted before their 30 s were over because of `maxBytes`. */
   takeEvictedCount(): number {
     const count = this.evictedCount;
     this.evictedCount = 0;

@@ -2,7 +2,7 @@ import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
 import { dailyMatchCap } from '../../shared/billing/rules/plans.ts';
 import {
-  findKnownThings,
+  findKnownItems,
   findSuppressedMonitors,
   overwriteItems,
   readItems,
@@ -118,23 +118,23 @@ function byMonitorAndSeq(a: FirstStoredMatch, b: FirstStoredMatch): number {
 }
 
 /**
- * Stores the content of every candidate's thing and returns it as it was first stored, by thing id. A thing that the
+ * Stores the content of every candidate's item and returns it as it was first stored, by thing_id. An item that the
  * forum removed is stored and returned blank.
  *
  * Before: `recordBatch` received a batch of candidates. After: `recordPairs` numbers and stores the matches that refer
  * to this content. Each statement commits on its own, before any monitor is locked, because other recorders may store
- * the same things. A crash leaves content without a match, which expires; repeating the call changes nothing.
+ * the same items. A crash leaves content without a match, which expires; repeating the call changes nothing.
  */
 export async function storeContents(
   db: Queryable,
   candidates: readonly Candidate[],
 ): Promise<Map<string, ItemContent>> {
-  const things = new Map<string, ItemContent>();
-  for (const { item } of candidates) if (!things.has(item.thing_id)) things.set(item.thing_id, item);
-  if (things.size === 0) return new Map();
-  const ids = [...things.keys()].sort();
-  const { kept, removed } = await findKnownThings(db, ids);
-  const toStore = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
+  const items = new Map<string, ItemContent>();
+  for (const { item } of candidates) if (!items.has(item.thing_id)) items.set(item.thing_id, item);
+  if (items.size === 0) return new Map();
+  const ids = [...items.keys()].sort();
+  const { kept, removed } = await findKnownItems(db, ids);
+  const toStore = ids.filter((id) => !kept.has(id)).map((id) => storableContent(items.get(id)!));
   if (toStore.length > 0) {
     await storeItems(
       db,

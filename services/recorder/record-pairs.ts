@@ -29,7 +29,7 @@ import { storableText } from '../../shared/postgres/sql.ts';
  * - recorded: stored as a match;
  * - suppressed: stored, but over the daily cap, or of a thread that had its match of the day;
  * - not_stored: to be suppressed, but over the limit of suppressed matches;
- * - repeated: its (monitor, thing) pair was stored before;
+ * - repeated: its (monitor, item) pair was stored before;
  * - duplicate: another candidate of this batch has the same pair;
  * - otherwise the reason why it was refused.
  */

@@ -111,47 +111,47 @@ export interface BackfillDeps {
 
 export type RunDeps = Required<BackfillDeps> & { cooperativeYield: CooperativeYield; signal: AbortSignal };
 
-/** The other runs of the process, and of the account, get their turn after this long. */
-const TURN_MS = 30_000;
+/** After this long the other runs of the process, and of the account, are worked on. */
+const SLICE_MS = 30_000;
 /** While nothing matches, the position is saved and the monitor looked up this often. */
 const SAVE_MS = 500;
 /** Beside live traffic a run takes smaller parts, and rests this many times as long as each took. */
 const GENTLE_CHUNK = 100;
 const REST = 10;
 
-/** How a turn ended: the run's final state; or it is to be taken up again, after others or once all is settled. */
-export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over' | 'not_settled';
+/** How a slice ended: the run's final state; or it continues later, after others or once all is settled. */
+export type SliceEnd = Exclude<BackfillState, 'running' | 'failed'> | 'slice_over' | 'not_settled';
 
 /**
- * Works on a claimed run until it ends or its turn is over. It goes on where the last commit left off, so it may be
- * killed at any point:
+ * Works on a claimed run until it ends or its time slice is over. It goes on where the last commit left off, so it
+ * may be killed at any point:
  * 1. Wait until everything that entered before the run is archived, and recorded if it matches live.
  * 2. Publish what was committed and perhaps not published.
  * 3. Read the archive part by part, match it, record what matches (`recordChunk`) and publish it.
  *
  * @throws BackfillLeaseLost, and what engines throw when they are unavailable
  */
-export async function runBackfill(deps: RunDeps, claimed: ClaimedBackfill): Promise<TurnEnd> {
+export async function runBackfill(deps: RunDeps, claimed: ClaimedBackfill): Promise<SliceEnd> {
   if (!(await mayBackfill(deps.pool, claimed))) return end(deps, await publishRest(deps, claimed), 'cancelled');
   if (!(await isPipelineSettled(deps, claimed))) return 'not_settled';
-  const turn = new Turn(deps, await publishRest(deps, claimed));
-  return turn.work();
+  const slice = new TimeSlice(deps, await publishRest(deps, claimed));
+  return slice.work();
 }
 
 async function end(
   { pool }: RunDeps,
   run: ClaimedBackfill,
   state: Exclude<BackfillState, 'running' | 'failed'>,
-): Promise<TurnEnd> {
+): Promise<SliceEnd> {
   await endBackfill(pool, run, state);
   return state;
 }
 
-class Turn {
+class TimeSlice {
   private readonly deps: RunDeps;
   private run: ClaimedBackfill;
   private readonly index = new MonitorIndex();
-  private readonly endsAt = performance.now() + TURN_MS;
+  private readonly endsAt = performance.now() + SLICE_MS;
   private savedAt = performance.now();
   /** The seq up to which the matches are on monitor.matches. */
   private publishing: Promise<number | undefined>;
@@ -164,16 +164,16 @@ class Turn {
     this.index.set(run.monitorId, run.rule);
   }
 
-  async work(): Promise<TurnEnd> {
+  async work(): Promise<SliceEnd> {
     try {
-      return await this.workUntilTurnEnds();
+      return await this.workUntilSliceEnds();
     } finally {
       // The next part may be being read.
       this.reads.abort();
     }
   }
 
-  private async workUntilTurnEnds(): Promise<TurnEnd> {
+  private async workUntilSliceEnds(): Promise<SliceEnd> {
     let after = this.run.position;
     let reading = this.read(after);
     for (;;) {
@@ -181,7 +181,7 @@ class Turn {
       // The next part is read while this one is recorded.
       if (next !== undefined) {
         reading = this.read(next);
-        // Awaited in the next round, unless this one ends before.
+        // Awaited in the next iteration, unless this one is the last.
         reading.catch(() => undefined);
       }
       after = next ?? items.at(-1)?.position ?? after;
@@ -193,11 +193,11 @@ class Turn {
         if (performance.now() < this.endsAt) continue;
       }
       await this.save();
-      return 'turn_over';
+      return 'slice_over';
     }
   }
 
-  private async end(state: Exclude<BackfillState, 'running' | 'failed'>): Promise<TurnEnd> {
+  private async end(state: Exclude<BackfillState, 'running' | 'failed'>): Promise<SliceEnd> {
     await this.published();
     return end(this.deps, this.run, state);
   }
@@ -269,7 +269,7 @@ class Turn {
       this.deps.pool,
       found.map(({ candidate }) => candidate),
     );
-    // Awaited with the next part, unless this one ends the turn.
+    // Awaited with the next part, unless this one ends the slice.
     stored.catch(() => undefined);
     return stored;
   }
@@ -301,7 +301,7 @@ const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
  * live, so that the backfill does not record it first, as something that is not delivered. The heads of the topics are
  * stored with the run: once reached, they stay reached.
  *
- * @throws GroupProgressUnreadable, BackfillLeaseLost
+ * @throws GroupProgressUnavailable, BackfillLeaseLost
  */
 async function isPipelineSettled(
   { kafka, prefix, pool, matcherShards }: Pick<RunDeps, 'kafka' | 'prefix' | 'pool' | 'matcherShards'>,

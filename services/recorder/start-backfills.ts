@@ -8,13 +8,13 @@ import {
   renewBackfillLease,
 } from '../../shared/backfills/backfills.ts';
 import type { ClaimedBackfill } from '../../shared/backfills/backfills.ts';
-import { GroupProgressUnreadable } from '../../shared/kafka/group-progress.ts';
+import { GroupProgressUnavailable } from '../../shared/kafka/group-progress.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import { CooperativeYield, delay } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { OutageLog, unavailableEngine } from '../../shared/runtime/outage-log.ts';
 import { runBackfill } from './run-backfill.ts';
-import type { BackfillDeps, RunDeps, TurnEnd } from './run-backfill.ts';
+import type { BackfillDeps, RunDeps, SliceEnd } from './run-backfill.ts';
 
 /** Runs under way at once in a process. */
 const WORKERS = 2;
@@ -109,32 +109,32 @@ function hasStopped(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Works on a claimed run for a turn. @throws what engines throw when they are unavailable */
+/** Works on a claimed run for a time slice. @throws what engines throw when they are unavailable */
 async function workOn(deps: RunDeps, run: ClaimedBackfill): Promise<void> {
   try {
-    const turnEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
-    await settle(deps, run, turnEnd);
+    const sliceEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
+    await settle(deps, run, sliceEnd);
   } catch (error) {
     await giveBack(deps, run, error);
   }
 }
 
-async function settle({ pool, logger, metrics }: RunDeps, run: ClaimedBackfill, turnEnd: TurnEnd): Promise<void> {
-  if (turnEnd === 'turn_over' || turnEnd === 'not_settled') {
-    await releaseBackfill(pool, run, turnEnd === 'not_settled' ? NOT_SETTLED_SECONDS : 0);
+async function settle({ pool, logger, metrics }: RunDeps, run: ClaimedBackfill, sliceEnd: SliceEnd): Promise<void> {
+  if (sliceEnd === 'slice_over' || sliceEnd === 'not_settled') {
+    await releaseBackfill(pool, run, sliceEnd === 'not_settled' ? NOT_SETTLED_SECONDS : 0);
     return;
   }
-  metrics.backfillsEnded.inc({ state: turnEnd });
-  logger.info({ backfill: run.id, monitor_id: run.monitorId, state: turnEnd }, 'a backfill ended');
+  metrics.backfillsEnded.inc({ state: sliceEnd });
+  logger.info({ backfill: run.id, monitor_id: run.monitorId, state: sliceEnd }, 'a backfill ended');
 }
 
 async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Promise<void> {
   const { pool, logger, metrics, signal } = deps;
   if (error instanceof BackfillLeaseLost) {
-    logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it is gone');
+    logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it was deleted');
     return;
   }
-  if (signal.aborted || unavailableEngine(error) !== undefined || error instanceof GroupProgressUnreadable) {
+  if (signal.aborted || unavailableEngine(error) !== undefined || error instanceof GroupProgressUnavailable) {
     // The lease of a run that cannot be given back ends by itself.
     await releaseBackfill(pool, run, 0).catch(() => undefined);
     throw error;

@@ -132,7 +132,7 @@ async function handleBatch(deps: RecorderDeps, batches: Batches, batch: Consumed
   } finally {
     trace?.end();
   }
-  // 4. The consumer sends unreadable candidates to the dead-letter topic and commits the offsets.
+  // 4. The consumer sends malformed candidates to the dead-letter topic and commits the offsets.
   return { poison };
 }
 
@@ -172,7 +172,7 @@ function toRecord(match: RecordedMatch, span: TraceSpan | undefined): OutgoingRe
  * OpenTelemetry describes work by batches.
  */
 class BatchTrace {
-  /** By monitor and thing. */
+  /** By monitor and item. */
   private readonly spans = new Map<string, TraceSpan>();
   private readonly transaction: TraceSpan | undefined;
 

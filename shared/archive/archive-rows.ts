@@ -13,7 +13,7 @@ import { findRemovedItems } from '../crawl/crawl-cursors.ts';
 export type ArchiveRow = Record<string, unknown>;
 
 /**
- * @param removed true when the forum removed the thing: the row keeps its ids, kind, community and times, no content
+ * @param removed true when the forum removed the item: the row keeps its ids, kind, community and times, no content
  */
 export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
   const {

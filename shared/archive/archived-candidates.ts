@@ -7,7 +7,7 @@ import { authorKey, subredditKey } from '../matching/validate-rule.ts';
 import { readContents } from './archived-item.ts';
 import type { ArchivedItem, PositionRow } from './archived-item.ts';
 
-/** The place of an item in the archive, which is in the order of (firstSeenAt, thingId). */
+/** The position of an item in the archive, which is in the order of (firstSeenAt, thingId). */
 export interface ArchivePosition {
   /** ISO 8601 in UTC with milliseconds. */
   firstSeenAt: string;
@@ -56,8 +56,8 @@ const TOO_SLOW = '159';
 /**
  * Reads a page of the items that may match a rule, in the order of (first_seen_at, thing_id), with
  * from ≤ first_seen_at < to: all that do, and some others. `MonitorIndex` or `matchOne` with `matchItemOf` decides.
- * Things that the forum removed are left out. Each thing comes once, also when several sources published it: at the
- * place at which the archive keeps it.
+ * Items that the forum removed are left out. Each item comes once, also when several sources published it: at the
+ * position at which the archive keeps it.
  *
  * Reads the positions of the candidates first, by the text indexes, in windows of time; then the content of those.
  *

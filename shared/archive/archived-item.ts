@@ -28,7 +28,7 @@ interface ContentRow {
   firstSeenAtMs: number;
   /** 2 when the forum removed it. */
   ver: number;
-  /** A JSON object (schemas/clickhouse/0001_schema.sql); empty for a removed thing. */
+  /** A JSON object (schemas/clickhouse/0001_schema.sql); empty for a removed item. */
   content: string;
 }
 
@@ -80,10 +80,10 @@ const ITEMS_AS_CONTENTS = `(SELECT thing_id, first_seen_at, ver,
     FROM items WHERE first_seen_at > now64(3) - INTERVAL 30 DAY)`;
 
 /**
- * The items at these positions, in their order. Of a thing with several rows, the last position counts; at the others,
- * and when the forum removed the thing, it is left out.
+ * The items at these positions, in their order. Of an item with several rows, the last position counts; at the others,
+ * and when the forum removed the item, it is left out.
  *
- * @param positions each once; a thing may have several
+ * @param positions each once; an item may have several
  */
 export async function readContents(
   clickhouse: ClickHouseClient,
@@ -102,7 +102,7 @@ export async function readContents(
 }
 
 /** An item of the last 30 days; undefined when it is not in the archive. It is blank when the forum removed it. */
-export async function findArchivedThing(
+export async function findArchivedItem(
   clickhouse: ClickHouseClient,
   thingId: string,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ export async function findArchivedThing(
   return row && archivedItemOf(row);
 }
 
-/** The row of each thing that counts. Without FINAL, which would read and merge whole granules. */
+/** The row of each item that counts. Without FINAL, which would read and merge whole granules. */
 async function readRows(
   clickhouse: ClickHouseClient,
   source: string,

@@ -14,8 +14,8 @@ const MOST_WORDS = 300;
 const MOST_CHARACTERS = 4_000;
 
 /**
- * Samples the words of the things that were first seen last, within a day, without those that the forum removed.
- * item_sightings is in the order of time, and the things of one moment lie together in items.
+ * Samples the words of the items that were first seen last, within a day, without those that the forum removed.
+ * item_sightings is in the order of time, and the items of one moment lie together in items.
  */
 export async function sampleArchivedWords(
   clickhouse: ClickHouseClient,
@@ -36,7 +36,7 @@ export async function sampleArchivedWords(
   );
 }
 
-/** The same things, as matching sees them. */
+/** The same items, as matching sees them. */
 export async function sampleArchivedItems(
   clickhouse: ClickHouseClient,
   limit: number,

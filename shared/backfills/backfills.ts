@@ -184,8 +184,8 @@ export async function hasBackfills(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Claims a run that nobody works on: a cancelled one, which only has to end; else, of the account that waited longest
- * for its turn, the oldest. An account has one run under way at a time, in all processes together. A lease that was
+ * Claims a run that nobody works on: a cancelled one, which only has to end; else, of the account that waited
+ * longest, the oldest. An account has one run under way at a time, in all processes together. A lease that was
  * given while the clock was ahead ends a whole lease from now. Run it in a transaction.
  *
  * @param leaseToken a new UUID
@@ -244,7 +244,7 @@ export async function claimBackfill(
 
 type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
 
-/** Renews the lease. Returns false when another process has taken it, or the run is gone. */
+/** Renews the lease. Returns false when another process has taken it, or the run was deleted. */
 export async function renewBackfillLease(db: Queryable, { id, leaseToken }: Lease, seconds: number): Promise<boolean> {
   return isChanged(db)`
     UPDATE backfills SET lease_until = service_now() + make_interval(secs => ${seconds})
@@ -278,7 +278,7 @@ export async function releaseFaultyBackfill(
   return rows[0]?.failed ?? false;
 }
 
-/** Another process works on the run, or it is gone. Roll the transaction back. */
+/** Another process works on the run, or it was deleted. Roll the transaction back. */
 export class BackfillLeaseLost extends Error {
   override name = 'BackfillLeaseLost';
 

@@ -1,6 +1,6 @@
 import { selectRows } from '../clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
-import { GONE_TEXT, isRemovedText } from '../matching/rule.ts';
+import { REMOVED_TEXT, isRemovedText } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows } from '../postgres/sql.ts';
 
@@ -80,7 +80,7 @@ export async function findSeenAsRemoved(
              WHERE thing_id IN {ids: Array(String)}
              GROUP BY thing_id
             HAVING min(match(JSONExtractString(content, 'body'), {gone: String}))`,
-    { ids: [...thingIds], gone: `(?i)${GONE_TEXT}` },
+    { ids: [...thingIds], gone: `(?i)${REMOVED_TEXT}` },
     { seconds: 20, signal },
   );
   return new Set(rows.map(({ thingId }) => thingId));

@@ -197,9 +197,9 @@ export interface ClaimLease {
  * leased. Rows locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not
  * claimed. Sorted by seq within each monitor.
  *
- * The planner knows neither how many hints there are (`(SELECT $1)`) nor that the state is that of matches_pending
- * (CASE), and so looks each hint up by the primary key. Otherwise it takes an index of pending matches, which it
- * believes to be nearly empty since most matches are delivered, and reads all that wait for each hint.
+ * The planner knows neither how many matches are asked for (`(SELECT $1)`) nor that the state is that of
+ * matches_pending (CASE), and so looks each one up by the primary key. Otherwise it takes the index of pending matches,
+ * which it believes to be nearly empty since most matches are delivered, and reads all that wait for each one.
  */
 export async function claimNewMatches(
   db: Queryable,
@@ -210,8 +210,8 @@ export async function claimNewMatches(
     WITH target AS (
       SELECT m.monitor_id, m.seq, ${TARGET}
       FROM unnest((SELECT ${claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId))}::text[]),
-        (SELECT ${claims.flatMap(({ seqs }) => seqs)}::bigint[])) AS hint (monitor_id, seq)
-      JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
+        (SELECT ${claims.flatMap(({ seqs }) => seqs)}::bigint[])) AS recorded (monitor_id, seq)
+      JOIN matches m ON m.monitor_id = recorded.monitor_id AND m.seq = recorded.seq
       JOIN monitors w ON w.id = m.monitor_id
       WHERE CASE WHEN m.delivery_status = 'pending'
           THEN m.attempt = 0 AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now())) END

@@ -9,7 +9,7 @@ import { retry } from '../runtime/retry.ts';
 import type { AssignmentApi, BatchConsumerDeps } from './batch-runner.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { TooManyDeadLetters } from './dead-letters.ts';
-import type { UnreadablePlace } from './dead-letters.ts';
+import type { HaltPosition } from './dead-letters.ts';
 import { GroupAssignment, readCommitted } from './group-assignment.ts';
 import type { CommittedBefore } from './group-assignment.ts';
 import { isKafkaUnavailable } from './kafka-unavailable.ts';
@@ -19,7 +19,7 @@ export interface BatchConsumer extends Running {
   /** It has joined, its offsets are loaded, and the broker answers its heartbeats. */
   ready(): boolean;
   /**
-   * It was handed too many unreadable records, and is out of its group apart from a try every minute, so that `admin
+   * It was handed too many malformed records, and is out of its group apart from a try every minute, so that `admin
    * dead-letters set-aside` can move the offset.
    */
   isHalted(): boolean;
@@ -54,7 +54,7 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 
 /**
  * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect; halted
- * (out of the group for a minute, then joining) by unreadable records; ended (stopped or fatal) is final. It can be
+ * (out of the group for a minute, then joining) by malformed records; ended (stopped or fatal) is final. It can be
  * paused in each. A batch belongs to the GroupAssignment that was current when kafkajs delivered it.
  */
 class GroupConsumer implements BatchConsumer {
@@ -75,7 +75,7 @@ class GroupConsumer implements BatchConsumer {
   private ended = false;
   private committedBefore: CommittedBefore | undefined;
   /** What halted it. */
-  private halt: UnreadablePlace | undefined;
+  private halt: HaltPosition | undefined;
   /** Out of the group because of it. */
   private isAside = false;
   private readonly stopping = new AbortController();
@@ -237,9 +237,9 @@ class GroupConsumer implements BatchConsumer {
   private stepAside(error: TooManyDeadLetters): void {
     if (this.ended || this.isAside) return;
     const { group } = this.options;
-    const { topic, partition, offset, next } = error.place;
+    const { topic, partition, offset, next } = error.position;
     const isKnown = this.halt?.topic === topic && this.halt.partition === partition && this.halt.offset === offset;
-    this.halt = error.place;
+    this.halt = error.position;
     this.isAside = true;
     this.assigned = false;
     this.assignment?.giveUp();

@@ -36,7 +36,7 @@ export interface BatchConsumerDeps {
    * one partition never overlap.
    */
   handle: (batch: ConsumedBatch) => Promise<BatchOutcome | undefined> | Promise<void>;
-  /** Called once with an unexpected error; the process must end. Unreadable records only halt this consumer. */
+  /** Called once with an unexpected error; the process must end. Malformed records only halt this consumer. */
   fatal: (error: Error) => void;
   metrics: Metrics;
   logger: Logger;
@@ -45,7 +45,7 @@ export interface BatchConsumerDeps {
   startSignal?: AbortSignal;
   /** Without it a poison record is fatal. */
   deadLetters?: DeadLetters;
-  /** How long a consumer that halted before unreadable records stays out of its group; default a minute. */
+  /** How long a consumer that halted before malformed records stays out of its group; default a minute. */
   haltMs?: number;
   /** Default 1. With a larger number calls for different partitions overlap. */
   partitionsConcurrently?: number;

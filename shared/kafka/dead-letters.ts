@@ -5,19 +5,19 @@ import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { OutgoingRecord, Publisher } from './publisher.ts';
 
 /**
- * So many records are unreadable that the consumer is probably at fault: it stops before it sets the whole topic aside.
+ * So many records are malformed that the consumer is probably at fault: it stops before it sets the whole topic aside.
  */
 export class TooManyDeadLetters extends Error {
   override name = 'TooManyDeadLetters';
-  readonly place: UnreadablePlace;
+  readonly position: HaltPosition;
 
-  constructor(message: string, place: UnreadablePlace) {
+  constructor(message: string, position: HaltPosition) {
     super(message);
-    this.place = place;
+    this.position = position;
   }
 }
 
-export interface UnreadablePlace {
+export interface HaltPosition {
   topic: string;
   partition: number;
   /** The first one's. */
@@ -74,7 +74,7 @@ export class DeadLetters {
     if (!first) return;
     const partitionKey = `${first.topic}|${first.partition}`;
     const { publisher, group, metrics, logger } = this.deps;
-    const run = this.judge(records, poison, this.runs.get(partitionKey) ?? 0);
+    const run = this.check(records, poison, this.runs.get(partitionKey) ?? 0);
     for (const [topic, letters] of Map.groupBy(poison, ({ record }) => record.topic)) {
       await publisher.publish(
         topic + DEAD_LETTER_SUFFIX,
@@ -90,7 +90,7 @@ export class DeadLetters {
     this.count(records.length, poison.length);
   }
 
-  private judge(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[], runBefore: number): number {
+  private check(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[], runBefore: number): number {
     if (poison.length === 0) return 0;
     const offsets = new Set(poison.map(({ record }) => record.offset));
     let run = runBefore;

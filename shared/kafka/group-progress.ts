@@ -65,8 +65,8 @@ export interface GroupProgress {
 }
 
 /** The broker did not answer; a later call may succeed. */
-export class GroupProgressUnreadable extends Error {
-  override name = 'GroupProgressUnreadable';
+export class GroupProgressUnavailable extends Error {
+  override name = 'GroupProgressUnavailable';
 }
 
 export async function readGroupProgress(
@@ -83,7 +83,7 @@ export async function readGroupProgress(
     }
     return progress;
   } catch (error) {
-    throw new GroupProgressUnreadable(`cannot read from Kafka how far the group ${group} is`, { cause: error });
+    throw new GroupProgressUnavailable(`cannot read from Kafka how far the group ${group} is`, { cause: error });
   }
 }
 

@@ -9,7 +9,7 @@ export interface KafkaConnection {
   /** Only for the files of this folder. */
   client: Kafka;
   logger: Logger;
-  /** With a connection of its own, so that none stays half-open when a broker goes away. */
+  /** With a connection of its own, so that none stays half-open when a broker disconnects. */
   withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T>;
   /** Resolves when a broker answers; rejects after about 7 s of retries. */
   ping(): Promise<void>;

@@ -15,7 +15,7 @@ const REQUEST_ERROR =
   /AUTHORIZATION|DELEGATION_TOKEN|SASL|SECURITY|POLICY|UNSUPPORTED|TOO_LARGE|DISABLED|ALREADY_EXISTS|SUBSCRIBED|INCONSISTENT|^INVALID_(?!FETCH_SESSION|PRODUCER|REPLICATION|TXN)/;
 
 /** A broker does not answer, or not yet. The other errors of kafkajs mean misuse or a missing feature. */
-const AWAY_NAMES = new Set([
+const UNAVAILABLE_NAMES = new Set([
   'KafkaJSBrokerNotFound',
   'KafkaJSConnectionClosedError',
   'KafkaJSConnectionError',
@@ -44,7 +44,7 @@ const WRAPPERS = new Set(['KafkaJSNonRetriableError', 'KafkaJSNumberOfRetriesExc
 
 /**
  * The brokers are unavailable, loading, full or electing a leader. If the error wraps a protocol error, that one
- * decides; unknown ones count as away.
+ * decides; unknown ones count as unavailable.
  */
 export function isKafkaUnavailable(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;
@@ -55,7 +55,7 @@ export function isKafkaUnavailable(error: unknown): boolean {
   // retry at once is wrapped as well, for instance that no broker is left to ask for the group's coordinator.
   if (WRAPPERS.has(error.name) && isKafkajsError(error.cause)) return isKafkaUnavailable(error.cause);
   if (error.name === 'KafkaJSSASLAuthenticationError') return LOST_WHILE_AUTHENTICATING.test(error.message);
-  return AWAY_NAMES.has(error.name);
+  return UNAVAILABLE_NAMES.has(error.name);
 }
 
 /** Errors of other clients also have types and causes, so only those of kafkajs are inspected. */

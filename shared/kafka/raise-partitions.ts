@@ -101,7 +101,7 @@ interface HandOver {
   beginOf: (committed: { offset: bigint; metadata: string }) => bigint;
 }
 
-type Places = Map<string, { partition: number; offset: string }[]>;
+type Positions = Map<string, { partition: number; offset: string }[]>;
 
 /**
  * Lets groups begin where the slowest of other groups is. A partition of which one of these has read nothing is left
@@ -115,37 +115,41 @@ export function handOverGroups(
 ): Promise<number> {
   const names = topics.map((topic) => prefix + topic);
   return kafka.withAdmin(async (admin) => {
-    const places = await slowestPlaces(admin, { groups: from.map((group) => prefix + group), topics: names, beginOf });
+    const positions = await slowestPositions(admin, {
+      groups: from.map((group) => prefix + group),
+      topics: names,
+      beginOf,
+    });
     for (const group of to) {
-      for (const [topic, partitions] of places) {
+      for (const [topic, partitions] of positions) {
         await admin.setOffsets({ groupId: prefix + group, topic, partitions });
       }
     }
-    return [...places.values()].flat().length;
+    return [...positions.values()].flat().length;
   });
 }
 
-async function slowestPlaces(
+async function slowestPositions(
   admin: Admin,
   { groups, topics, beginOf }: { groups: readonly string[]; topics: string[]; beginOf: HandOver['beginOf'] },
-): Promise<Places> {
+): Promise<Positions> {
   const begun = new Map<string, bigint[]>();
   for (const groupId of groups) {
     for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics })) {
       for (const { partition, offset, metadata } of partitions) {
-        const place = `${topic} ${partition}`;
+        const position = `${topic} ${partition}`;
         const begin = beginOf({ offset: BigInt(offset), metadata: metadata ?? '' });
-        begun.set(place, [...(begun.get(place) ?? []), begin]);
+        begun.set(position, [...(begun.get(position) ?? []), begin]);
       }
     }
   }
-  const places: Places = new Map();
-  for (const [place, begins] of begun) {
-    const [topic = '', partition] = place.split(' ');
+  const positions: Positions = new Map();
+  for (const [position, begins] of begun) {
+    const [topic = '', partition] = position.split(' ');
     const slowest = begins.reduce((a, b) => (a < b ? a : b));
     // -1: never committed.
     if (slowest < 0n) continue;
-    places.set(topic, [...(places.get(topic) ?? []), { partition: Number(partition), offset: String(slowest) }]);
+    positions.set(topic, [...(positions.get(topic) ?? []), { partition: Number(partition), offset: String(slowest) }]);
   }
-  return places;
+  return positions;
 }

@@ -214,7 +214,7 @@ export interface DeadLetter {
   /** What the group was doing with it: `parse` for instance. */
   step: string | undefined;
   reason: string | undefined;
-  /** The crawl source of a thing of unknown shape. */
+  /** The crawl source of a malformed item. */
   source: string | undefined;
   /** The beginning of the value, as text; bytes that are not UTF-8 become U+FFFD. */
   excerpt: string;

@@ -6,8 +6,8 @@ import { retry } from '../runtime/retry.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { isKafkaUnavailable } from './kafka-unavailable.ts';
-import { judgeTopic, topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
-import type { FoundTopic, JudgedCluster, TopicFault, TopicPlan, TopicSettings } from './topic-settings.ts';
+import { checkTopic, topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
+import type { FoundTopic, CheckedCluster, TopicFault, TopicPlan, TopicSettings } from './topic-settings.ts';
 
 /** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
 export class TopicsDiffer extends Error {
@@ -17,12 +17,12 @@ export class TopicsDiffer extends Error {
 const DISCARD_MS = 3_000;
 
 /**
- * Creates missing topics, each with its dead-letter topic, and judges the others, whose settings stay. What only
+ * Creates missing topics, each with its dead-letter topic, and checks the others, whose settings stay. What only
  * endangers records is logged. Several processes may call it at once.
  *
  * @throws TopicsDiffer for another partition count, which would move keys and lose their order; in a cluster also for
- * settings under which records would be lost, misjudged or unreadable. A retryable error while fewer brokers answer
- * than `replication` requires.
+ *   settings under which records would be lost, wrongly matched or unreadable. A retryable error while fewer brokers
+ *   answer than `replication` requires.
  */
 export async function ensureTopics(kafka: KafkaConnection, plan: TopicPlan): Promise<void> {
   const wanted = topicSettings(plan);
@@ -40,7 +40,7 @@ export async function ensureTopics(kafka: KafkaConnection, plan: TopicPlan): Pro
     refuseOtherCounts(found, wanted);
     if (plan.embedded) return;
     const cluster = { replication: plan.replication, brokers: (await admin.describeCluster()).brokers.length };
-    judgeAll(kafka, cluster, { wanted, found });
+    checkAll(kafka, cluster, { wanted, found });
   });
 }
 
@@ -98,12 +98,12 @@ function refuseOtherCounts(found: ReadonlyMap<string, FoundTopic>, wanted: reado
   }
 }
 
-function judgeAll(
+function checkAll(
   { logger }: KafkaConnection,
-  cluster: JudgedCluster,
+  cluster: CheckedCluster,
   { wanted, found }: { wanted: readonly TopicSettings[]; found: ReadonlyMap<string, FoundTopic> },
 ): void {
-  const faults = wanted.flatMap((settings) => judgeTopic(settings, found.get(settings.topic)!, cluster));
+  const faults = wanted.flatMap((settings) => checkTopic(settings, found.get(settings.topic)!, cluster));
   const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Mend it: ${command}`;
   for (const fault of faults.filter(({ isFatal }) => !isFatal)) {
     logger.warn({ topic: fault.topic, command: fault.command }, `the topic ${fault.topic} ${fault.fault}`);

@@ -56,7 +56,7 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
         return Promise.resolve();
       },
     }));
-  // The broker may go away again between the connection and the subscription.
+  // The broker may become unavailable again between the connection and the subscription.
   retry(start, {
     what: `watching ${deps.topics.join(' and ')}`,
     logger: deps.logger,

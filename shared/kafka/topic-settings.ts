@@ -88,11 +88,11 @@ export interface TopicFault {
   /** What it is and what it should be, as a sentence without its subject. */
   fault: string;
   command: string;
-  /** Whether a start is refused: otherwise records would be lost, misjudged or unreadable. */
+  /** Whether a start is refused: otherwise records would be lost, wrongly matched or unreadable. */
   isFatal: boolean;
 }
 
-interface Judge {
+interface TopicCheck {
   setting: string;
   wanted: string;
   isRight: (value: string) => boolean;
@@ -103,16 +103,16 @@ interface Judge {
 /** The option without which Kafka's tools do nothing. */
 const SERVER = '--bootstrap-server HOST:PORT';
 
-export interface JudgedCluster {
+export interface CheckedCluster {
   /** The required number of copies; undefined: none is required. */
   replication: number | undefined;
   brokers: number;
 }
 
-export function judgeTopic(
+export function checkTopic(
   wanted: TopicSettings,
   found: FoundTopic,
-  { replication, brokers }: JudgedCluster,
+  { replication, brokers }: CheckedCluster,
 ): TopicFault[] {
   const { topic } = wanted;
   const faults: TopicFault[] = [];
@@ -128,7 +128,7 @@ export function judgeTopic(
       isFatal,
     });
   }
-  const wrong = judgesOf(wanted, found, replication).filter(({ setting, isRight }) => {
+  const wrong = checksOf(wanted, found, replication).filter(({ setting, isRight }) => {
     const value = found.config.get(setting);
     return value === undefined || !isRight(value);
   });
@@ -145,7 +145,7 @@ export function judgeTopic(
   return faults;
 }
 
-function judgesOf(wanted: TopicSettings, found: FoundTopic, replication: number | undefined): Judge[] {
+function checksOf(wanted: TopicSettings, found: FoundTopic, replication: number | undefined): TopicCheck[] {
   const insync = insyncReplicas(replication ?? found.replicas);
   const isAtLeast = (least: number) => (value: string) => Number(value) >= least;
   return [
@@ -153,7 +153,7 @@ function judgesOf(wanted: TopicSettings, found: FoundTopic, replication: number 
       setting: 'message.timestamp.type',
       wanted: 'LogAppendTime',
       isRight: (value) => value === 'LogAppendTime',
-      why: 'a producer could say when a record entered, and monitors would be judged by it',
+      why: 'a producer could say when a record entered, by which monitors are matched',
       isFatal: true,
     },
     {

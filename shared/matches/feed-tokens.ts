@@ -51,7 +51,7 @@ export interface FeedMatch {
   isCut: boolean;
   permalink: string;
   createdUtc: Date;
-  /** When the forum removed the thing; its text and author are blank then. */
+  /** When the forum removed the item; its text and author are blank then. */
   removedAt: Date | null;
 }
 

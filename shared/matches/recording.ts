@@ -33,8 +33,8 @@ export async function findSuppressedMonitors(
       AND d.suppressed >= ${suppressedPerDay}`;
 }
 
-/** Finds which of the given things have content that is kept long enough, and which the forum removed. */
-export async function findKnownThings(
+/** Finds which of the given items have content that is kept long enough, and which the forum removed. */
+export async function findKnownItems(
   db: Queryable,
   thingIds: readonly string[],
 ): Promise<{ kept: Set<string>; removed: Set<string> }> {
@@ -51,7 +51,7 @@ export async function findKnownThings(
  * Stores content that is not stored yet, and keeps all of it for 33 days from now: longer than any match of it (30
  * days), with room for candidates that arrive late. Stored content is not changed.
  *
- * Does not wait for the disk, nor for a standby, so that recorders that store the same things wait less for each other:
+ * Does not wait for the disk, nor for a standby, so that recorders that store the same items wait less for each other:
  * the commit of the first match that refers to the content waits for both, and for everything that was written before
  * it. A transaction that runs this would not wait either, so it must run in none.
  *
@@ -74,7 +74,7 @@ export async function storeItems(db: Queryable, items: readonly ItemContent[]): 
 
 type ItemRow = Omit<ItemContent, 'created_utc'> & { created_utc: Date; removed: boolean };
 
-/** Reads stored content, with whether the forum removed the thing. */
+/** Reads stored content, with whether the forum removed the item. */
 export async function readItems(
   db: Queryable,
   thingIds: readonly string[],
@@ -91,7 +91,7 @@ export async function readItems(
   }));
 }
 
-/** Overwrites author, title and body of stored things. */
+/** Overwrites author, title and body of stored items. */
 export async function overwriteItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
   await execute(db, 'recording-overwrite-items')`
     UPDATE matched_items i SET author = item.author, title = item.title, body = item.body
@@ -201,7 +201,7 @@ const COLUMNS = sql`monitor_id AS "monitorId", seq, thing_id AS "thingId", kind,
   suppressed_reason AS "suppressedReason", first_delivery AS "firstDelivery", backfill`;
 
 /**
- * Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq.
+ * Finds the matches that are already stored for the given (monitor, item) pairs, by monitor and seq.
  *
  * Each pair is looked up by itself: a join could be planned, and the plan kept, while the table is nearly empty, and
  * would then read the whole table each time until its statistics follow.

@@ -93,19 +93,21 @@ export function firstText(bits: number): number {
 }
 
 /** What the forum shows in place of a removed text or title, in any case. ClickHouse reads it as well. */
-export const GONE_TEXT = String.raw`^\s*\[ ?(?:deleted|removed)(?: by (?:user|moderator|reddit(?: (?:on account of|in response to) [^\n]{1,200})?))? ?\]\s*$`;
+export const REMOVED_TEXT = String.raw`^\s*\[ ?(?:deleted|removed)(?: by (?:user|moderator|reddit(?: (?:on account of|in response to) [^\n]{1,200})?))? ?\]\s*$`;
 const LEFT_BRACKET = 0x5b;
 const SPACE = 0x20;
-const IS_GONE_TEXT = new RegExp(GONE_TEXT, 'i');
+const IS_REMOVED_TEXT = new RegExp(REMOVED_TEXT, 'i');
 
 /** Whether a text is what the forum shows in place of one that was deleted or removed. */
 export function isRemovedText(text: string): boolean {
   const first = text.charCodeAt(0);
   // Nearly every text begins with something else, and the comparison is faster than the expression.
-  return (first === LEFT_BRACKET || first <= SPACE) && IS_GONE_TEXT.test(text);
+  return (first === LEFT_BRACKET || first <= SPACE) && IS_REMOVED_TEXT.test(text);
 }
 
-/** Calls `visit` for each text that is searched, none that is gone. No phrase spans two texts. `text`: see TEXTS. */
+/**
+ * Calls `visit` for each text that is searched, none that was removed. No phrase spans two texts. `text`: see TEXTS.
+ */
 export function forEachText(
   item: MatchItem,
   searchesPostTitle: boolean,

@@ -3,7 +3,6 @@ import { explainBody, explainQuery, itemExplanation, ruleExplanation } from '../
 import type { HistoryEvent, ItemExplanation } from '../../../schemas/api/rules.ts';
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { findArchivedThing } from '../../../shared/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
@@ -13,6 +12,9 @@ import { explain } from '../../../shared/matching/explain.ts';
 import type { Explanation } from '../../../shared/matching/explain.ts';
 import { matchOne } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { findArchivedItem } from '../../../shared/archive/archived-item.ts';
 import {
   hasUnstoredMatches,
   readMonitorHistory,
@@ -21,10 +23,8 @@ import {
 import type { ThingInMonitor } from '../../../shared/monitors/monitor-history.ts';
 import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
 import { freeWorkSlots, PacedSemaphore } from '../http/account-slots.ts';
 import { ApiError, engineUnavailable, invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
@@ -197,7 +197,7 @@ async function findThing(
   const signal = gone === undefined ? timeout : AbortSignal.any([gone, timeout]);
   const [stored, archived] = await Promise.all([
     readThingInMonitor(pool, monitorId, thingId),
-    findArchivedThing(clickhouse, thingId, signal).catch((error: unknown) => {
+    findArchivedItem(clickhouse, thingId, signal).catch((error: unknown) => {
       if (isArchiveUnavailable(error) || timeout.aborted) return 'away' as const;
       throw error;
     }),

@@ -13,7 +13,7 @@ export interface RecordedFact {
   createdAt: string;
   suppressed: boolean;
   suppressedReason: SuppressedReason | undefined;
-  /** Found in the archive by a backfill, whose rule judged it, whichever was in force when it entered. */
+  /** Found in the archive by a backfill: by the rule of its request, whichever was in force when the item entered. */
   backfill: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface HistoryFacts {
   versions: readonly { version: number; sinceMs: number }[];
   /** Ascending; the state with which the last 30 days began is the first. */
   states: readonly { atMs: number; status: string }[];
-  /** Whether the rule of the version that judged it matches the item; undefined: it is not kept. */
+  /** Whether the rule of the version in force matches the item; undefined: it is not kept. */
   matchedThen: (version: number) => boolean | undefined;
   /** Whether a mute applies to it now. */
   isMuted: boolean;
@@ -64,12 +64,12 @@ export function itemHistory(facts: HistoryFacts): HistoryEvent[] {
     return [{ event: 'not_archived', at: null, message }];
   }
   const enteredMs = recorded === undefined ? item!.firstSeenMs : Date.parse(recorded.enteredAt);
-  const judged = facts.versions.findLast(({ sinceMs }) => sinceMs <= enteredMs);
-  const matchedThen = judged && facts.matchedThen(judged.version);
-  if (judged !== undefined && recorded?.backfill !== true)
-    events.push(judgedEvent(judged, enteredMs, recorded === undefined ? matchedThen : true));
+  const inForce = facts.versions.findLast(({ sinceMs }) => sinceMs <= enteredMs);
+  const matchedThen = inForce && facts.matchedThen(inForce.version);
+  if (inForce !== undefined && recorded?.backfill !== true)
+    events.push(judgedEvent(inForce, enteredMs, recorded === undefined ? matchedThen : true));
   events.push(
-    recorded === undefined ? refusedEvent(refusal(facts, enteredMs, judged, matchedThen)) : recordedEvent(recorded),
+    recorded === undefined ? refusedEvent(refusal(facts, enteredMs, inForce, matchedThen)) : recordedEvent(recorded),
   );
   if (removedMs !== undefined) {
     events.push({ event: 'removed', at: iso(removedMs), message: 'Removed by the forum: its content is blank here.' });
@@ -82,8 +82,8 @@ function judgedEvent(
   enteredMs: number,
   matched: boolean | undefined,
 ): HistoryEvent {
-  const verdict = matched === undefined ? 'which is not kept any more' : matched ? 'matched it' : 'did not match it';
-  const message = `Version ${version} of the rule, in force since ${iso(sinceMs)}, ${verdict}.`;
+  const result = matched === undefined ? 'which is not kept any more' : matched ? 'matched it' : 'did not match it';
+  const message = `Version ${version} of the rule, in force since ${iso(sinceMs)}, ${result}.`;
   return { event: 'judged', at: iso(enteredMs), version, message };
 }
 
@@ -109,12 +109,12 @@ const refusedEvent = (reason: NotRecordedReason): HistoryEvent => ({
 function refusal(
   facts: HistoryFacts,
   enteredMs: number,
-  judged: { version: number } | undefined,
+  inForce: { version: number } | undefined,
   matchedThen: boolean | undefined,
 ): NotRecordedReason {
   if (enteredMs < facts.monitorCreatedMs) return 'before_monitor';
   if (facts.removedMs !== undefined) return 'content_removed';
-  if (judged === undefined || matchedThen === undefined) return 'rule_unknown';
+  if (inForce === undefined || matchedThen === undefined) return 'rule_unknown';
   if (!matchedThen) return 'not_matched';
   const state = facts.states.findLast(({ atMs }) => atMs <= enteredMs);
   if (state?.status === 'paused' || state?.status === 'paused_balance') return state.status;

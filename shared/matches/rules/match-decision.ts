@@ -5,9 +5,11 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A post that was created just before the monitor still counts if it enters after it. */
 const HEAD_START_MS = 5 * MINUTE_MS;
-/** An older thing was seen before. This also bounds how long a stored pair must be kept. */
+/** An older item was seen before. This also bounds how long a stored pair must be kept. */
 const OLDEST_NEWS_MS = 7 * DAY_MS;
-/** While the matchers are behind, a newer rule judges what entered so long before it began, and nothing older. */
+/**
+ * While the matchers are behind, a newer rule decides about items that entered so long before it began, and none older.
+ */
 const RULE_HEAD_START_MS = 60 * MINUTE_MS;
 
 /** How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds. */
@@ -42,7 +44,7 @@ export type RejectionReason =
   'monitor_gone' | 'monitor_inactive' | 'entered_before_active' | 'created_too_early' | 'rule_changed' | 'muted';
 
 /**
- * Why a candidate of a new (monitor, thing) pair does not become a match; undefined when it does. The monitor's state
+ * Why a candidate of a new (monitor, item) pair does not become a match; undefined when it does. The monitor's state
  * at the time the item entered decides, except that an inactive monitor accepts nothing, and that mutes count from the
  * moment they are made.
  *
@@ -64,7 +66,7 @@ export function rejectionReason(
   return candidate.muted ? 'muted' : undefined;
 }
 
-/** Whether a thing was created recently enough when it entered. What comes from dump files is news at any age. */
+/** Whether an item was created recently enough when it entered. Items of dump files are news at any age. */
 export function isNews({
   createdUtcMs,
   enteredAtMs,
@@ -90,7 +92,7 @@ function isOfItsRule(
 }
 
 /**
- * The first attempt waits, so that a polled page shows the match before its webhook arrives. The hint on
+ * The first attempt waits, so that a polled page shows the match before its webhook arrives. The wake-up on
  * monitor.matches usually triggers the attempt earlier.
  */
 const FIRST_ATTEMPT_DELAY_MS = 3_000;

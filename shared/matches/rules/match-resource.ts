@@ -48,7 +48,7 @@ export function matchResource(monitorId: string, stored: StoredMatch): MonitorMa
 }
 
 /**
- * Returns the content of a thing that was deleted or removed on the forum, without author and text. Ids, kind,
+ * Returns the content of an item that was deleted or removed on the forum, without author and text. Ids, kind,
  * subreddit and times stay. The title is blanked too, also of a comment, where it is the title of the post.
  */
 export function blankedContent(item: ItemContent): ItemContent {

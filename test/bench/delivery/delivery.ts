@@ -3,7 +3,7 @@
  * [--phase alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200
  * endpoints on 20 servers in another.
  *
- * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller), and
+ * - The webhooks delivered per second when all matches are there at once (through Kafka's wake-ups and the poller), and
  *   the processor time of each process for a webhook, in microseconds.
  * - The time from a match's recording to its webhook at an even rate.
  *
@@ -35,7 +35,7 @@ import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Report } from '../main.ts';
 import { bareRequests, claimsAndOutcomes } from './baselines.ts';
 import type { DelivererJob, DelivererState } from './delivery-child.ts';
-import { insertMatches, insertMonitors, publishHints } from './matches.ts';
+import { insertMatches, insertMonitors, publishWakeUps } from './matches.ts';
 import type { ReceivedSince, ReceiverPorts } from './receivers.ts';
 import { percentiles } from '../shared/percentiles.ts';
 import { Resources } from '../shared/resources.ts';
@@ -180,7 +180,7 @@ async function deliverAll(deps: ServiceDeps, range: { firstSeq: number; count: n
   const use = watchProcesses(deps);
   const started = performance.now();
   const all = collect(receivers, expected);
-  await publishHints(publisher, monitorIds, range);
+  await publishWakeUps(publisher, monitorIds, range);
   await all;
   const seconds = (performance.now() - started) / 1000;
   await untilPublished(pool, monitorIds);
@@ -234,7 +234,7 @@ async function deliverEvenly(
     if (from === 0) range = seqs(1);
     const some = monitorIds.slice(from, from + tick);
     await insertMatches(pool, some, { ...range, ...FRESH });
-    await publishHints(publisher, some, range);
+    await publishWakeUps(publisher, some, range);
     await next;
   }
   const { p50, p99, max } = percentiles(await all);

@@ -55,7 +55,7 @@ export async function insertMatches(pool: Pool, monitorIds: readonly string[], r
 }
 
 /** Announces matches to the deliverer, with the monitors in turn, as the recorder does after its commit. */
-export async function publishHints(
+export async function publishWakeUps(
   publisher: Publisher,
   monitorIds: readonly string[],
   { firstSeq, count }: Pick<MatchRange, 'firstSeq' | 'count'>,

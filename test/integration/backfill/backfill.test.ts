@@ -264,7 +264,7 @@ test.concurrent('max_credits stops a run before the match that would cost more',
   });
 });
 
-test.concurrent('a run is judged by the rule of its start, also for a monitor that is paused meanwhile', async () => {
+test.concurrent('a run matches by the rule of its start, also for a monitor that is paused meanwhile', async () => {
   const { apiKey } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: ['osmium'], exclude: ['iridium'] });
   // Another run of the account is under way for so long, so that this one waits.

@@ -57,10 +57,10 @@ test('a start that fails leaves nothing at work, which nobody would stop', async
 test('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
   const { id, secret } = await bench.addMonitor(receiver.url);
-  // Due for the poller only in an hour, so what arrives was sent because of the hint.
+  // Due for the poller only in an hour, so what arrives was sent because of the wake-up.
   await bench.addMatches(id, 2, '1 hour');
   await bench.startDeliverer();
-  await bench.publishHints(id, [1, 2, 1]);
+  await bench.publishWakeUps(id, [1, 2, 1]);
   expect(await bench.settled(id)).toEqual(['delivered', 'delivered']);
   await wait(300);
 
@@ -180,7 +180,7 @@ test('never has two attempts of one match in flight, with two deliverers on a sl
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 100);
   await Promise.all([bench.startDeliverer(), bench.startDeliverer()]);
-  await bench.publishHints(
+  await bench.publishWakeUps(
     id,
     Array.from({ length: 100 }, (_, i) => i + 1),
   );
@@ -202,7 +202,7 @@ test('claims the matches of a killed deliverer when their leases have ended, and
   await bench.db.freeze();
   expect(await claimDueMatches(bench.db.pool, [{ monitorId: id, limit: 4 }], lease)).toHaveLength(1);
   await bench.startDeliverer();
-  await bench.publishHints(id, [1]);
+  await bench.publishWakeUps(id, [1]);
   await wait(1_500);
   expect(receiver.received).toHaveLength(0);
 

@@ -45,7 +45,7 @@ test('created, changed, paused, deleted and resumed monitors count from then on'
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   const gone = await api.monitor(key, { keywords: ['rust'] });
   const [inTime] = await matchers.say('rust, in time');
-  // An item that comes while a monitor is created may be a candidate twice, by the ring and by itself.
+  // An item that comes while a monitor is created may be a candidate twice, by the recent items and by itself.
   const expectDistinct = (monitor: string, names: string[]) =>
     eventually(
       'the candidates',

@@ -43,7 +43,7 @@ test('the next owner finds for new and changed monitors the items that the previ
   }
 });
 
-test('changes that are announced after a rebalance emptied the ring still find all items', async () => {
+test('changes that are announced after a rebalance dropped the recent items still find all items', async () => {
   const [changed] = (await insertMonitors(matchers.db.pool, 1)) as [string];
   await matchers.start();
   const created = await matchers.createSilently();

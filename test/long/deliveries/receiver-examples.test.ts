@@ -156,7 +156,7 @@ describe.each(EXAMPLES)('$name', (example) => {
       await bench.startDeliverer();
       const deliver = async (first: number) => {
         await bench.addMatches(id, 2, '0 s', first);
-        await bench.publishHints(id, [first, first + 1]);
+        await bench.publishWakeUps(id, [first, first + 1]);
         expect(new Set(await bench.settled(id))).toEqual(new Set(['delivered']));
       };
       const signedBefore = messageOf(id, secret);

@@ -15,8 +15,8 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
-  test('remembers a limited number of hints of all monitors together, and takes new ones when those are claimed', async () => {
-    const bench = new Bench({ hints: 6 });
+  test('remembers a limited number of wake-ups of all monitors together, and takes new ones when those are claimed', async () => {
+    const bench = new Bench({ wakeUps: 6 });
     for (const name of ['a', 'b', 'c']) bench.add(name, `https://${name}.example`, range(4));
     for (const name of ['a', 'b', 'c']) bench.hintAll(name);
     await bench.settle();

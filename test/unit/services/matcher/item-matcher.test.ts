@@ -69,7 +69,7 @@ test('an item that 150,000 monitors match is published completely, in batches of
   expect(Math.max(...published.map(({ length }) => length))).toBeLessThanOrEqual(500);
 });
 
-test('a batch whose partition is revoked midway adds nothing more to the ring and publishes nothing more', async () => {
+test('a batch whose partition is revoked midway adds no more recent items and publishes nothing more', async () => {
   const { matcher, recent, published } = matcherOf(1, new CooperativeYield(0));
   let mine = true;
   const losing = setImmediate().then(() => (mine = false));
@@ -85,7 +85,7 @@ test('a batch whose partition is revoked midway adds nothing more to the ring an
   expect(published).toEqual([]);
 });
 
-test('a refill batch fills the ring and matches only monitors that started shortly before the last commit', async () => {
+test('a refill batch fills the recent items and matches only monitors that started shortly before the last commit', async () => {
   const { matcher, monitors, recent, candidates } = matcherOf(3);
   const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
   const at = 1_000_000;
@@ -111,7 +111,7 @@ test('a refill batch fills the ring and matches only monitors that started short
   ]);
 });
 
-test('the commit metadata has the start of the ring and the append time of the last record, even a poison one', async () => {
+test('the commit metadata has the start of the recent items and the append time of the last record, even a poison one', async () => {
   const { matcher, candidates } = matcherOf(1);
   const outcome = await matcher.handle(batchOf(['rust', 'iron', 'unreadable']));
   expect(JSON.parse(outcome.metadata!)).toEqual({ refill: '0', at: 1_002 });
@@ -124,7 +124,7 @@ test('the commit metadata has the start of the ring and the append time of the l
   });
 });
 
-test('after an assignment the ring is empty and reading starts at the refill offset, never after the committed offset', async () => {
+test('after an assignment there are no recent items and reading starts at the refill offset, never after the committed offset', async () => {
   const { matcher, recent } = matcherOf(0);
   await matcher.handle(batchOf(['rust']));
   expect(recent.oldestOffset(SLOT)).toBe(0n);

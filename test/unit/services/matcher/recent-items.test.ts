@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRecent, RecentItems, RING_MS } from '../../../../services/matcher/recent-items.ts';
+import { readRecent, RecentItems, RECENT_MS } from '../../../../services/matcher/recent-items.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 
 const item = forumItemOf('t1_a');
@@ -21,11 +21,11 @@ test('keeps the last 30 s of each partition, relative to its own newest item, an
   const recent = new RecentItems();
   for (let at = 0; at <= 100_000; at += 100) {
     recent.add(P0, { offset: BigInt(at), enteredAtMs: at, message });
-    expect(recent.size).toBeLessThanOrEqual(RING_MS / 100 + 513);
+    expect(recent.size).toBeLessThanOrEqual(RECENT_MS / 100 + 513);
   }
   recent.add(P1, { offset: 7n, enteredAtMs: 1, message });
-  expect(offsetsSince(recent, 100_000 - RING_MS)).toHaveLength(RING_MS / 100 + 1);
-  expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RING_MS));
+  expect(offsetsSince(recent, 100_000 - RECENT_MS)).toHaveLength(RECENT_MS / 100 + 1);
+  expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RECENT_MS));
   expect(recent.oldestOffset(P1), 'a quiet partition keeps its items').toBe(7n);
 });
 
@@ -84,7 +84,7 @@ test('is limited in bytes: the oldest items of the largest partition are evicted
   expect(recent.takeEvictedCount()).toBe(1_000 - kept);
   expect(recent.takeEvictedCount()).toBe(0);
   expect(kept).toBeGreaterThan(20);
-  expect(recent.oldestOffset(P0), 'a refill starts at the oldest item of the ring').toBe(BigInt(1_000 - kept));
+  expect(recent.oldestOffset(P0), 'a refill starts at the oldest recent item').toBe(BigInt(1_000 - kept));
   expect(recent.oldestOffset(P1)).toBe(0n);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasFinished, readGroupProgress, GroupProgressUnreadable } from '../../../../shared/kafka/group-progress.ts';
+import { hasFinished, readGroupProgress, GroupProgressUnavailable } from '../../../../shared/kafka/group-progress.ts';
 import type { KafkaConnection } from '../../../../shared/kafka/kafka-connection.ts';
 
 const at = (finished: string, head: string) => ({
@@ -27,7 +27,7 @@ test('all partitions count, and no topics are finished', () => {
 test('a broker that does not answer is told apart from other errors', async () => {
   const kafka = { withAdmin: () => Promise.reject(new Error('no broker')) } as unknown as KafkaConnection;
   await expect(readGroupProgress(kafka, '', { group: 'g', topics: ['items'] })).rejects.toThrow(
-    GroupProgressUnreadable,
+    GroupProgressUnavailable,
   );
 });
 

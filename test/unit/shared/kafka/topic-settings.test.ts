@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MONITOR_MATCHES } from '../../../../schemas/messages/topics.ts';
-import { judgeTopic, topicConfig, topicSettings } from '../../../../shared/kafka/topic-settings.ts';
+import { checkTopic, topicConfig, topicSettings } from '../../../../shared/kafka/topic-settings.ts';
 import type { FoundTopic } from '../../../../shared/kafka/topic-settings.ts';
 
 const [WANTED] = topicSettings({ prefix: 'p.', embedded: false, topics: [MONITOR_MATCHES] });
@@ -17,14 +17,14 @@ function created(replication: number, changed: Record<string, string> = {}): Fou
   return { partitions: 24, replicas: replication, config };
 }
 
-describe('judgeTopic', () => {
+describe('checkTopic', () => {
   test.each([
     [1, undefined],
     [2, 2],
     [3, 3],
     [5, 3],
   ])('finds nothing wrong with a topic of %i replicas where %s are required', (replicas, required) => {
-    expect(judgeTopic(WANTED!, created(replicas), { replication: required, brokers: replicas })).toEqual([]);
+    expect(checkTopic(WANTED!, created(replicas), { replication: required, brokers: replicas })).toEqual([]);
   });
 
   test.each([
@@ -35,7 +35,7 @@ describe('judgeTopic', () => {
     ['retention.ms', '3600000', `retention.ms=${7 * 86_400_000}`, false],
     ['retention.bytes', '1073741824', 'retention.bytes=-1', false],
   ])('%s=%s is mended by %s', (setting, value, mended, isFatal) => {
-    const faults = judgeTopic(WANTED!, created(3, { [setting]: value }), CLUSTER);
+    const faults = checkTopic(WANTED!, created(3, { [setting]: value }), CLUSTER);
     expect(faults).toMatchObject([{ topic: 'p.monitor.matches', isFatal }]);
     expect(faults[0]!.fault).toContain(`has ${setting}=${value}, not `);
     expect(faults[0]!.command).toBe(
@@ -46,15 +46,15 @@ describe('judgeTopic', () => {
 
   test('a broker may keep more than is wanted', () => {
     const more = { 'retention.ms': '-1', 'max.message.bytes': '8388608', 'compression.type': 'gzip' };
-    expect(judgeTopic(WANTED!, created(3, more), CLUSTER)).toEqual([]);
+    expect(checkTopic(WANTED!, created(3, more), CLUSTER)).toEqual([]);
   });
 
   test('too few replicas refuse a start only where a number is required', () => {
-    expect(judgeTopic(WANTED!, created(1), CLUSTER)).toMatchObject([
+    expect(checkTopic(WANTED!, created(1), CLUSTER)).toMatchObject([
       { fault: 'has partitions with 1 of 3 replicas (KAFKA_REPLICATION)', isFatal: true },
       { fault: expect.stringContaining('min.insync.replicas=1, not 2') as string, isFatal: true },
     ]);
-    expect(judgeTopic(WANTED!, { ...created(1), replicas: 3 }, FREE)).toMatchObject([{ isFatal: false }]);
+    expect(checkTopic(WANTED!, { ...created(1), replicas: 3 }, FREE)).toMatchObject([{ isFatal: false }]);
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe('judgeTopic', () => {
     [1, 2, 'with 1 of 2 replicas that 2 brokers'],
     [1, 1, undefined],
   ])('%i copies among %i brokers are warned of where none are required: %s', (replicas, brokers, said) => {
-    const faults = judgeTopic(WANTED!, created(replicas), { ...FREE, brokers });
+    const faults = checkTopic(WANTED!, created(replicas), { ...FREE, brokers });
     expect(faults.map(({ fault, isFatal }) => [fault.includes(said!), isFatal])).toEqual(said ? [[true, false]] : []);
   });
 });

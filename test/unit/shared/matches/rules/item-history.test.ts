@@ -69,7 +69,7 @@ describe('why something was not recorded', () => {
   });
 });
 
-test('names the version that judged it', () => {
+test('names the version in force', () => {
   const versions = [
     { version: 1, sinceMs: day(1) },
     { version: 2, sinceMs: at('12:00:01') },
@@ -84,7 +84,7 @@ test('names the version that judged it', () => {
   expect(asked).toEqual([1]);
 });
 
-test('a match is judged by the version of the moment it entered, whatever its rule is now', () => {
+test('a match is due to the version of the moment it entered, whatever its rule is now', () => {
   const history = itemHistory({ ...FACTS, recorded: RECORDED, matchedThen: () => false });
   expect(history.map(({ event }) => event)).toEqual(['created', 'seen', 'judged', 'recorded']);
   expect(history[2]).toMatchObject({ version: 2 });
