@@ -46,7 +46,7 @@ export interface ArchiverDeps {
  * from ClickHouse and Postgres. See the README of this folder.
  *
  * @param deps `archiveReady` resolves with true once ClickHouse may be written to, or with false when it never will be;
- *   Postgres is rid of removed content before that
+ *   removed content is deleted from Postgres before that
  * @returns `started` resolves when all has started that will be
  */
 export async function startArchiver({

@@ -37,8 +37,8 @@ export interface SendDeps {
 export const LEASE_MS = 20_000;
 
 /**
- * The keys of webhook secrets. They are kept, because to open a secret and to make its keys takes longer than to sign
- * with them. A secret that was rotated has another sealed form, and so other keys.
+ * The keys of webhook secrets, cached: opening a secret and making its keys takes longer than signing with them. A
+ * rotated secret has another sealed form, and so other keys.
  */
 export class WebhookKeys {
   private readonly secretBox: Pick<SecretBox, 'open'>;

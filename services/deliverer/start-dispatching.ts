@@ -14,7 +14,7 @@ import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { AttemptResult, DeliveryQueue, DispatcherLimits, QueuedDelivery } from './delivery-dispatcher.ts';
 import type { EndpointHolds } from './endpoint-holds.ts';
 
-/** The longest attempt plus the storing of its outcome. */
+/** The longest attempt and the storing of its outcome. */
 const STOP_TIMEOUT_MS = 9_000;
 
 export interface DispatchingDeps {
@@ -152,15 +152,15 @@ async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> 
 
 type OutcomeGateDeps = Pick<RetryDeps, 'what' | 'logger' | 'outage' | 'minMs'>;
 
-/** Failures of one outcome after which nothing more is claimed: a deadlock or a lost connection ends before. */
+/** Failures of one outcome after which nothing more is claimed. A deadlock or a lost connection ends sooner. */
 const FAILURES_UNTIL_CLOSED = 3;
 const MOST_WAIT_MS = 1_000;
 
 /**
- * Stores outcomes of attempts, and says whether more may be claimed. Postgres may take claims but no outcomes: with a
- * full disk a lease fits into its page, the row of an attempt does not. What is sent then is sent again when its lease
- * ends, so nothing more is claimed while an outcome waits that failed three times. The outcomes that wait are kept and
- * tried again. Their leases may have ended: they count unless another process has claimed the match since.
+ * Stores outcomes of attempts, and says whether more may be claimed. With a full disk Postgres takes claims but no
+ * outcomes: a lease fits into its page, the row of an attempt does not. A match that is sent then is sent again when
+ * its lease ends, so nothing more is claimed while an outcome waits that failed three times. Waiting outcomes are tried
+ * again. Their leases may have ended: they count unless another process has claimed the match since.
  */
 export class OutcomeGate {
   private readonly options: OutcomeGateDeps;

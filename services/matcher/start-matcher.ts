@@ -41,7 +41,7 @@ export interface MatcherDeps {
 }
 
 const GAUGES_EVERY_MS = 5_000;
-/** Their waits for the broker overlap: one that answers late costs time once, not once a partition. */
+/** So that their waits for the broker overlap: a late answer costs time once, not once per partition. */
 const CONCURRENT_PARTITIONS = 4;
 
 /**

@@ -98,7 +98,7 @@ export interface BackfillDeps {
   publisher: Publisher;
   pool: Pool;
   readArchive: ReadArchive;
-  /** Resolves with true when the archive's schema is up to date, with false when the process stops before. */
+  /** Resolves with true when the archive's schema is up to date, with false when the process stops first. */
   archiveReady: Promise<boolean>;
   /** How far the clocks of crawler, broker and Postgres may differ, in ms: 0 on one machine. */
   toleranceMs: number;
@@ -296,10 +296,10 @@ class TimeSlice {
 const ITEMS = [FORUM_POSTS.name, FORUM_COMMENTS.name];
 
 /**
- * Whether the archive may be read for a run: everything that had entered when the run was first taken up is in the
- * archive, so that no hole is left between the archive and what the monitor matches live; and is recorded if it matches
- * live, so that the backfill does not record it first, as something that is not delivered. The heads of the topics are
- * stored with the run: once reached, they stay reached.
+ * Whether the archive may be read for a run. Everything that had entered when the run was first taken up must be in the
+ * archive, so that no gap is left between the archive and the live matches; and recorded if it matches live, so that
+ * the backfill does not record it first, undelivered. The heads of the topics are stored with the run: once reached,
+ * they stay reached.
  *
  * @throws GroupProgressUnavailable, BackfillLeaseLost
  */

@@ -40,7 +40,7 @@ type ClaimRow = Omit<ClaimedEvent, 'sealedSecrets'> & { webhookSecret: Buffer; p
 
 /**
  * Reads up to `limit` monitors after `after` (by id, '' for the start) with an event whose attempt is due and that has
- * no live lease, or one of a clock that was ahead. Whether a receiver answers is not known of events.
+ * no live lease, or one of a clock that was ahead. Events do not say whether their receiver answers.
  */
 export async function readDueEventMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
   const rows = await readRows<DeliveryTarget>(db, 'events-read-due-monitors')`

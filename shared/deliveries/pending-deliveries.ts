@@ -98,7 +98,7 @@ export interface DueDeliveries {
 const MAX_MONITORS = 1_000;
 const MAX_DUE = 100;
 
-/** Reads a bounded part of those that wait, by a loose index scan as readDueMonitors. */
+/** Reads a bounded part of those that wait, by a loose index scan like `readDueMonitors`. */
 export async function countDueDeliveries(db: Queryable): Promise<DueDeliveries> {
   const rows = await readRows<DueDeliveries>(db)`
     WITH RECURSIVE walk AS (
@@ -235,7 +235,7 @@ export async function claimNewMatches(
  * Claims up to `limit` matches of each monitor whose next attempt is due: the longest due first, then by seq. Rows
  * locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not claimed. Of a
  * lease that was given while the clock was ahead (`BEYOND_LEASES`) only the end changes. The number of monitors is
- * hidden from the planner, as of claimNewMatches.
+ * hidden from the planner, as in `claimNewMatches`.
  */
 export async function claimDueMatches(
   db: Queryable,

@@ -120,7 +120,7 @@ export class GroupAssignment {
    * truncated or recreated.
    */
   unreadBefore(
-    { topic, partition, offset, timestampMs }: RecordPlace,
+    { topic, partition, offset, timestampMs }: RecordPosition,
     highWatermark: bigint,
   ): UnreadRecords | undefined {
     const state = this.states.get(partitionKey(topic, partition));
@@ -134,7 +134,7 @@ export class GroupAssignment {
   }
 
   /** The batch that begins with this record is handled next. After a cut the committed offset is meaningless. */
-  begin({ topic, partition, offset }: RecordPlace, highWatermark: bigint): void {
+  begin({ topic, partition, offset }: RecordPosition, highWatermark: bigint): void {
     const state = this.states.get(partitionKey(topic, partition));
     if (!state) return;
     if (wasCut(state, offset, highWatermark)) state.committed = undefined;
@@ -142,7 +142,7 @@ export class GroupAssignment {
     state.wasReset = false;
   }
 
-  resolved({ topic, partition, offset, timestampMs }: RecordPlace): void {
+  resolved({ topic, partition, offset, timestampMs }: RecordPosition): void {
     const state = this.states.get(partitionKey(topic, partition));
     if (state) Object.assign(state, { position: offset + 1n, handledAtMs: timestampMs });
   }
@@ -153,7 +153,7 @@ export class GroupAssignment {
   }
 }
 
-type RecordPlace = Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestampMs'>;
+type RecordPosition = Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestampMs'>;
 
 function wasCut({ committed, position }: PartitionState, first: bigint, highWatermark: bigint): boolean {
   return (committed !== undefined && committed > highWatermark) || (position !== undefined && position > first);

@@ -36,9 +36,9 @@ export function replayGroup(topic: string): string {
 }
 
 /**
- * Publishes a topic's dead letters to it again, oldest first, and commits how far it came, also where it fails half-
- * way. It ends at the letters that were there at the start, so one that fails again is not replayed in a circle. A
- * crash, or a second replay at the same time, may publish letters twice.
+ * Publishes a topic's dead letters to it again, oldest first, and commits how far it came, also when it fails halfway.
+ * It ends at the letters that were there at the start, so a letter that fails again is not replayed in a loop. A crash,
+ * or a second replay at the same time, may publish letters twice.
  *
  * @returns how many were read, how many of these were set aside again, and how many of those at the start remain
  */

@@ -44,7 +44,7 @@ export function topicSettings({ topics, prefix, embedded, partitions }: TopicPla
   ]);
 }
 
-/** Copies of a partition where none are required and there are as many brokers. */
+/** Copies of a partition where no number is required, if there are as many brokers. */
 export const USUAL_REPLICATION = 3;
 
 /** Two of three replicas in sync: no acknowledged record is lost while one broker is unavailable. */
@@ -85,7 +85,7 @@ export interface FoundTopic {
 
 export interface TopicFault {
   topic: string;
-  /** What it is and what it should be, as a sentence without its subject. */
+  /** What is and what should be, as a sentence without its subject. */
   fault: string;
   command: string;
   /** Whether a start is refused: otherwise records would be lost, wrongly matched or unreadable. */
