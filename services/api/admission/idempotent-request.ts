@@ -7,7 +7,7 @@ import {
   secondsUntilKeyIsFree,
   storeResponse,
 } from '../../../shared/accounts/idempotency-keys.ts';
-import type { IdempotencyKey, StoredResponse, } from '../../../shared/accounts/idempotency-keys.ts';
+import type { IdempotencyKey, StoredResponse } from '../../../shared/accounts/idempotency-keys.ts';
 import { ApiError, invalidRequest } from '../http/api-error.ts';
 import type { RouteResponse, RouteRequest } from '../http/route.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';

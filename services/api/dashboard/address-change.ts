@@ -9,7 +9,7 @@ import {
 import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { deleteSignup } from '../../../shared/accounts/signups.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { addressLeftMail, addressTakenMail, sendSecurityMail, } from '../account/security-mails.ts';
+import { addressLeftMail, addressTakenMail, sendSecurityMail } from '../account/security-mails.ts';
 import { ApiError, invalidRequest } from '../http/api-error.ts';
 import { LEAVE_ADDRESS, TAKE_ADDRESS } from '../signup/code-mail.ts';
 import { createCodeChecker, hasTry, checkCode, notifyOfWrongCodes } from '../signup/check-code.ts';

@@ -35,7 +35,13 @@ import {
 import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
 import type { Caller } from '../admission/caller.ts';
 import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
-import { clearMonitorHealth, lockMonitor, readMonitor, readMonitorWebhook, rotateWebhookSecret } from '../../../shared/monitors/monitors.ts';
+import {
+  clearMonitorHealth,
+  lockMonitor,
+  readMonitor,
+  readMonitorWebhook,
+  rotateWebhookSecret,
+} from '../../../shared/monitors/monitors.ts';
 import type { MonitorWebhook } from '../../../shared/monitors/monitors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';

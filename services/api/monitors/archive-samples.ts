@@ -10,7 +10,7 @@ import { matchItemOf } from '../../../shared/archive/archived-item.ts';
 import type { ArchivedItem } from '../../../shared/archive/archived-item.ts';
 import { sampleArchivedItems, sampleArchivedWords } from '../../../shared/archive/archived-words.ts';
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
-import type { MatchItem, } from '../../../shared/matching/rule.ts';
+import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { ComparedTexts } from '../../../shared/monitors/rules/suggest.ts';
 
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';

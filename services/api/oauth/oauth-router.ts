@@ -11,7 +11,7 @@ import { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { html } from '../../../shared/http/html.ts';
 import { randomText } from '../../../shared/rules/identifiers.ts';
-import { newConnectedAppMail, sendSecurityMail, } from '../account/security-mails.ts';
+import { newConnectedAppMail, sendSecurityMail } from '../account/security-mails.ts';
 import { ApiError, toApiError } from '../http/api-error.ts';
 import { pageOf, sendPage } from '../http/page.ts';
 import type { Page } from '../http/page.ts';

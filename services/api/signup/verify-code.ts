@@ -25,7 +25,7 @@ import { MONITOR_PERIOD_CREDITS, planOf, SIGN_UP_CREDITS } from '../../../shared
 import { html } from '../../../shared/http/html.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { keyRecoveredMail, sendSecurityMail, } from '../account/security-mails.ts';
+import { keyRecoveredMail, sendSecurityMail } from '../account/security-mails.ts';
 import { accountFrozen } from '../admission/caller.ts';
 import { ApiError, parseRequest } from '../http/api-error.ts';
 import type { Page } from '../http/page.ts';

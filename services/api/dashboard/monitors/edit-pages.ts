@@ -6,7 +6,7 @@ import { randomText } from '../../../../shared/rules/identifiers.ts';
 import { ApiError, refuseFaults } from '../../http/api-error.ts';
 import { checkNewRule } from '../../monitors/check-settings.ts';
 import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
-import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest, } from '../page.ts';
+import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { notice, number } from '../parts.ts';
 import {
   changeBody,
