@@ -67,7 +67,7 @@ interface ArchiveSchema {
 export interface Installation extends EngineClients {
   archiveSchema: ArchiveSchema;
   secretKey: string;
-  /** Keys before it: what they sealed is opened, too. */
+  /** Earlier keys, which open what they sealed. */
   previousKeys: readonly string[];
   tracing?: Tracing | undefined;
 }
@@ -101,12 +101,12 @@ export async function prepareEngines(clients: EngineClients): Promise<Installati
   const { replication, partitions } = config.kafka;
   const retrying = () => ({ logger, signal, outage: new OutageLog({ work: 'start', logger, metrics }) });
   const preparePostgres = async (): Promise<SecretKeys> => {
-    const untilBack = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresUnavailable };
-    // Before the first commit, which would wait for a standby without a word.
-    await retry(() => checkCommits(clients), untilBack);
-    await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilBack);
-    const keys = await retry(() => secretKeys(pool, config), untilBack);
-    await retry(() => checkKeys(pool, keys, logger), untilBack);
+    const untilAvailable = { ...retrying(), what: 'migrating Postgres', isRetryable: isPostgresUnavailable };
+    // Before the first commit, which would wait for a missing standby without an error.
+    await retry(() => checkCommits(clients), untilAvailable);
+    await retry(() => migratePostgres(postgresUrl, logger, { signal }), untilAvailable);
+    const keys = await retry(() => secretKeys(pool, config), untilAvailable);
+    await retry(() => checkKeys(pool, keys, logger), untilAvailable);
     return keys;
   };
   const prepareTopics = () =>
@@ -171,7 +171,7 @@ export async function checkCommits({
   logger.warn(fault);
 }
 
-/** Goes on: reading, matching and mails work. Webhooks that cannot be signed are tried again for hours. */
+/** Logs only: reading, matching and mails work without the key, and webhooks are retried for hours. */
 async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<void> {
   if ((await opensSealed(pool, secretBoxOf(keys))) !== false) return;
   logger.error(

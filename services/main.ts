@@ -15,7 +15,7 @@ const stopping = new AbortController();
 const stop = () => stopping.abort();
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
-// The installation keeps running when the reader of its output is gone.
+// The installation keeps running after the reader of its output has exited.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 

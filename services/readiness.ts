@@ -7,11 +7,11 @@ type Probe = () => boolean | Promise<boolean>;
 
 /** A part that does not answer a probe within this time counts as not ready. */
 const PROBE_MS = 2_500;
-/** How long all parts must have been ready, without a break, before the start is over. */
+/** How long all parts must have been ready, without a break, before the start is complete. */
 const SETTLED_MS = 250;
 /** ClickHouse may answer and yet refuse the archiver's tables, for example on a full disk. */
 const OPTIONAL_WITHIN_MS = 10_000;
-/** A service stays ready for this long: its group shares its partitions anew whenever a process joins or leaves. */
+/** A service that was ready counts as ready for this long: its group rebalances whenever a process joins or leaves. */
 const LAPSE_MS = 5_000;
 /** Reading, pages and webhooks work without these, so /readyz names them and answers 200. */
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
@@ -52,7 +52,7 @@ export class Readiness {
     for (const service of services) this.services.set(service, () => false);
   }
 
-  /** @param isHalted whether it stands still until somebody intervenes: not ready, and a start does not wait for it */
+  /** @param isHalted whether it waits for an operator: it is not ready, and a start does not wait for it */
   add(service: string, probe: Probe, isHalted: () => boolean = () => false): void {
     this.services.set(service, probe);
     this.halts.set(service, isHalted);

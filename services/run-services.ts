@@ -130,7 +130,7 @@ function watchDataDir(
   return watchDisks({ ...deps, folders: watchedFolders(config, { ownsDataDir }), reservePath });
 }
 
-/** They take four times as long to load as those of any other service: processes without the API do not. */
+/** The API's modules take four times as long to load as those of any other service, so only its processes load them. */
 async function loadApi() {
   const { ensureDemoAccount } = await import('./api/demo-account.ts');
   const { startMatchWakeUps } = await import('./api/matches/live-tails.ts');
@@ -221,7 +221,7 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   return startRecording({ ...deps, publishers, archiveReady, ...settings });
 }
 
-/** @throws ConfigError when it is not said which of several shards are this process's */
+/** @throws ConfigError when there are several shards and MATCHER_SHARD is not set */
 function shardOf({ matcher: { shard, shards } }: Config): MonitorShard {
   if (shard === undefined && shards > 1) {
     throw new ConfigError(`MATCHER_SHARD: a matcher must be told its shard, from 1 to MATCHER_SHARDS (${shards})`);

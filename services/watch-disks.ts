@@ -9,7 +9,7 @@ import type { Metrics } from '../shared/runtime/metrics.ts';
 
 const MB = 1024 * 1024;
 const INTERVAL_MS = 5_000;
-/** A disk that was short must have this much more than the limit, so that nothing starts and stops in turn. */
+/** A disk has room again at this multiple of the limit, so that crawling does not start and stop all the time. */
 const MORE = 1.25;
 
 export interface WatchedFolder {

@@ -35,7 +35,6 @@ const MAX_CREDITS = 1_000_000_000;
 const REFERENCE_HELP = 'the reason; one that was used before is refused, so repeating a command gives nothing twice';
 const UNIQUE_VIOLATION = '23505';
 
-/** The options that name an account. */
 export interface AccountOptions {
   email?: string;
   account?: string;

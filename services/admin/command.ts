@@ -82,13 +82,11 @@ export class Installation {
 /** Each object is printed as one line of JSON; an async iterable prints each as it comes. */
 export type Lines = Iterable<object> | AsyncIterable<object>;
 
-/** Makes the action of a command from its work. */
 type Action = <Options>(
   work: (installation: Installation, options: Options) => Lines | Promise<Lines>,
 ) => (options: Options) => Promise<void>;
 
 export interface Actions {
-  /** Prints JSON lines. */
   lines: Action;
   /** Prints a table on a terminal without --json, else JSON lines. */
   table: Action;
@@ -102,7 +100,6 @@ export function examples(...commands: string[]): string {
   return ['\nExamples:', ...commands.map((command) => `  npm run --silent admin -- ${command}`)].join('\n');
 }
 
-/** Parses an integer from `min` to `max`. */
 export function integer(option: string, max: number, min = 1): (text: string) => number {
   return (text) => {
     const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -111,7 +108,6 @@ export function integer(option: string, max: number, min = 1): (text: string) =>
   };
 }
 
-/** Parses one of some words. */
 export function oneOf<Word extends string>(option: string, words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const word = words.find((one) => one === text);

@@ -114,7 +114,7 @@ async function* replayLetters(
         if (replayed % PROGRESS_EVERY === 0) report(`${topic}: ${replayed} of ${total} letters replayed`);
       };
       const restoring = { siteUrl, detectLanguage, report: (why: string) => report(`${topic}: ${why}`) };
-      const restore = (letter: ConsumedRecord) => restoreThing(letter, restoring);
+      const restore = (letter: ConsumedRecord) => restoreItem(letter, restoring);
       const options = { kafka, prefix, topic, publisher, limit: left, onReplayed };
       const { replayed, setAsideAgain, remaining } = await replayDeadLetters({ ...options, restore });
       left -= replayed;
@@ -148,8 +148,8 @@ async function setAside(
   }
 }
 
-/** The item of a thing that the crawler could not read. Other letters are published as they are. */
-function restoreThing(
+/** The item of a letter that the crawler could not parse. Other letters are published as they are. */
+function restoreItem(
   letter: ConsumedRecord,
   {
     siteUrl,

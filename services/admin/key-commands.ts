@@ -41,7 +41,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
     );
   const grant = program.command('grant');
   accountCommand(grant, 'list')
-    .description('print the programs that an account gave access to the tool server')
+    .description('print the apps that are connected to an account by sign-in')
     .action(
       table(async ({ pool, config }, options: AccountOptions) => {
         const box = secretBoxOf(await requireSecretKeys(pool, config));
@@ -54,7 +54,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       }),
     );
   accountCommand(grant, 'revoke', ' --grant gra_1a2b3c4d5e6f1a2b3c4d5e6f')
-    .description('refuse all tokens of a program from now on')
+    .description('refuse all tokens of a connected app from now on')
     .requiredOption('--grant <grant_id>', 'a grant_id that grant list prints', grantId)
     .action(
       lines(async ({ pool }, options: AccountOptions & { grant: string }) => {

@@ -2,13 +2,13 @@
 import { errorCode } from '../../shared/runtime/errors.ts';
 import { runAdmin } from './run-admin.ts';
 
-// Whoever reads the lines may have seen enough, as `head` does.
+// The reader may close the pipe early, as `head` does.
 process.stdout.on('error', (error) => {
   if (errorCode(error) !== 'EPIPE') throw error;
   process.exit(0);
 });
 
-// As the first process of a container it would not be ended by the signal.
+// As the first process of a container it would ignore the signal.
 process.once('SIGTERM', () => process.exit(143));
 
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {

@@ -173,13 +173,11 @@ export const addCommands: AddCommands = (program, actions) => {
   addDeliveryCommands(program, actions);
 };
 
-/** @throws AdminError unless it is well-formed */
 function monitorId(text: string): string {
   if (isMonitorId(text)) return text;
   throw new AdminError('--monitor: must be the id of a monitor: mon_ and 12 letters and digits.');
 }
 
-/** A monitor and the account that it belongs to. */
 interface OwnedMonitor {
   accountId: string;
   monitor: StoredMonitor;

@@ -42,7 +42,6 @@ async function* reseal({ pool, config }: Installation): AsyncIterable<object> {
 
 interface Resealed {
   column: string;
-  /** Values that this call sealed with the present key. */
   resealed: number;
   /** Values that no key opens. */
   unreadable: number;

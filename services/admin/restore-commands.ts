@@ -118,10 +118,10 @@ async function rebuildItems({ kafka, prefix, pool, clickhouse }: Installation): 
 }
 
 /**
- * Archives all matches that Postgres holds, and the content of their things where the archive does not have it. What
- * the forum removed is archived blank.
+ * Archives all matches that Postgres holds, and the items that they matched where the archive does not have them.
+ * What the forum removed is archived blank.
  *
- * @returns how many matches, and how many things came from Postgres
+ * @returns how many matches, and how many items came from Postgres
  */
 async function rebuildMatches(deps: Installation): Promise<{ matches: number; things: number }> {
   const done = { matches: 0, things: 0 };

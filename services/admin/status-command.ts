@@ -29,7 +29,6 @@ export interface KafkaState {
   brokers: number;
   /** Records before each consumer group, in the order of the flow. */
   lags: { group: string; lag: number }[];
-  /** The groups that have members. */
   connected: ReadonlySet<string>;
   /** Letters that were not replayed, by their source topic; only those that have any. */
   deadLetters: Record<string, number>;
@@ -71,7 +70,9 @@ const CLICKHOUSE_MS = 5_000;
 export const addCommands: AddCommands = (program, { table }) => {
   program
     .command('status')
-    .description('print a page about everything: servers, lags, what is due, gaps, dead letters; a server may be away')
+    .description(
+      'print a page about everything: servers, lags, what is due, gaps, dead letters; a server may be unavailable',
+    )
     .addHelpText('after', examples('status', 'status --json'))
     .action(table(pageOf));
 };
@@ -102,7 +103,6 @@ async function measurePostgres(pool: Pool): Promise<PostgresState> {
   };
 }
 
-/** @param shards how many groups of matchers there are */
 async function measureKafka(kafka: KafkaConnection, prefix: string, shards: number): Promise<KafkaState> {
   const connected = new Set(await connectedGroups(kafka, prefix));
   return kafka.withAdmin(async (admin) => {
@@ -216,7 +216,6 @@ function row(
   return { part, status, waiting, age_seconds: seconds, note };
 }
 
-/** `a: 1, b: 2` */
 function counted(counts: readonly (readonly [string, number])[]): string {
   return counts
     .filter(([, count]) => count > 0)

@@ -91,8 +91,9 @@ export async function requireTopics({ kafka, prefix }: Installation, topics: rea
 }
 
 /**
- * Lets each new group begin where the ring of the slowest old group began. What is read again is published again,
- * which is harmless: the recorder stores each pair once. Without this the new groups would begin with the oldest item.
+ * Lets each new group begin where the recent items of the slowest old group began. What is read again is published
+ * again, which is harmless: the recorder stores each pair once. Without this the new groups would begin with the oldest
+ * item.
  */
 async function shareOut(
   { kafka, prefix }: Installation,

@@ -17,9 +17,9 @@ const SETTLED_MICROSECONDS = 60_000_000;
 
 /**
  * Copies monitors and gaps from Postgres into ClickHouse, where analysts join them. Only rows whose content differs are
- * written, so a round without changes writes nothing, and repeating one after a crash is harmless. The version of a row
- * is the time before it was read: what a process that was slow writes late does not replace what was read later, and
- * the next comparison corrects everything else.
+ * written, so a run without changes writes nothing, and repeating one after a crash is harmless. The version of a row
+ * is the time before it was read: what a slow process writes late does not replace what was read later, and the next
+ * comparison corrects everything else.
  *
  * @param isFull whether all rows are compared, and copies of monitors that no longer exist are deleted; otherwise only
  * rows that changed in the last minutes are

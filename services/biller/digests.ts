@@ -29,7 +29,7 @@ type DigestJobDeps = Pick<BillerDeps, 'pool' | 'dashboardUrl' | 'metrics' | 'log
 
 /**
  * Makes the digests that are due, an account at a time. It costs one short statement when none is due. An account whose
- * statements take too long waits for the next round: the others must not wait for it.
+ * statements take too long waits for the next run: the others must not wait for it.
  */
 export async function makeDueDigests(deps: DigestJobDeps): Promise<void> {
   const { pool, metrics, logger, mayContinue } = deps;
@@ -114,8 +114,8 @@ export function mailDigests(deps: MailingDeps, signal: AbortSignal): Promise<num
       outbox: 'digest_mails',
       expirySeconds: EXPIRY_SECONDS,
       kindOf: () => 'digest',
-      async compose({ says, madeAt }, to) {
-        const digests = await readDigests(pool, says);
+      async compose({ content, madeAt }, to) {
+        const digests = await readDigests(pool, content);
         return digests.length === 0 ? undefined : digestMail(digests, { to, madeAt, dashboardUrl });
       },
     },
@@ -132,7 +132,7 @@ async function readDigests(pool: Pool, sections: readonly DigestSection[]): Prom
   const kept = sections.filter(({ monitorId }) => names.has(monitorId));
   const digests = new Map<string, DigestOfMonitor>();
   let left = LISTED_MATCHES;
-  // The smallest first: what they leave of an equal share goes to the others. Each has at least one place.
+  // The smallest first: what they leave of an equal share goes to the others. Each lists at least one match.
   for (const section of kept.toSorted((a, b) => a.count - b.count)) {
     const share = Math.max(1, Math.floor(left / (kept.length - digests.size)));
     const matches = await readDigestMatches(pool, section, share);

@@ -32,7 +32,7 @@ export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickh
 
 /**
  * Advances the erasure of deleted accounts as far as possible now. Each step is harmless to repeat, so after a crash
- * the next round repeats one of them. Steps for each account:
+ * the next run repeats one of them. Steps for each account:
  * 1. Delete its rows from Postgres, the monitors last.
  * 2. Mark the account as erased in Postgres.
  * 3. A minute later, when no process publishes anything of it any more, store the heads of the topics and delete its
@@ -51,7 +51,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   if (settled.length === 0) return;
   const progress = await readArchiveProgress(kafka, prefix).catch((error: unknown) => {
     if (isKafkaUnavailable(error)) throw error;
-    // For instance for want of a permission: the other work of this process must not end with the erasures.
+    // For instance a permission is missing: the other jobs of this process must go on.
     logger.error({ err: error }, 'the offsets of the archived topics cannot be read; erasures wait for them');
   });
   if (progress === undefined) return;
@@ -63,7 +63,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   }
 }
 
-/** Returns false when it was stopped before the end or rows were added meanwhile; the next round continues. */
+/** Returns false when it was stopped before the end or rows were added meanwhile; the next run continues. */
 async function eraseInPostgres(
   pool: Pool,
   { accountId, monitorIds }: AccountErasure,

@@ -12,7 +12,7 @@ const LEASE_SECONDS = 25;
 const RENEW_AFTER_MS = 10_000;
 /** How often a process asks for the lease of a job that another one has: it takes over within 30 s of a kill. */
 const POLL_MS = 5_000;
-/** Wait after a round in which an engine was unavailable. */
+/** Wait after a run in which an engine was unavailable. */
 const RETRY_MS = 1_000;
 
 export interface Continuing {
@@ -20,14 +20,14 @@ export interface Continuing {
   mayContinue: () => Promise<boolean>;
 }
 
-/** Work in rounds, which may be repeated or interrupted anywhere. Two may overlap where a statement takes long. */
+/** A run may be repeated or interrupted anywhere; two may overlap where a statement takes long. */
 export interface Job {
   everyMs: number;
   /** Name of its lease: one process at a time does it. Without: every process. */
   lease?: string;
-  /** After a round nobody makes another, in any process, until the next is due; at most so long. */
+  /** After a run no process starts another until the next is due, for at most so long. */
   restSeconds?: number;
-  /** @returns milliseconds until the next round, if it is not `everyMs`; false when the round was not finished */
+  /** @returns milliseconds until the next run, if it is not `everyMs`; false when this one was not finished */
   run(mayContinue: Continuing['mayContinue']): Promise<unknown>;
   /** Another process does it. */
   elsewhere?: () => void;
@@ -41,7 +41,7 @@ export interface JobDeps {
   fatal: (error: Error) => void;
 }
 
-/** Repeats a job. Resolves when the signal has aborted and the current round has ended, or after `fatal`. */
+/** Repeats a job. Resolves when the signal has aborted and the current run has ended, or after `fatal`. */
 export async function runJob(deps: JobDeps, work: string, job: Job): Promise<void> {
   const { pool, signal, fatal, metrics } = deps;
   const lease = job.lease === undefined ? undefined : new Lease(pool, job.lease, job.restSeconds);
@@ -119,7 +119,6 @@ export class Lease {
     return performance.now() < this.restsUntil;
   }
 
-  /** Releases the lease if this process holds it. */
   async release(): Promise<void> {
     await releaseLease(this.pool, { name: this.name, holder: this.holder });
     this.forget();

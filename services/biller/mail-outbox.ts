@@ -26,15 +26,15 @@ export interface MailingDeps {
 }
 
 /** How the mails of an outbox are made. */
-export interface Mailing<Says> {
+export interface Mailing<Content> {
   outbox: Outbox;
-  /** What a mail says is out of date after so long. */
+  /** Its content is out of date after so long. */
   expirySeconds: number;
-  kindOf: (says: Says) => string;
+  kindOf: (content: Content) => string;
   /** undefined: nobody wants it any more. */
-  compose: (mail: LeasedMail<Says>, to: string) => Promise<Mail | undefined>;
+  compose: (mail: LeasedMail<Content>, to: string) => Promise<Mail | undefined>;
   /** Runs in the transaction that settles a mail that was sent. */
-  onSent?: (db: Queryable, mail: LeasedMail<Says>) => Promise<void>;
+  onSent?: (db: Queryable, mail: LeasedMail<Content>) => Promise<void>;
 }
 
 /**
@@ -47,10 +47,14 @@ export interface Mailing<Says> {
  *
  * @returns how many mails were leased
  */
-export async function sendMails<Says>(deps: MailingDeps, mailing: Mailing<Says>, signal: AbortSignal): Promise<number> {
+export async function sendMails<Content>(
+  deps: MailingDeps,
+  mailing: Mailing<Content>,
+  signal: AbortSignal,
+): Promise<number> {
   const { outbox, expirySeconds } = mailing;
   const lease = { limit: MAILS_AT_ONCE, leaseSeconds: LEASE_SECONDS, expirySeconds };
-  const mails = await leaseMails<Says>(deps.pool, outbox, lease);
+  const mails = await leaseMails<Content>(deps.pool, outbox, lease);
   const ended = new AbortController();
   const all = Promise.all(mails.map((mail) => sendMail(deps, mailing, mail))).finally(() => ended.abort());
   const stopped = async () => {
@@ -62,7 +66,11 @@ export async function sendMails<Says>(deps: MailingDeps, mailing: Mailing<Says>,
   return mails.length;
 }
 
-async function sendMail<Says>(deps: MailingDeps, mailing: Mailing<Says>, mail: LeasedMail<Says>): Promise<void> {
+async function sendMail<Content>(
+  deps: MailingDeps,
+  mailing: Mailing<Content>,
+  mail: LeasedMail<Content>,
+): Promise<void> {
   const { mailer, metrics, logger } = deps;
   if (mail.isExpired) return settle(deps, mailing, mail, 'expired');
   // The demo account has no address that mail can be sent to, and a deleted one has none.
@@ -75,7 +83,7 @@ async function sendMail<Says>(deps: MailingDeps, mailing: Mailing<Says>, mail: L
     await mailer.send(composed);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    const kind = mailing.kindOf(mail.says);
+    const kind = mailing.kindOf(mail.content);
     metrics.notices.inc({ kind, outcome: 'failed' });
     const { failure, smtpStatus } = error;
     logger.warn({ account_id: mail.accountId, notice: kind, failure, smtpStatus }, 'a mail waits');
@@ -84,17 +92,17 @@ async function sendMail<Says>(deps: MailingDeps, mailing: Mailing<Says>, mail: L
   await settle(deps, mailing, mail, 'sent');
 }
 
-async function settle<Says>(
+async function settle<Content>(
   { pool, metrics, logger }: MailingDeps,
-  { outbox, kindOf, onSent }: Mailing<Says>,
-  mail: LeasedMail<Says>,
+  { outbox, kindOf, onSent }: Mailing<Content>,
+  mail: LeasedMail<Content>,
   outcome: MailOutcome,
 ): Promise<void> {
   const isMine = await inTransaction(pool, async (client) => {
     if (outcome === 'sent') await onSent?.(client, mail);
     return settleMail(client, outbox, mail.leaseToken, outcome);
   });
-  const kind = kindOf(mail.says);
+  const kind = kindOf(mail.content);
   if (isMine) metrics.notices.inc({ kind, outcome });
   const what = isMine ? 'a mail is settled' : 'a mail was settled after its lease';
   logger.info({ account_id: mail.accountId, notice: kind, outcome }, what);

@@ -24,7 +24,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sendMails } from './mail-outbox.ts';
 import type { MailingDeps } from './mail-outbox.ts';
 
-/** Notices per round, so that a round is short. */
+/** Limits of a run, so that it is short. */
 const CAUSED_PER_RUN = 100;
 const ALARMS_PER_RUN = 200;
 const ACCOUNTS_PER_RUN = 500;
@@ -33,13 +33,13 @@ const LEAST_FAILURES = 10;
 /** Attempts are stored this long; an older alarm could not end. */
 const ATTEMPT_DAYS = 30;
 const LOW_DAYS = 3;
-/** All balances are looked at this often, or as often as pages of 500 accounts every round allow. */
+/** All balances are checked this often, or as often as 500 accounts a run allow. */
 const BALANCES_MS = 10 * 60_000;
 const MOST_COUNTED = 1_000;
 
 /**
- * A round that looks for notices. It costs four short statements when nothing has changed, and one more for each 500
- * accounts whose balances it looks at.
+ * A run looks for notices. It costs four short statements when nothing has changed, and one more for each 500 accounts
+ * whose balances it checks.
  */
 export function createNoticeJob({ pool, metrics }: { pool: Pool; metrics: Metrics }): () => Promise<void> {
   let position = '';
@@ -60,7 +60,7 @@ export function createNoticeJob({ pool, metrics }: { pool: Pool; metrics: Metric
  * is still so, and stores the mail. When the account had a mail of the kind today, the causes wait for the next UTC
  * day. A crash leaves the causes or the notice, never both and never neither.
  *
- * @returns how many notices were looked at
+ * @returns how many were due
  */
 export async function findCausedNotices(pool: Pool): Promise<number> {
   const caused = await listCausedNotices(pool, CAUSED_PER_RUN);
@@ -77,7 +77,7 @@ async function resolveCauses(db: Queryable, caused: CausedNotice): Promise<void>
   if (facts !== undefined && !(await claimNotice(db, accountId, facts))) await postponeCauses(db, caused, monitorIds);
 }
 
-/** Undefined when nothing of it is so any more. */
+/** Undefined when nothing of it is true any more. */
 async function factsOf(
   db: Queryable,
   { accountId, kind }: CausedNotice,
@@ -116,7 +116,7 @@ async function resolveAlarms(db: Queryable, accountId: string, alarms: readonly 
 /**
  * Stores notices of accounts, after a given id, whose credits last less than three days.
  *
- * @returns the last id that was looked at; undefined when no more accounts follow
+ * @returns the last id that was checked; undefined when no more accounts follow
  */
 export async function findLowBalances(pool: Pool, afterId: string): Promise<string | undefined> {
   const { uses, lastId } = await readCreditUses(pool, afterId, ACCOUNTS_PER_RUN);
@@ -126,7 +126,7 @@ export async function findLowBalances(pool: Pool, afterId: string): Promise<stri
   return lastId;
 }
 
-/** What a mail says is out of date after a day. */
+/** The content of a mail is out of date after a day. */
 const EXPIRY_SECONDS = 24 * 3_600;
 
 /** Mails notices that wait, as `sendMails`. */
@@ -138,14 +138,14 @@ export function mailNotices(deps: MailingDeps, signal: AbortSignal): Promise<num
       outbox: 'notices',
       expirySeconds: EXPIRY_SECONDS,
       kindOf: ({ kind }) => kind,
-      async compose({ accountId, says: facts, madeAt }, to) {
+      async compose({ accountId, content: facts, madeAt }, to) {
         const isSwitchedOff = (await readSwitchedOff(pool, accountId)).includes(facts.kind);
         return isSwitchedOff ? undefined : noticeMail(facts, { to, foundAt: madeAt, dashboardUrl });
       },
       // The owner is told later that these webhooks work again, and only when this was sent.
-      async onSent(db, { accountId, says }) {
-        if (says.kind !== 'webhook_failing') return;
-        await openAlarms(db, accountId, says.webhooks.map(({ id }) => id).sort());
+      async onSent(db, { accountId, content }) {
+        if (content.kind !== 'webhook_failing') return;
+        await openAlarms(db, accountId, content.webhooks.map(({ id }) => id).sort());
       },
     },
     signal,

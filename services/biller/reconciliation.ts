@@ -109,8 +109,8 @@ function faultOf({ type, statusCode, requestId }: InstanceType<typeof Stripe.err
 
 /**
  * Applies what lost webhooks left: every event of the last three days that was not applied, and every session of the
- * last three days that was paid and whose pack was not given. Both take the same path as a webhook, so a round repeats
- * nothing, and one that is interrupted is continued by the next.
+ * last three days that was paid and whose pack was not given. Both take the same path as a webhook, so a run repeats
+ * nothing, and the next run continues an interrupted one.
  *
  * @returns false when it was stopped before the end
  * @throws the client's error when the provider does not answer or refuses

@@ -70,7 +70,6 @@ function batchesByAccount(monitors: readonly DueMonitor[], size: number): string
   return batches;
 }
 
-/** Numbers of monitors by outcome. */
 export interface RenewedBatch {
   renewed: number;
   /** Stopped because the balance does not cover them. */

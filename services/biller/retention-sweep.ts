@@ -61,8 +61,8 @@ async function sweepMonitors(deps: SweepDeps, ids: string[]): Promise<void> {
 }
 
 /**
- * Repeats a statement that deletes at most `limit` of the oldest rows of each monitor until none has more. Each round
- * is about the monitors that had as many as they were allowed.
+ * Repeats a statement that deletes at most `limit` of the oldest rows of each monitor until none has more. Each
+ * step is about the monitors that had as many as they were allowed.
  */
 async function deleteOldest<Rows extends MonitorRows>(
   deps: SweepDeps,

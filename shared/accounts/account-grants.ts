@@ -3,12 +3,12 @@ import type { Queryable } from '../postgres/pool.ts';
 import { execute, readRow, readRows } from '../postgres/sql.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
-/** A program that may use the tool server on behalf of an account. */
+/** A connected app: a program that may use the tool server on behalf of an account. */
 export interface AccountGrant {
   /** gra_ and 96 bits. It only serves to revoke the grant. */
   id: string;
   clientId: string;
-  /** The name that the program gave itself; null when it gave none or its registration has expired. */
+  /** The name that the app gave itself; null when it gave none or its registration has expired. */
   clientName: string | null;
   scopes: string[];
   grantedAt: Date;

@@ -20,7 +20,7 @@ const COLUMNS = sql`id, account_id AS "accountId", network, user_agent AS "userA
   last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"`;
 
 /**
- * It waits for a change of the address that is under way, and a later one finds the session and ends it.
+ * Waits for a change of the address that is under way; a later change finds the session and ends it.
  *
  * @returns false when the account is not active or has another address by now
  */

@@ -123,8 +123,8 @@ const LEASE_SECONDS = 60;
 export type StatementSlot = 'taken' | 'busy' | 'used_up';
 
 /**
- * Takes the turn of an account: one at a time, in all processes together. A process that dies keeps it for half a
- * minute.
+ * Takes the slot of an account: it may run one statement at a time, in all processes together. A process that dies
+ * keeps it for a minute.
  *
  * @param token a new UUID
  * @returns `used_up`: its failed statements took all that they may on this day
@@ -146,7 +146,7 @@ export async function takeStatementSlot(db: Queryable, accountId: string, token:
   return rows[0]?.running === true ? 'busy' : 'used_up';
 }
 
-/** Gives the turn back. @param failedMs what the statement took if it failed, 0 if it was charged */
+/** @param failedMs what the statement took if it failed, 0 if it was charged */
 export async function releaseStatementSlot(
   db: Queryable,
   accountId: string,

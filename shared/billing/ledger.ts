@@ -53,8 +53,8 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
 }
 
 /**
- * Charges for an answer, alone in its transaction: the commit waits for no standby. What a fail-over forgets of the
- * last moments, the customer keeps.
+ * Charges for an answer, alone in its transaction: the commit waits for no standby. A fail-over may lose the
+ * last charges, in the customer's favour.
  */
 export async function chargeLocally(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
   await commitLocally(db);

@@ -59,7 +59,7 @@ async function reverseCharge(db: Queryable, { accountId, kind, reference }: Unkn
   const { credits, requestId, route, keyId } = taken;
   const request = requestId === null || route === null ? undefined : { requestId, route, keyId: keyId ?? undefined };
   await credit(db, { accountId, kind: 'reversal', credits, reference, request });
-  // The usage of its day does not have it any more. The account is locked.
+  // Take it out of the usage of its day. The account is locked.
   await execute(db)`
     UPDATE usage_days counted SET charges = counted.charges - 1, credits = counted.credits + e.amount
     FROM ledger_entries e

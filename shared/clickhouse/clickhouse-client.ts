@@ -141,7 +141,6 @@ export interface SelectOptions {
   settings?: ClickHouseSettings;
 }
 
-/** The rows of a SELECT, as JSON. */
 export async function selectRows<Row>(
   clickhouse: ClickHouseClient,
   query: string,

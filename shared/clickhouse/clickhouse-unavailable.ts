@@ -23,8 +23,8 @@ const PERMANENT = new Set(
 
 /**
  * True when ClickHouse is unavailable, starting, slow, full or behind, so that the same statement may succeed later. An
- * answer that ClickHouse did not write, such as a load balancer's page, counts as away. `createClickhouse` marks the
- * errors of its client, which are recognised by the mark.
+ * answer that ClickHouse did not write, such as a load balancer's page, counts as unavailable. The errors of the client
+ * are recognised by their mark (`createClickhouse`).
  */
 export function isClickhouseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isClickhouseUnavailable);

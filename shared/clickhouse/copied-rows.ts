@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
 import { selectRows } from './clickhouse-client.ts';
 
-/** A table that is a copy of one in Postgres. */
 export type CopiedTable = 'monitors' | 'crawl_gaps';
 
 export interface CopiedRow {

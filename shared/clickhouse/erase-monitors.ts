@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
 import { selectRows } from './clickhouse-client.ts';
 
-/** Tables whose rows belong to a monitor. */
 const TABLES = ['matches', 'delivery_attempts', 'monitors'] as const;
 /** The ids are sent in the URL, which servers limit (some to 16 KB): 500 × 25 bytes. */
 const IDS_PER_STATEMENT = 500;
@@ -48,7 +47,6 @@ async function countRows(clickhouse: ClickHouseClient, table: Table, ids: string
   return row!.n;
 }
 
-/** Counts mutations that are not done yet. */
 async function countMutations(clickhouse: ClickHouseClient, table: Table): Promise<number> {
   const query = `SELECT count() AS n FROM system.mutations
     WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done`;

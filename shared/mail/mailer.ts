@@ -102,7 +102,6 @@ function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeouts): Ma
   };
 }
 
-/** Whether the connection to an smtp:// URL must be encrypted. */
 export function requiresTls({ username, hostname, searchParams }: URL): boolean {
   const asked = searchParams.get('requireTLS');
   return asked === null ? username !== '' && !LOOPBACK.test(hostname) : asked === 'true';
@@ -114,8 +113,8 @@ const TIDY_EVERY_MS = 3_600_000;
 
 /**
  * Writes mails to files, `<time>-<random>.eml`, sorted by time, for installations without a mail server. Only their
- * owner may read them, because they contain codes. A file appears complete or not at all, and goes after 30 days, when
- * another mail is written.
+ * owner may read them, because they contain codes. A file appears complete or not at all. Files older than 30 days are
+ * deleted when another mail is written.
  */
 function createOutboxMailer(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
@@ -193,7 +192,6 @@ export class MailError extends Error {
 /** Codes of OpenSSL and Node for certificates and handshakes, which nodemailer keeps as `originalCode`. */
 const TLS_FAULT = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/;
 
-/** Translates an error of nodemailer. */
 function toMailError(error: unknown): MailError {
   const { code, originalCode, responseCode } = error as Record<string, unknown>;
   const smtpStatus = typeof responseCode === 'number' ? responseCode : undefined;

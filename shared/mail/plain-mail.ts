@@ -3,7 +3,6 @@ import type { Mail } from './mailer.ts';
 
 /** Longer lines are broken by some mail programs. */
 const LINE_LENGTH = 76;
-/** Longer names are cut. */
 const NAME_LENGTH = 60;
 
 /**

@@ -11,7 +11,6 @@ export interface InstallationCounts {
   longestOverdueMs: number | null;
   /** Existing monitors by state: active, paused, paused_balance. */
   monitors: Record<string, number>;
-  /** Existing monitors whose webhook is failing. */
   failingMonitors: number;
 }
 
@@ -102,10 +101,8 @@ export async function sumMovedCredits(
 
 /** Work of the whole installation that waits, beside deliveries of matches. Ages in seconds; 0 without any. */
 export interface WaitingWork {
-  /** Runs that have not ended. */
   backfills: { waiting: number; working: number; cancelling: number; oldestSeconds: number };
   digests: { due: number; oldestSeconds: number };
-  /** Mails of digests. */
   digestMails: number;
   events: { pending: number; oldestSeconds: number };
 }

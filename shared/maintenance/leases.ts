@@ -10,9 +10,9 @@ export interface WantedLease {
 }
 
 /**
- * A lease that ends so much later than the longest one was taken while the clock was ahead. Its holder may be dead, or
- * at work: it is made to end a whole lease from now, so that nobody waits until the clock shows that time again, and no
- * two hold it. Leases of matches, events, backfills and members are themselves shorter than this.
+ * A lease that ends this much later than the longest possible one was taken while the clock was ahead. It is shortened
+ * to a whole lease from now: its holder may still be at work, and nobody should wait until the clock shows that time
+ * again. Leases of matches, events, backfills and members are shorter than this.
  */
 export const BEYOND_LEASES = sql`interval '1 minute'`;
 
@@ -50,7 +50,7 @@ export async function releaseLease(db: Queryable, lease: { name: string; holder:
 
 /**
  * The number of leases whose names begin with `prefix` and that have not expired. Deletes those that expired long ago,
- * or were taken while the clock was ahead: a living holder renews its own at once.
+ * or were taken while the clock was ahead: a holder that runs renews its own at once.
  */
 export async function countHolders(db: Queryable, prefix: string): Promise<number> {
   const rows = await readRows<{ count: number }>(db)`

@@ -23,8 +23,8 @@ interface ListingPosition {
 }
 
 /**
- * Makes a database that was restored from a backup one that services may go on with. Repeating it skips more numbers
- * and reads more of the listings again.
+ * Prepares a database that was restored from a backup for the services. Repeating it skips more numbers and reads more
+ * of the listings again.
  *
  * - Raises every counter, so that nothing new gets a number that the lost database gave after the backup: the seq of
  *   each monitor's matches, and all identity columns.

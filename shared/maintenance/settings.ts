@@ -59,7 +59,6 @@ async function storeSetting(db: Queryable, name: string, value: number): Promise
 }
 
 export interface SecretKeys {
-  /** Seals and opens. */
   secretKey: string;
   /** Open what was sealed before, until it is resealed. */
   previousKeys: readonly string[];

@@ -1,7 +1,6 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readOne, readRows } from '../postgres/sql.ts';
 
-/** Notices that an account can switch off. */
 export const NOTICE_KINDS = ['low_balance', 'monitor_paused', 'webhook_failing', 'webhook_recovered'] as const;
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
@@ -104,7 +103,6 @@ export async function readRunning(
 export interface FailingWebhook extends NamedMonitor {
   /** In a row. */
   failures: number;
-  /** Whether the monitor is marked webhook_failing. */
   isMarked: boolean;
   /** Null when the attempts are no longer stored. */
   host: string | null;
@@ -154,7 +152,7 @@ export interface DueAlarm extends RecoveredWebhook {
 }
 
 /**
- * Lists alarms that were not looked at for a minute, the longest first, and what has become of their webhooks. A
+ * Lists alarms that were not checked for a minute, the longest first, with the state of their webhooks. A
  * webhook has recovered when a match or an event was delivered after its owner was told, and none has failed since.
  *
  * @param keptDays how long attempts are stored

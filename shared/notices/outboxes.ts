@@ -1,23 +1,22 @@
 import type { Queryable } from '../postgres/pool.ts';
 
-/** Tables of mails: the column of what a mail says, what it holds once the mail is settled, and when it was made. */
+/** Tables of mails: the column of a mail's content, its value once the mail is settled, and the column of its time. */
 const OUTBOXES = {
-  notices: { says: 'facts', nothing: '{}', madeAt: 'found_at' },
-  digest_mails: { says: 'sections', nothing: '[]', madeAt: 'created_at' },
+  notices: { content: 'facts', nothing: '{}', madeAt: 'found_at' },
+  digest_mails: { content: 'sections', nothing: '[]', madeAt: 'created_at' },
 };
 export type Outbox = keyof typeof OUTBOXES;
 
-export interface LeasedMail<Says> {
+export interface LeasedMail<Content> {
   accountId: string;
   leaseToken: string;
-  says: Says;
+  content: Content;
   madeAt: Date;
   /** Null when the account is deleted. */
   email: string | null;
   isExpired: boolean;
 }
 
-/** Why a mail is not sent any more. */
 export type MailOutcome = 'sent' | 'expired' | 'unwanted';
 
 /**
@@ -26,13 +25,13 @@ export type MailOutcome = 'sent' | 'expired' | 'unwanted';
  *
  * @param expirySeconds a mail that was made longer ago is expired
  */
-export async function leaseMails<Says>(
+export async function leaseMails<Content>(
   db: Queryable,
   outbox: Outbox,
   { limit, leaseSeconds, expirySeconds }: { limit: number; leaseSeconds: number; expirySeconds: number },
-): Promise<LeasedMail<Says>[]> {
-  const { says, madeAt } = OUTBOXES[outbox];
-  const { rows } = await db.query<LeasedMail<Says>>({
+): Promise<LeasedMail<Content>[]> {
+  const { content, madeAt } = OUTBOXES[outbox];
+  const { rows } = await db.query<LeasedMail<Content>>({
     name: `lease-${outbox}`,
     text: `
       WITH waiting AS MATERIALIZED (
@@ -49,7 +48,7 @@ export async function leaseMails<Says>(
         WHERE n.ctid = w.ctid
         RETURNING n.*
       )
-      SELECT l.account_id AS "accountId", l.lease_token AS "leaseToken", l.${says} AS says, l.${madeAt} AS "madeAt",
+      SELECT l.account_id AS "accountId", l.lease_token AS "leaseToken", l.${content} AS content, l.${madeAt} AS "madeAt",
         a.email, l.${madeAt} <= (SELECT service_now()) - make_interval(secs => $3) AS "isExpired"
       FROM leased l
       LEFT JOIN accounts a ON a.id = l.account_id AND a.status <> 'deleted'`,
@@ -68,16 +67,16 @@ export async function keepMail(db: Queryable, outbox: Outbox, leaseToken: string
   return rowCount === 1;
 }
 
-/** Ends a mail, and forgets what it said. Returns false when its lease was lost. */
+/** Ends a mail, and deletes its content. Returns false when its lease was lost. */
 export async function settleMail(
   db: Queryable,
   outbox: Outbox,
   leaseToken: string,
   outcome: MailOutcome,
 ): Promise<boolean> {
-  const { says, nothing } = OUTBOXES[outbox];
+  const { content, nothing } = OUTBOXES[outbox];
   const { rowCount } = await db.query(
-    `UPDATE ${outbox} SET outcome = $2, ${says} = '${nothing}', lease_token = NULL
+    `UPDATE ${outbox} SET outcome = $2, ${content} = '${nothing}', lease_token = NULL
      WHERE lease_token = $1 AND outcome IS NULL`,
     [leaseToken, outcome],
   );

@@ -16,25 +16,24 @@ const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.u
  * behind it: less than the 4 s after which a request gives up (REQUEST_LIMITS).
  */
 const TABLE_LOCK_MS = 1_000;
-/** Statements have this long on a table that was in use before it is tried again. */
+/** How long other statements have a table that was in use before the migration tries again. */
 const PAUSE_MS = 10_000;
 const LOCK_RETRY_MS = 200;
 const LOG_AGAIN_MS = 60_000;
 const CONNECT_MS = 10_000;
-/** The server ends a migration whose process has gone away between two statements, and releases its locks. */
+/** The server ends a migration whose process died between two statements, and releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** Its first file has another name, so that the runner refuses it. */
+/** The first file has had another name since 1.0.0, so the runner refuses an older database. */
 const TOO_OLD =
   'Postgres holds a database of a version before 1.0.0, which this version cannot read. Start with an empty database in DATABASE_URL, or an empty DATA_DIR.';
 
-/** Another process is migrating, and has not come to an end in time. */
+/** Another process is migrating, and did not finish in time. */
 export class MigrationUnderWay extends Error {
   override name = 'MigrationUnderWay';
 }
 
 export interface MigrationOptions {
-  /** The folder of the files; by default the installation's own. */
   folder?: string;
   /** Ends the wait for another process that migrates. */
   signal?: AbortSignal;
@@ -126,12 +125,12 @@ async function runMissing(client: pg.Client, logger: Logger, folder: string): Pr
     });
   } catch (error) {
     if (/ is preceding already run migration /.test(errorMessage(error))) throw new ConfigError(TOO_OLD);
-    throw await lossBehind(client, error);
+    throw await hiddenLoss(client, error);
   }
 }
 
-/** The runner hands on some errors of the server as a text only, behind which the connection may be lost. */
-async function lossBehind(client: pg.Client, error: unknown): Promise<unknown> {
+/** The runner reduces some errors of the server to a text, which may hide that the connection was lost. */
+async function hiddenLoss(client: pg.Client, error: unknown): Promise<unknown> {
   if (sqlState(error) !== undefined) return error;
   return client.query('ROLLBACK').then(
     () => error,

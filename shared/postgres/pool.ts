@@ -38,7 +38,7 @@ export interface SessionLimits {
 
 /**
  * Limits of background work, which nobody waits for with a deadline. Opening a connection takes five answers of the
- * server with TLS and SCRAM: one that takes 3 s for each is slow, not away.
+ * server with TLS and SCRAM: one that takes 3 s for each is slow, not unavailable.
  */
 export const BACKGROUND_LIMITS: SessionLimits = {
   connectMs: 15_000,

@@ -16,7 +16,7 @@ export function addressesOf(url: string): string[] {
   return named.map((host) => scheme + user + host + database);
 }
 
-/** A server answered that is a standby: it takes no writes. */
+/** The server that answered is a standby, which takes no writes. */
 class StandbyAnswered extends Error {
   /** read_only_sql_transaction: a condition that ends by itself. */
   readonly code = '25006';
@@ -48,7 +48,6 @@ export class PostgresServers {
   }
 }
 
-/** The class of a pool's connections. */
 export function clientClassOf(servers: PostgresServers): typeof pg.Client {
   return class extends pg.Client {
     readonly #address: string;

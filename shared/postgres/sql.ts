@@ -25,7 +25,6 @@ export function readRows<Row extends QueryResultRow>(db: Queryable, name?: strin
     (await run<Row>(db, name, text, values)).rows;
 }
 
-/** The first row; undefined without any. */
 export function readRow<Row extends QueryResultRow>(db: Queryable, name?: string) {
   return async (text: TemplateStringsArray, ...values: unknown[]): Promise<Row | undefined> =>
     (await run<Row>(db, name, text, values)).rows[0];

@@ -44,7 +44,6 @@ export const ERROR_CODES = {
   upstream_error: { status: 503, retryable: true },
 } as const satisfies Record<string, ErrorCodeFacts>;
 
-/** Of internal_error while an engine is unavailable. */
 export const OUTAGE_STATUS = 503;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,7 +1,6 @@
 import type { MuteKind } from '../../schemas/api/monitors.ts';
 import { normalizeAuthor, normalizeSubreddit } from '../matching/validate-rule.ts';
 
-/** The ids of a post or of a comment. */
 export interface ItemReference {
   kind: 'post' | 'comment';
   /** undefined for a comment that was given without its post. */
@@ -25,7 +24,7 @@ export interface ForumHosts {
 const BARE_ID = /^[0-9a-z]{1,13}$/i;
 const FULLNAME = /^t([13])_([0-9a-z]{1,13})$/i;
 const NAME = /^[\w-]{1,32}$/;
-/** Of the addresses of the site's data, which show the same thing. */
+/** Suffixes of addresses that give the same page as data. */
 const DATA_SUFFIX = /\.(json|rss|xml|compact)\/?$/i;
 /** Some programs leave the slug of a comment's address empty. */
 const EMPTY_SLUG = /(\/comments\/[^/]+)\/\/(?=[^/])/;

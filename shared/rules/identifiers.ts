@@ -24,7 +24,6 @@ export const { create: newBackfillId, test: isBackfillId } = idFormat('bf', 12);
 /** The id of an event that is no match: monitor.spike, monitor.digest. */
 export const { create: newEventId, test: isEventId } = idFormat('evt', 20);
 export const { create: newAccountId } = idFormat('acc', 12);
-/** The id of a payment, which the payment provider sees. */
 export const { create: newPaymentId } = idFormat('pay', 20);
 
 /**

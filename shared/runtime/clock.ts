@@ -5,7 +5,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** Never runs backwards: when the system's is set back, it keeps its lead. For waits that would last until then. */
+/** Never runs backwards: when the system's clock is set back, it stays ahead, so that waits do not become longer. */
 export function createSteadyClock(system: Clock = systemClock): Clock {
   let last = Number.NEGATIVE_INFINITY;
   let lead = 0;
@@ -37,11 +37,11 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 /** Half of the longest acceptable stall: the current piece of work, or a garbage collection, adds to it. */
 const SLICE_MS = 5;
 
-/** Cuts long computations into slices, between which the event loop runs. Those that share one object take turns. */
+/** Cuts long computations into slices, between which the event loop runs. Those that share an object run one by one. */
 export class CooperativeYield {
   private readonly sliceMs: number;
   private sliceEnds = 0;
-  private turns: Promise<void> = Promise.resolve();
+  private queue: Promise<void> = Promise.resolve();
 
   constructor(sliceMs = SLICE_MS) {
     this.sliceMs = sliceMs;
@@ -50,11 +50,11 @@ export class CooperativeYield {
   /** Resolves at once while the slice lasts; otherwise after a turn of the event loop and all earlier callers. */
   async pause(): Promise<void> {
     if (performance.now() < this.sliceEnds) return;
-    this.turns = this.turns.then(() => this.turn());
-    await this.turns;
+    this.queue = this.queue.then(() => this.nextSlice());
+    await this.queue;
   }
 
-  private async turn(): Promise<void> {
+  private async nextSlice(): Promise<void> {
     await setImmediate();
     this.sliceEnds = performance.now() + this.sliceMs;
   }

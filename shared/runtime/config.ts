@@ -48,7 +48,6 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>) {
       /** How long a stopping API still takes requests. */
       drainMs: e.DRAIN_SECONDS * 1_000,
     },
-    /** Absolute path. */
     dataDir: resolve(e.DATA_DIR),
     kafka: {
       /** host:port or user:password@host:port each; undefined: embedded. */

@@ -20,7 +20,7 @@ export interface Endpoints {
 
 const FILE = 'endpoints.json';
 
-/** What the file holds besides: whether the pid is still that of the process that wrote it. */
+/** `startedAt` tells whether the pid is still that of the process that wrote the file. */
 interface Written extends Endpoints {
   startedAt?: string | undefined;
 }

@@ -86,14 +86,14 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number, message: 
 }
 
 /**
- * Collects all garbage, in up to 0.2 s, where the process has the argument COLLECTABLE. For one that has started and
- * now does little: V8 collects when a process allocates, and would keep what only the start needed.
+ * Collects all garbage, in up to 0.2 s, in a process with the argument COLLECTABLE. Call it after a start: V8 collects
+ * when a process allocates, so an idle one would keep what only its start needed.
  *
- * @param most a heap in which more bytes are used is left as it is: collecting it would take longer
+ * @param most a larger heap, in bytes, is left as it is: collecting it would take longer
  */
 export function releaseMemory(most = Infinity): void {
   if (memoryUsage().heapUsed <= most) globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
 }
 
-/** The argument of Node with which a process can release memory. */
+/** The argument of Node that makes `releaseMemory` work. */
 export const COLLECTABLE = '--expose-gc';

@@ -76,17 +76,17 @@ function declare(registers: Registry[]) {
     ),
     crawlerRecheckShare: gauge(
       'crawler_recheck_share',
-      'Share of unmatched things that get a second look, by their age in hours (1, 24). Below 1: the budget is short.',
+      'Share of unmatched items that are checked again, by their age in hours (1, 24). Below 1: the budget is short.',
       ['age'],
     ),
     crawlerRechecked: counter(
       'crawler_rechecked_total',
-      'Things looked at again, by outcome: kept, removed, absent (no tombstone).',
+      'Items checked again, by outcome: kept, removed, absent (no tombstone).',
       ['outcome'],
     ),
     crawlerTombstones: counter(
       'crawler_tombstones_total',
-      'Things that the forum removed and whose text is deleted everywhere (records of forum.removals).',
+      'Items that the forum removed and whose text is deleted everywhere (records of forum.removals).',
     ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
@@ -98,23 +98,23 @@ function declare(registers: Registry[]) {
     ),
     crawlerUnreadable: counter(
       'crawler_unreadable_things_total',
-      'Things of an unknown shape: kept as a dead letter, known from before, or beyond the limit of letters a minute.',
+      'Malformed items of the forum: kept as a dead letter, known from before, or beyond the limit of letters a minute.',
       ['source', 'outcome'],
     ),
     readingUnreadable: counter(
       'reading_unreadable_things_total',
-      'Things of an unknown shape that answers of the reading routes leave out.',
+      'Malformed items of the forum that answers of the reading routes leave out.',
       ['endpoint'],
     ),
-    crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Things of an unknown kind, skipped.', ['source']),
+    crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Items of an unknown kind, skipped.', ['source']),
     crawlerLag: histogram('crawler_lag_seconds', 'From creation on the forum to publication.', ['source']),
 
     engineUnavailable: gauge(
       'engine_away',
-      '1 while this work waits for an engine that is away, slow or full. For minutes: check that engine.',
+      '1 while this work waits for an engine that is unavailable, slow or full. For minutes: check that engine.',
       ['engine', 'work'],
     ),
-    engineRetries: counter('engine_retries_total', 'Attempts that failed because an engine was away.', [
+    engineRetries: counter('engine_retries_total', 'Attempts that failed because an engine was unavailable.', [
       'engine',
       'work',
     ]),
@@ -155,7 +155,7 @@ function declare(registers: Registry[]) {
     matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.'),
     matcherRingCutShort: counter(
       'matcher_ring_cut_short_total',
-      'Items dropped before their 30 s because the ring was full. Above 0: something publishes much faster than the forum.',
+      'Items dropped before their 30 s because too many arrived. Above 0: something publishes much faster than the forum.',
     ),
 
     recorderCandidates: counter('recorder_candidates_total', 'Candidates by outcome.', ['outcome']),
@@ -244,7 +244,7 @@ function declare(registers: Registry[]) {
     ),
     erasuresOpen: gauge(
       'account_erasures_open',
-      'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is away.',
+      'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is unavailable.',
     ),
     notices: counter(
       'notices_total',
@@ -253,7 +253,7 @@ function declare(registers: Registry[]) {
     ),
     noticesWaiting: gauge(
       'notices_waiting',
-      'Notices that wait to be mailed, counted up to 1,000. Growing: the mail server is away or slow.',
+      'Notices that wait to be mailed, counted up to 1,000. Growing: the mail server is unavailable or slow.',
     ),
     ...archiveAndEventMetrics(factory),
     ...loadMetrics(factory),
@@ -285,7 +285,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
   return {
     backfills: gauge(
       'backfills',
-      'Backfills that have not ended, by phase: waiting for a turn, working, cancelling. Many waiting: start another recorder.',
+      'Backfills that have not ended, by phase: waiting, working, cancelling. Many waiting: start another recorder.',
       ['phase'],
     ),
     backfillsOldest: gauge(
@@ -316,7 +316,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     ),
     digestMailsWaiting: gauge(
       'digest_mails_waiting',
-      'Mails of digests that wait to be sent, counted up to 5,000. Growing: the mail server is away or slow.',
+      'Mails of digests that wait to be sent, counted up to 5,000. Growing: the mail server is unavailable or slow.',
     ),
     monitorEvents: counter(
       'monitor_events_total',
@@ -334,7 +334,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
   };
 }
 
-/** Metrics of how busy a process is: its batches, its rounds, its connections, its open requests. */
+/** Metrics of how busy a process is: its batches, its jobs, its connections, its open requests. */
 function loadMetrics({ gauge, histogram }: MetricFactory) {
   return {
     kafkaBatchSeconds: histogram(
@@ -345,7 +345,7 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
     ),
     jobSeconds: histogram(
       'background_round_seconds',
-      'Duration of a round of background work that ended. Longer than the work is worth: Postgres is too slow.',
+      'Duration of a run of a background job that ended. Longer than the job is worth: Postgres is too slow.',
       ['work'],
       [0.1, 1, 10, 60],
     ),
@@ -372,7 +372,6 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 
 
 type MetricFactory = ReturnType<typeof metricFactory>;
 
-/** The help is the meaning, and what to do about it. */
 function metricFactory(registers: Registry[]) {
   return {
     counter: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>

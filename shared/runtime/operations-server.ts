@@ -8,22 +8,22 @@ import { sharedResult } from './single-flight.ts';
 /** Scrapers are few, and a local user must not exhaust the process's connections. */
 const CONNECTIONS = 100;
 
-/** A web page must not read what its visitor's machine tells Prometheus. */
+/** A web page must not read the metrics of its reader's machine. */
 const FOREIGN_HOST = 'Host: must be an address or a name of this machine, as METRICS_HOST says.\n';
 
 const JSON_TYPE = 'application/json';
 
-interface ReadyAnswer {
+interface ReadyState {
   ready: boolean;
   parts: Record<string, boolean>;
 }
 
 interface Readiness {
   /** Whether the process works, without regard to the excluded parts, and each of its parts. */
-  answer(excluded: ReadonlySet<string>): Promise<ReadyAnswer>;
+  answer(excluded: ReadonlySet<string>): Promise<ReadyState>;
 }
 
-interface Answer {
+interface OperationsResponse {
   status: number;
   type: string;
   body: string;
@@ -36,8 +36,8 @@ export interface OperationsServer extends Running {
 /**
  * Serves GET /metrics for Prometheus, GET /healthz (the process is alive) and GET /readyz (200 while its services work,
  * else 503; names the parts). `/readyz?exclude=postgres&exclude=kafka` does not count these, for a load balancer: the
- * API's own answer while an engine is unavailable is better than none. They hold no secret, but tell how busy the
- * service is.
+ * API's own answer while an engine is unavailable is better than none. They hold no secret, but show how busy
+ * the service is.
  *
  * @param address port 0: a free port
  * @throws ConfigError when the address cannot be listened on
@@ -47,13 +47,13 @@ export async function startOperationsServer(
   { host, port }: { host: string; port: number },
   readiness: Readiness,
 ): Promise<OperationsServer> {
-  const answers: Record<string, (query: URLSearchParams) => Promise<Answer>> = {
+  const handlers: Record<string, (query: URLSearchParams) => Promise<OperationsResponse>> = {
     '/metrics': sharedResult(
       async () => ({ status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
       0,
     ),
     '/healthz': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"ok"}' }),
-    '/readyz': async (query) => readyAnswer(await readiness.answer(new Set(query.getAll('exclude')))),
+    '/readyz': async (query) => readyResponse(await readiness.answer(new Set(query.getAll('exclude')))),
   };
   const server = createLimitedServer(
     (request, response) => {
@@ -62,12 +62,12 @@ export async function startOperationsServer(
         return;
       }
       const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-      const answer = answers[path];
-      if (answer === undefined) {
+      const handle = handlers[path];
+      if (handle === undefined) {
         response.writeHead(404).end();
         return;
       }
-      answer(new URLSearchParams(query)).then(
+      handle(new URLSearchParams(query)).then(
         ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
         () => response.writeHead(500).end(),
       );
@@ -91,7 +91,7 @@ export async function startOperationsServer(
   };
 }
 
-function readyAnswer({ ready, parts }: ReadyAnswer): Answer {
+function readyResponse({ ready, parts }: ReadyState): OperationsResponse {
   return { status: ready ? 200 : 503, type: JSON_TYPE, body: JSON.stringify({ ready, parts }) };
 }
 

@@ -28,9 +28,8 @@ export interface OutageLogDeps {
   clock?: Clock;
 }
 
-/** How often an outage is logged again while it lasts. */
 const LOG_AGAIN_MS = 60_000;
-const BEGINS = 'an engine is away; the work is retried until it is back';
+const BEGINS = 'an engine is unavailable; the work is retried until it is back';
 const NO_CONNECTION =
   'Postgres is up but has no free connection: raise its max_connections, or the limit of the role or database, or run fewer processes; the work is retried until it has one';
 
@@ -64,7 +63,10 @@ export class OutageLog {
     if (!begins && now - this.loggedAt < LOG_AGAIN_MS) return;
     this.loggedAt = now;
     const fields = { err: error, engine, work, failures: this.failures, seconds: this.secondsUntil(now) };
-    logger.warn(fields, hasNoFreeConnection(error) ? NO_CONNECTION : begins ? BEGINS : 'the engine is still away');
+    logger.warn(
+      fields,
+      hasNoFreeConnection(error) ? NO_CONNECTION : begins ? BEGINS : 'the engine is still unavailable',
+    );
   }
 
   /** Call this after each success. */

@@ -29,7 +29,6 @@ export interface UrlRules {
   credentials?: boolean;
   /** May hold ?options. */
   query?: boolean;
-  /** May hold a path. */
   path?: boolean;
   /** May leave out the host, as a database behind a Unix socket does. */
   noHost?: boolean;
@@ -75,7 +74,6 @@ export function list<T extends string>(item: z.ZodType<T, string>) {
     .pipe(z.array(item));
 }
 
-/** As `list`, with at least one entry. */
 export function filledList(item: z.ZodType<string, string>, form: string) {
   return list(item).refine((entries) => entries.length > 0, { message: form });
 }

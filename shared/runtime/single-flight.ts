@@ -56,8 +56,9 @@ export class SingleFlight<V> {
 }
 
 /**
- * Callers get the run under way, or its result for `freshMs` after it ended. A failure is not kept. @param clock
- * monotonic
+ * Callers get the run under way, or its result for `freshMs` after it ended. A failure is not kept.
+ *
+ * @param clock monotonic, in milliseconds
  */
 export function sharedResult<T>(
   work: () => Promise<T>,

@@ -34,7 +34,6 @@ export interface SpanOptions {
 
 /** Absent where tracing is off, so that nothing is computed for it. */
 export interface Tracing {
-  /** Begins a new trace, if the sampling chooses it. */
   begin: (name: string, options: SpanOptions) => TraceSpan | undefined;
   /** Continues the trace of a `traceparent`. Without one, or if it is not sampled, there is no span. */
   continue: (name: string, traceparent: string | undefined, options: SpanOptions) => TraceSpan | undefined;
@@ -52,7 +51,6 @@ export function parseTraceparent(text: string): { traceId: string; spanId: strin
   return (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED ? { traceId, spanId } : undefined;
 }
 
-/** The `traceparent` among the headers of a Kafka record. */
 export function traceparentOf(headers: Readonly<Record<string, unknown>>): string | undefined {
   const { traceparent } = headers;
   if (Buffer.isBuffer(traceparent)) return traceparent.toString('latin1');

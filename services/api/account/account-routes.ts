@@ -18,7 +18,6 @@ import { accountExamples } from '../openapi/examples/account-examples.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
 import { accountDeletedMail, sendSecurityMail } from './security-mails.ts';
 
-/** Collaborators of the account routes. */
 export interface AccountDeps {
   pool: Pool;
   /** Where clients reach the API and sign-up, without a trailing slash. */
@@ -35,7 +34,6 @@ export interface AccountDeps {
   secretBox: SecretBox;
 }
 
-/** All routes below /v1/account. */
 export function accountRoutes(deps: AccountDeps): Route[] {
   return [
     route({
@@ -85,7 +83,7 @@ async function remove(
 ): Promise<RouteResponse> {
   const account = await findAccount(deps.pool, caller.accountId);
   if (account?.status === 'active') {
-    // As stored, or in another spelling of its domain. The demo account's address is none that could be parsed.
+    // As stored, or in another spelling of its domain. The address of the demo account cannot be parsed.
     if (email !== account.email && parseEmailAddress(email)?.address !== account.email) {
       throw invalidRequest([
         { field: 'email', message: 'must be the address of this account, as GET /v1/account shows it' },
@@ -124,11 +122,11 @@ function accountResource(account: StoredAccount): Account {
   };
 }
 
-const MENDED_BY_A_PACK: ReadonlySet<string> = new Set(['insufficient_credits', 'monitor_limit_reached']);
+const SOLVED_BY_A_PACK: ReadonlySet<string> = new Set(['insufficient_credits', 'monitor_limit_reached']);
 
 /**
- * The routes, with refusals that a pack would mend saying where a person buys one: an agent without credits can then
- * tell its owner where to go.
+ * Adds to refusals that a pack would solve where a person buys one, so that an agent without credits can tell its
+ * owner.
  */
 export function namingWhereToBuy(routes: readonly Route[], dashboardUrl: string): Route[] {
   const sentence = ` Packs are sold at ${dashboardUrl}/dashboard/billing.`;
@@ -138,7 +136,7 @@ export function namingWhereToBuy(routes: readonly Route[], dashboardUrl: string)
       try {
         return await route.handle(call);
       } catch (error) {
-        if (!(error instanceof ApiError) || !MENDED_BY_A_PACK.has(error.code)) throw error;
+        if (!(error instanceof ApiError) || !SOLVED_BY_A_PACK.has(error.code)) throw error;
         throw new ApiError(error.code, error.message + sentence, { headers: error.headers });
       }
     },

@@ -26,9 +26,8 @@ import { accountExamples } from '../openapi/examples/account-examples.ts';
 import type { AccountDeps } from './account-routes.ts';
 import { newKeyMail, sendSecurityMail } from './security-mails.ts';
 
-/** Active keys of an account. */
 const MAX_KEYS = 20;
-/** The owner is mailed of each: whoever creates and revokes keys in a loop must not bury that mail among others. */
+/** Each is mailed to the owner: whoever creates keys in a loop must not bury the mail that matters. */
 const KEYS_PER_DAY = 40;
 const DAY = 86_400;
 
@@ -96,9 +95,9 @@ type AskedKey = z.output<typeof createKeyBody>;
 /** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
 async function create(deps: AccountDeps, call: RouteRequest<unknown, AskedKey>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
-  // Before the stored answer is looked up: it holds the key, which a weaker one must not get by a repeat.
+  // Before the stored response is looked up: it holds the new key, which a weaker key must not get by a repeat.
   const asked = checkedKey(call);
-  // Read in the transaction: nothing that can fail may come between the commit and the answer, which alone has the key
+  // Read in the transaction: nothing that can fail may come between the commit and the answer, which alone has the key.
   let email: string | undefined;
   const { status, body, headers } = await runIdempotentRequest<AskedKey>({
     pool,
@@ -176,7 +175,7 @@ function keyResource({ id, name, scopes, createdAt, lastUsedAt }: StoredApiKey):
   };
 }
 
-/** The routes about programs that the account authorised by signing in for the tool server. */
+/** The routes about connected apps: programs that were authorised by signing in for the tool server. */
 export function grantRoutes(deps: AccountDeps): Route[] {
   return [
     route({

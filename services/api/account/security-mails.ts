@@ -6,6 +6,12 @@ import { delay } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { PERMISSION_WORDS } from '../admission/caller.ts';
 
+/*
+ * Mails that tell the owner of an account what was done with it. They cannot be switched off, as the biller's notices
+ * can. They hold no key and no code, and quote names that people or programs chose (`quotedName`), so that none becomes
+ * a link.
+ */
+
 /** Sentences are wrapped; lists of lines stay as they are. */
 function mail(to: string, subject: string, parts: readonly (string | readonly string[])[]): Mail {
   return plainMail(
@@ -148,7 +154,7 @@ export function browserInWords(userAgent: string): string {
 /** Nobody should wait longer for an answer because a mail server is slow: the answer may hold a key, shown once. */
 const WAIT_MS = 3_000;
 
-/** Call it after the commit. A notice that cannot be sent is logged, not retried. @param about what, for the log */
+/** Call it after the commit. A mail that cannot be sent is logged, not retried. @param about what, for the log */
 export async function sendSecurityMail(
   deps: { mailer: Mailer; logger: Logger },
   mail: Mail,
@@ -168,7 +174,10 @@ async function mailAndLog(
     await mailer.send(mail);
   } catch (error) {
     if (error instanceof MailError) {
-      logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, `could not mail a notice: ${about}`);
-    } else logger.error({ err: error }, `could not mail a notice: ${about}`);
+      logger.warn(
+        { failure: error.failure, smtpStatus: error.smtpStatus },
+        `a security mail could not be sent: ${about}`,
+      );
+    } else logger.error({ err: error }, `a security mail could not be sent: ${about}`);
   }
 }

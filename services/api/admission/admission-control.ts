@@ -34,7 +34,6 @@ export interface Quota {
 export interface Admission {
   caller: Caller;
   quotas: Quota[];
-  /** Why the request is refused; undefined when it is admitted. */
   refusal: ApiError | undefined;
   /** The UTC day whose slot the request took; undefined without a daily limit or when the request was refused. */
   day: string | undefined;
@@ -120,7 +119,6 @@ export class AdmissionControl {
     return admissionOf(found, limits);
   }
 
-  /** Returns the daily slot of a request that failed on our side. */
   async returnDailySlot({ caller, day }: Admission): Promise<void> {
     if (day !== undefined) await returnDailySlot(this.db, caller.accountId, day);
   }
@@ -134,7 +132,6 @@ function credentialsOf(headers: IncomingHttpHeaders, audience: string): RequestC
   return { keyId: id, keyHash: hash };
 }
 
-/** A key as the request sent it. */
 interface PresentedKey {
   /** The public part of the key. */
   id: string;

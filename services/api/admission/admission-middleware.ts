@@ -84,7 +84,7 @@ export function setAdmissionHeaders(response: Response, { caller, quotas }: Admi
   response.set('Cache-Control', 'no-store');
 }
 
-/** Whether a request that failed so does not count as one of the day's. @param refusal undefined: unexpected error */
+/** Whether a request that failed this way does not count for the day. @param refusal undefined: unexpected error */
 export function costsNoSlot(refusal: ApiError | undefined): boolean {
   if (refusal === undefined) return true;
   return !refusal.takesDailySlot && (refusal.status >= 500 || refusal.status === 429);

@@ -58,7 +58,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   const bodyHash = hashBody(call.sentBody);
   const kept = await findStoredResponse(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
-  await refuseConstantKeys(pool, key.accountId);
+  await refuseTooManyKeys(pool, key.accountId);
   const prepared = await prepare();
   const answer = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
@@ -72,8 +72,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   return replay(options, key, bodyHash, first);
 }
 
-/** @throws ApiError rate_limited */
-async function refuseConstantKeys(pool: Pool, accountId: string): Promise<void> {
+async function refuseTooManyKeys(pool: Pool, accountId: string): Promise<void> {
   const retryAfter = await secondsUntilKeyIsFree(pool, accountId);
   if (retryAfter === 0) return;
   const message = `Idempotency-Key: the account used ${KEYS_PER_ACCOUNT} keys in the last 24 hours, the most it may use.`;

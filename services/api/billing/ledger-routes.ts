@@ -69,7 +69,6 @@ async function ledger(
   };
 }
 
-/** An entry as the API shows it. */
 export function entryOf(stored: StoredLedgerEntry): LedgerEntry {
   return ledgerEntry.parse({
     id: String(stored.id),

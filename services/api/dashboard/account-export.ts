@@ -12,7 +12,6 @@ const VERSION = 1;
 /** Matches and attempts per page: each page is one short statement. */
 const PAGE = 100;
 const MOST_PAYMENTS = 10_000;
-/** Lines are sent together up to this many characters. */
 const PIECE_LENGTH = 64 * 1024;
 
 type Line = { type: string } & Record<string, unknown>;

@@ -36,7 +36,7 @@ export async function requestAddressChange(deps: DashboardDeps, request: PageReq
   const { id: accountId, email } = account;
   if (address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
   const old = parseEmailAddress(email)?.address;
-  // That of the demo account is none that mail could be sent to.
+  // No mail can be sent to the address of the demo account.
   if (old === undefined) throw new ApiError('invalid_email', 'The address of this account cannot be changed.');
   const { limits } = LEAVE_ADDRESS;
   for (const mailbox of [mailboxOf(address), mailboxOf(old)]) {

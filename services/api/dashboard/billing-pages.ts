@@ -264,7 +264,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
 
 /**
  * Where the checkout leads back to: the public address. On a developer's machine it is the host that the browser asked
- * for, because a session at 127.0.0.1 is none at localhost.
+ * for, because a session at 127.0.0.1 is not valid at localhost.
  */
 export function returnUrls(
   request: Pick<PageRequest, 'host' | 'path'>,

@@ -37,7 +37,6 @@ import { createSignInRouter } from './sign-in-router.ts';
 import { sqlPages } from './sql-page.ts';
 
 export interface DashboardDeps extends SignupDeps {
-  /** The address that the server is bound to. */
   host: string;
   secretBox: SecretBox;
   clock: Clock;
@@ -148,7 +147,7 @@ const MAX_FIELDS = 500;
 
 /**
  * The pages for signed-in people. Checks come in this order: method, session (else the sign-in page), the session's
- * limit, the form's size, whether the form is our own, then the page's own.
+ * limit, the form's size, its CSRF token, then the page's own.
  */
 function addPages(router: Router, pages: PagesDeps, routes: readonly PageRoute[]): void {
   for (const [path, onPath] of Map.groupBy(routes, (route) => route.path)) {
@@ -279,7 +278,7 @@ function showFailure({ frame, deps: { logger } }: PagesDeps): ErrorRequestHandle
       return;
     }
     if (error instanceof ClientGone) return;
-    // The log of requests and the client's event stream understand the API's own answer.
+    // The log of requests and the client's event stream understand the API's own response.
     if (response.headersSent || wantsEvents(request)) {
       next(error);
       return;

@@ -16,7 +16,7 @@ const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
   ['forum:read', '/v1/forum/search?q=coffee&limit=3'],
 ];
 
-/** Who may use the account besides the person: API keys, and programs that were connected by signing in (OAuth). */
+/** Who may use the account besides the person: API keys and connected apps (OAuth). */
 export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRoute[] {
   return [
     get('/keys', (request) => keysPage(request)),
@@ -103,7 +103,7 @@ function keyForm(request: PageRequest, { name, scopes, problems }: KeyForm): Htm
   </form>`;
 }
 
-/** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
+/** The form is idempotent: sent twice, it creates one key, and both responses show it. */
 async function create(baseUrl: string, request: PageRequest): Promise<PageResponse> {
   const asked = { name: request.form.text('name'), scopes: request.form.all('scopes') };
   if (asked.scopes.length === 0) {
@@ -175,7 +175,7 @@ function connectedAppItem(request: PageRequest, grant: AccountGrantResource): Ht
   </li>`;
 }
 
-/** A program that is described by a document belongs to the document's host; others registered without proof. */
+/** An app that is described by a document belongs to the document's host; others registered without proof. */
 function originOf({ client_id: clientId }: AccountGrantResource): string {
   const host = /^https?:/i.test(clientId) ? URL.parse(clientId)?.host : undefined;
   return host === undefined ? 'Registered itself; the name is what it says' : `Of ${host}`;

@@ -18,7 +18,7 @@ import { barChart, figures, list, notice, number } from './parts.ts';
 const CHART_DAYS = 14;
 const DAY_MS = 86_400_000;
 const FEW_DAYS = 3;
-/** A measurement that takes longer, as of an engine that hangs, is not waited for. */
+/** A measurement that takes longer, as when an engine hangs, is left out. */
 const STATUS_MS = 500;
 
 export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (request) => show(deps, request))];

@@ -119,7 +119,7 @@ export type FieldProblems = ReadonlyMap<string, string>;
 
 export const NO_PROBLEMS: FieldProblems = new Map();
 
-/** What a form shows when the API refused it; `keywords[2]` counts for `keywords`. @throws what cannot be mended */
+/** What a form shows when the API refused it; `keywords[2]` counts for `keywords`. @throws what cannot be corrected */
 export function problemsOf(error: unknown): FieldProblems {
   if (!(error instanceof ApiError) || error.status >= 500 || error.status === 404) throw error;
   if (error.faults.length === 0) return new Map([['', error.message]]);

@@ -58,7 +58,7 @@ export function createSignInRouter(pages: PagesDeps): Router {
     (work: (step: Step) => Promise<void>, isForm: boolean): RequestHandler =>
     async (request, response) => {
       response.set('Cache-Control', 'no-store');
-      // The cookie must have come with the form: one that is set by the answer proves nothing.
+      // The cookie must have come with the form: one that is set by the response proves nothing.
       const cookie = pages.cookies.visitor(request);
       if (isForm) requireCsrfToken(request, { cookie, publicHost: address.publicHost });
       const visitor = cookie ?? pages.cookies.setVisitor(response);

@@ -7,9 +7,9 @@ import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts'
 import { number, otherProblems, textArea } from './parts.ts';
 
 const MOST_ROWS = 200;
-/** Of JSON in the rows that are shown, but for the last one: a page is made at once, while all other requests wait. */
+/** JSON of the rows that are shown, but for the last one: all other requests wait while a page is rendered. */
 const MOST_BYTES = 256 * 1024;
-/** Of the columns and the last row together. */
+/** JSON of the columns and the last row together. */
 const MOST_BYTES_BESIDE = 3 * 2 ** 20;
 const FIRST = `SELECT subreddit, count(*) AS found, count(DISTINCT author) AS authors
 FROM matches

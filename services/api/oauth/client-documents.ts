@@ -38,7 +38,6 @@ export function createFindDocument(options: {
   pool: Pool;
 }) {
   const { egress, allowPrivate, records, pool } = options;
-  /** @throws errors.InvalidClient, errors.TemporarilyUnavailable */
   return async (id: string, clientAddress: string): Promise<ClientMetadata> => {
     const fault = idFault(id, allowPrivate);
     if (fault !== undefined) throw new errors.InvalidClient(`client_id ${fault}`);
@@ -48,9 +47,9 @@ export function createFindDocument(options: {
       const ofNetwork = { name: 'oauth:documents', maxUses: FETCHES_PER_NETWORK, seconds: FETCHES.seconds };
       const refused = await takeForNetworks(pool, ofNetwork, clientAddress, [FETCHES]);
       if (refused !== undefined) {
-        throw away(`too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}`);
+        throw unavailable(`too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}`);
       }
-      const client = readDocument(id, await askFor(egress, id));
+      const client = readDocument(id, await fetchDocument(egress, id));
       await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
       return client;
     } catch (error) {
@@ -62,7 +61,6 @@ export function createFindDocument(options: {
   };
 }
 
-/** Why a URL cannot name a document; undefined when it can. */
 function idFault(id: string, allowPrivate: boolean): string | undefined {
   if (id.length > MAX_ID_LENGTH || !URL.canParse(id)) return 'is not a URL, or too long';
   const url = new URL(id);
@@ -73,7 +71,7 @@ function idFault(id: string, allowPrivate: boolean): string | undefined {
   return undefined;
 }
 
-async function askFor(egress: EgressClient, id: string): Promise<string> {
+async function fetchDocument(egress: EgressClient, id: string): Promise<string> {
   const answer = await egress.send({
     url: id,
     method: 'GET',
@@ -81,13 +79,13 @@ async function askFor(egress: EgressClient, id: string): Promise<string> {
     deadlineMs: DEADLINE_MS,
   });
   if (answer.error === 'blocked_address') throw new errors.InvalidClient('client_id must be a public address');
-  if (answer.error !== null) throw away(`it cannot be reached: ${answer.error}`);
-  if (answer.status >= 500 || answer.status === 429) throw away(`it was answered with status ${answer.status}`);
+  if (answer.error !== null) throw unavailable(`it cannot be reached: ${answer.error}`);
+  if (answer.status >= 500 || answer.status === 429) throw unavailable(`it was answered with status ${answer.status}`);
   if (answer.status !== 200) throw new errors.InvalidClient(`client_id was answered with status ${answer.status}`);
   return answer.bodyExcerpt;
 }
 
-function away(reason: string): Error {
+function unavailable(reason: string): Error {
   return new errors.TemporarilyUnavailable(`The document at client_id could not be fetched: ${reason}.`);
 }
 
@@ -116,9 +114,9 @@ const MAX_REDIRECTS = 10;
 const MAX_URI_LENGTH = 2_048;
 const MAX_NAME_LENGTH = 100;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Of a program, as RFC 8252 (7.1) asks for: a domain of its maker, such as `com.example.app`. */
+/** Of a native app, by RFC 8252 (7.1): the reversed domain of its maker, such as `com.example.app`. */
 const PROGRAM_SCHEME = /^[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
-/** Of widespread programs that do not follow it. */
+/** Of widespread apps that do not follow it. */
 const KNOWN_PROGRAMS = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -30,7 +30,7 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
     }
     const { retryAfter } = refused;
     const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
-    // A page of ours, not a part of OAuth.
+    // The page of a link is no part of OAuth.
     if (kind === 'link') throw new ApiError('rate_limited', error_description, { retryAfter });
     response.set({ 'Retry-After': String(retryAfter), 'Cache-Control': 'no-store' });
     response.status(429);

@@ -74,7 +74,6 @@ function createSignedInBrowsers(records: SealedRecords, baseUrl: string) {
       await records.put({ model: MODEL, id: proof, payload: { accountId, email }, validSeconds: CODE_SECONDS });
       response.cookie(COOKIE, proof, { ...options, maxAge: CODE_SECONDS * 1000 });
     },
-    /** Consumes the browser's sign-in. */
     async take(request: Request, response: Response): Promise<SignedInAccount | undefined> {
       const proof = cookieOf(request, COOKIE);
       if (proof === undefined) return undefined;
@@ -83,7 +82,6 @@ function createSignedInBrowsers(records: SealedRecords, baseUrl: string) {
       if (found === undefined || !(await records.consume(MODEL, proof, 0))) return undefined;
       return signedInAccount.safeParse(found.payload).data;
     },
-    /** Whether there is a cookie; it is not checked. */
     isSignedIn: (request: Request): boolean => cookieOf(request, COOKIE) !== undefined,
   };
 }
@@ -123,7 +121,7 @@ function signedInPage(): Page {
 
 const PATH = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;
-/** The owner is mailed of each: whoever connects programs in a loop must not bury that mail among others. */
+/** Each is mailed to the owner: whoever connects apps in a loop must not bury the mail that matters. */
 const GRANTS_PER_DAY = 40;
 const DAY = 86_400;
 const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
@@ -286,25 +284,21 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   const named = typeof resource === 'string' ? resource : resourceOf(oauth.baseUrl);
   grant.addResourceScope(named, scopesOf(interaction).join(' '));
   const grantId = await grant.save();
-  // After the grant is stored: whoever changes the address later sees it among the account's programs.
+  // After the grant is stored: whoever changes the address later sees it among the connected apps.
   const account = await findOwner(step, login, grantId);
   if (account === undefined) return;
   await records.allowClient(clientId, GRANT_SECONDS);
   const client = await askingClient(step);
   const host = client.host ?? redirectTarget(client);
-  const program = { name: client.name, host, permissions: wordsOf(interaction), at: new Date() };
-  await sendSecurityMail(
-    oauth,
-    newConnectedAppMail(account.email, program, oauth.dashboardUrl),
-    'a program was connected',
-  );
+  const app = { name: client.name, host, permissions: wordsOf(interaction), at: new Date() };
+  await sendSecurityMail(oauth, newConnectedAppMail(account.email, app, oauth.dashboardUrl), 'an app was connected');
   const result = { login: { ...login, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }
 
 /**
  * Finds the account that signed in. When it is closed or has another address by now, the sign-in begins again: whoever
- * reads the mailbox of the earlier address must not go on with it. A grant stored meanwhile is revoked.
+ * reads the mailbox of the earlier address must not continue it. A grant stored meanwhile is revoked.
  */
 async function findOwner(
   step: Step,

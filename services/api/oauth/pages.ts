@@ -5,7 +5,7 @@ import type { Page } from '../http/page.ts';
 
 export interface AskingClient {
   name: string | undefined;
-  /** Of the document that describes the client; undefined for one that registered itself and could be anybody. */
+  /** Of the document that describes the client; undefined for one that registered itself, which could be anybody. */
   host: string | undefined;
   redirectUri: string;
 }
@@ -104,7 +104,7 @@ function faulty(fault: string | undefined): HtmlValue {
   return fault !== undefined && html`aria-invalid="true" aria-describedby="problem"`;
 }
 
-/** It applies to the redirects after a form too, which may lead on. A policy cannot name an IPv6 address. */
+/** Browsers apply it to the redirects after a form, too. A policy cannot name an IPv6 address. */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
 }

@@ -81,7 +81,6 @@ interface CodeRoutes {
   /** The name of the token's field, and the error code when it is not valid. */
   tokenField: string;
   tokenError: ErrorCode;
-  /** The route that mails another code. */
   startOver: string;
 }
 

@@ -12,7 +12,6 @@ import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/acco
 
 export interface LinkPage {
   path: string;
-  /** The full public URL of the page. */
   url: string;
   title: string;
   question: string;
@@ -56,7 +55,6 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   return router;
 }
 
-/** The page for a link that is no longer valid. */
 export const tooOldPage = (response: Response): Page => linkProblem(response, 400, TOO_OLD);
 
 export function keyPage(title: string, apiKey: string, baseUrl: string, more?: HtmlValue): Page {

@@ -17,7 +17,6 @@ import { createCodeHashes, hasTry, newCode } from './check-code.ts';
 import { takeCodeLimits } from './signup-limits.ts';
 import type { SignupDeps } from './signup-router.ts';
 
-/** Seconds until another try at mailing makes sense. */
 const MAIL_RETRY_AFTER = 60;
 
 /**
@@ -58,7 +57,6 @@ interface MailedSecret {
   /** Whose host the mail names. */
   appUrl: string;
   interaction?: string | undefined;
-  /** The page of the link that is mailed instead of a code. */
   linkPage?: string | undefined;
 }
 
@@ -85,7 +83,6 @@ export async function mailSecret(
   }
 }
 
-/** @throws ApiError undeliverable_email */
 export async function refuseUndeliverable({ acceptsMail }: SignupDeps, domain: string): Promise<void> {
   if (acceptsMail && !(await acceptsMail(domain))) {
     throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);

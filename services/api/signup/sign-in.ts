@@ -55,7 +55,6 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
       await rememberNetwork(deps, result, clientAddress);
       return result;
     },
-    /** Consumes a link; undefined when it is no longer valid. */
     async confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined> {
       const link = await inTransaction(deps.pool, async (client): Promise<ConfirmedLink | undefined> => {
         const confirmed = await takeLink(client, linkHash, purpose.name);

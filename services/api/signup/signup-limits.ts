@@ -62,7 +62,7 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
     limits === 'signup'
       ? perHour('total', budgets.perHour, 'Too many sign up now.')
       : perHour('total', budgets.signInPerHour, 'Too many sign in now.');
-  // Of all networks together that the mailbox's account has not signed in from.
+  // Shared by all networks that the mailbox's account has not signed in from.
   const ofStrangers = [
     perDay(`mailbox:day:${name}`, PER_MAILBOX_DAILY, `${tooMany}.`),
     perHour(`mailbox:hour:${name}`, PER_MAILBOX_HOURLY, `${tooMany}.`),
@@ -95,7 +95,7 @@ const IPV6_PREFIXES = [
   { prefix: 48, times: 4 },
 ] as const;
 
-/** That of everybody whose address a proxy does not tell. */
+/** The network of all clients whose address a proxy does not forward. */
 export const UNKNOWN_NETWORK = 'unknown';
 /** Some proxies forward the port as well: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;

@@ -173,7 +173,7 @@ export async function grantFreeCredits(
     const reason = `${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
-  // Also as the mailbox is, for processes that know no other form.
+  // Also under the mailbox itself, for processes of a release that knows no other form.
   if (!(await recordCreditedMailboxes(db, mailboxHash(credited), mailboxHash(mailbox)))) return HAD_CREDITS;
   await credit(db, { accountId, kind: 'grant', credits: SIGN_UP_CREDITS, reference: 'opening' });
   return { credits: SIGN_UP_CREDITS };

@@ -102,7 +102,6 @@ const LARGE_PROVIDERS: ReadonlySet<string> = new Set(
   ].flatMap((domains) => domains.split(' ')),
 );
 
-/** Whether the domain of a mailbox belongs to a large provider. */
 export function isLargeProvider(domain: string): boolean {
   return LARGE_PROVIDERS.has(domain);
 }

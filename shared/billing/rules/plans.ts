@@ -46,7 +46,6 @@ export function planOf(price: number): Plan {
   return PLANS[price];
 }
 
-/** All plans by the price of their pack. */
 export function allPlans(): ReadonlyMap<Pack, Plan> {
   return new Map(Object.entries(PLANS).map(([price, plan]) => [Number(price) as Pack, plan]));
 }
@@ -76,7 +75,6 @@ export function packForSale(price: string): PackForSale | undefined {
 /** Price of a monitor for 24 hours: at creation, at resume, and at each renewal. */
 export const MONITOR_PERIOD_CREDITS = 10;
 
-/** Credits of a new free account. */
 export const SIGN_UP_CREDITS = 200;
 
 /**
@@ -102,7 +100,7 @@ export function coveredComments(credits: number): number {
   return FIRST_COMMENTS + FURTHER_COMMENTS * (credits - 1);
 }
 
-/** Days for which a balance lasts if all goes on as in the last one; undefined when nothing is spent. */
+/** Days that a balance lasts at the use of the last day; undefined when nothing is spent. */
 export function daysLeft(of: { balance: number; activeMonitors: number; readingCredits: number }): number | undefined {
   const perDay = of.activeMonitors * MONITOR_PERIOD_CREDITS + of.readingCredits;
   return perDay === 0 ? undefined : of.balance / perDay;

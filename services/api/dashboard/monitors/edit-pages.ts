@@ -130,7 +130,7 @@ function editPage(request: PageRequest, { id, name }: Monitor, filled: Filled, w
 
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));
 
-/** What the buttons show that store nothing: the rule in words, its preview, and the fields of a rule as text. */
+/** What the buttons that store nothing show: the rule in words, its preview, and the fields of a rule as text. */
 async function fill(request: PageRequest): Promise<Filled | undefined> {
   const { form } = request;
   const added = form.text('add');
@@ -181,7 +181,7 @@ function wordsOfValues(values: MonitorFormValues): string[] {
 /** Each is found in its field again, which takes time. */
 const MOST_SHOWN = 50;
 
-/** The message for each faulty field, with the entries as typed. @throws what cannot be mended in the form */
+/** The message for each faulty field, with the entries as typed. @throws what the person cannot fix */
 function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
   if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
   return joinedProblems(

@@ -75,7 +75,7 @@ export interface Highlights {
 /** Each is a search of the texts. */
 const MOST_TERMS = 50;
 
-/** Also of terms that only an earlier version had. In the title of a comment's post are those the comment has not. */
+/** Includes terms that only an earlier version had. The title of a comment's post gets only those it lacks itself. */
 export function highlightsOf(match: MonitorMatch): Highlights {
   const { kind, title, body: text, subreddit, matched_terms: terms } = match;
   const item = { kind, title, text, subreddit, nsfw: false };

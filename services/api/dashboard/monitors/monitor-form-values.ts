@@ -87,7 +87,6 @@ export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsRe
   };
 }
 
-/** The body of POST /v1/monitors. */
 export function createBody(values: MonitorFormValues): object {
   const { name, webhook_url: url, webhook_kind: kind, backfill_hours: hours } = values;
   return {

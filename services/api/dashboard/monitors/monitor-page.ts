@@ -230,7 +230,6 @@ const MUTED: Readonly<Record<MonitorMute['kind'], string>> = {
 };
 const PREFIXES: Readonly<Record<MonitorMute['kind'], string>> = { subreddit: 'r/', author: 'u/', thread: '' };
 
-/** What a monitor records nothing of. */
 async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
   const [{ name }, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/mutes')]);
   const { items, limit } = list as { items: MonitorMute[]; limit: number };

@@ -40,7 +40,7 @@ export const webhookPages: PageRoute[] = [
   post('/monitors/:id/test', test),
   get('/monitors/:id/deliveries', showDeliveries),
   post('/monitors/:id/redeliver', resend),
-  // A form that is sent twice makes one secret, and both answers show it.
+  // An idempotent form: sent twice, it makes one secret, and both responses show it.
   post('/monitors/:id/rotate-secret', async (request) => {
     const { body } = await request.call('post', '/v1/monitors/:id/rotate-secret', idempotencyKeyOf(request.form, {}));
     return show(request, secretShownOnce((body as { webhook_secret: string }).webhook_secret));

@@ -24,8 +24,8 @@ test('an outage is told when it begins, once a minute, and when it ends, however
   outage.recovered();
   outage.recovered();
   expect(lines).toEqual([
-    'warn kafka 0 1 an engine is away; the work is retried until it is back',
-    'warn kafka 60 601 the engine is still away',
+    'warn kafka 0 1 an engine is unavailable; the work is retried until it is back',
+    'warn kafka 60 601 the engine is still unavailable',
     'info undefined 100 1000 the work resumes',
   ]);
   expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 0]]);
