@@ -64,7 +64,7 @@ test('the page has what was published, who reads it, and what is open', async ()
   expect(shown.join('\n')).toMatch(/^part +status +waiting +age_seconds +note\npostgres +ok/);
 });
 
-test('each server may be away: the page says so, and the rest is as it is', async () => {
+test('each server may be unavailable: the page says so, and the rest is as it is', async () => {
   const nowhere = '127.0.0.1:1';
   const [kafka, postgres, clickhouse] = await Promise.all([
     page({ KAFKA_BROKERS: nowhere }),

@@ -87,8 +87,8 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a running biller renews monitors as they become due, also after Postgres was away', async () => {
-  // So many that no round finds a low balance, whose mail this test does not take.
+test('a running biller renews monitors as they become due, also after an outage of Postgres', async () => {
+  // So many that no run finds a low balance, whose mail this test does not take.
   await insertPayingAccounts(db.pool, { accounts: 2, monitors: 5, credits: 100_000, dueSince: '-1 hour' });
   const proxy = await TcpProxy.start(db.url);
   const pool = createPool({ url: proxy.url, name: 'biller', logger: silentLogger() });

@@ -378,7 +378,7 @@ describe('hostile requests', () => {
     const { accountId } = await hanging.account();
     const person = await visitDashboard(db.pool, hanging.url, accountId);
     const page = await person.get('');
-    // Without this, the page would wait for the report of the state, 2.5 s, and say what is away.
+    // Without this, the page would wait for the report of the state, 2.5 s, and say what is unavailable.
     expect([page.status, page.html]).toEqual([200, expect.stringContaining('Not known at the moment.')]);
     await hanging.stop();
   });

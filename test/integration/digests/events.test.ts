@@ -7,9 +7,9 @@ import type { ClaimedEvent } from '../../../shared/deliveries/event-deliveries.t
 import { answerAsDiscord } from '../../support/fakes/strict-discord.ts';
 import { answerAsSlack } from '../../support/fakes/strict-slack.ts';
 import { DeliveryBench } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
-import { recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
+import { recordMatches } from '../../support/fixtures/deliveries/digest-jobs.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-rounds.ts';
+import { DASHBOARD_URL } from '../../support/fixtures/notices/notice-jobs.ts';
 
 let bench: DeliveryBench;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { makeDigests } from '../../../services/biller/digests.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
 import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
-import { digestRounds, recordMatches } from '../../support/fixtures/deliveries/digest-rounds.ts';
-import type { DigestRounds } from '../../support/fixtures/deliveries/digest-rounds.ts';
-import { DASHBOARD_URL, noticedAccount, smtpMailer, stopClock } from '../../support/fixtures/notices/notice-rounds.ts';
+import { digestJobs, recordMatches } from '../../support/fixtures/deliveries/digest-jobs.ts';
+import type { DigestJobs } from '../../support/fixtures/deliveries/digest-jobs.ts';
+import { DASHBOARD_URL, noticedAccount, smtpMailer, stopClock } from '../../support/fixtures/notices/notice-jobs.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => smtp.stop());
 
 let db: TestDatabase;
-let biller: DigestRounds;
+let biller: DigestJobs;
 beforeEach(async () => {
   db = await createTestDatabase();
   await stopClock(db, '2026-03-04T12:20:00Z');
-  biller = digestRounds(db.pool, smtpMailer(smtp.url));
+  biller = digestJobs(db.pool, smtpMailer(smtp.url));
   smtp.received.length = 0;
 });
 afterEach(() => db.drop());
@@ -29,11 +29,11 @@ const setDigest = (id: string, digest: 'hourly' | 'daily' | null) =>
   db.pool.query('UPDATE monitors SET digest = $2 WHERE id = $1', [id, digest]);
 
 /** Makes and mails what is due some time later; returns how many mails came. */
-async function round(later = '0 minutes', rounds = biller): Promise<number> {
+async function runAll(later = '0 minutes', jobs = biller): Promise<number> {
   const before = smtp.received.length;
   await db.freeze(later);
-  await rounds.make();
-  await rounds.mail();
+  await jobs.make();
+  await jobs.mail();
   return smtp.received.length - before;
 }
 
@@ -58,8 +58,8 @@ test('one mail an account at the full hour names each match of its monitors once
   await setDigest(third, 'daily');
   const expected = [...(await recordMatches(db.pool, first, 3)), ...(await recordMatches(db.pool, second, 2))];
   const ofDay = await recordMatches(db.pool, third, 1);
-  expect(await round('39 minutes')).toBe(0);
-  expect(await round('1 minute')).toBe(1);
+  expect(await runAll('39 minutes')).toBe(0);
+  expect(await runAll('1 minute')).toBe(1);
   expect(listed()).toHaveLength(5);
   expect(listed().sort()).toEqual(expected.sort());
   const mail = smtp.mailTo(account.email);
@@ -67,10 +67,10 @@ test('one mail an account at the full hour names each match of its monitors once
   expect(mail.headers.get('list-unsubscribe')).toEqual([`<${DASHBOARD_URL}/dashboard/monitors>`]);
   expect(mail.text).toContain(`\n${DASHBOARD_URL}/dashboard/monitors/${first}\n`);
   expect(Buffer.from(mail.html, 'latin1').toString()).toContain('“Metal &amp; &lt;b&gt;co” (hourly): 3 new matches.');
-  expect(await round()).toBe(0);
-  expect(await round('1 hour')).toBe(0);
+  expect(await runAll()).toBe(0);
+  expect(await runAll('1 hour')).toBe(0);
   const later = await recordMatches(db.pool, second, 1);
-  expect(await round('10 hours')).toBe(1);
+  expect(await runAll('10 hours')).toBe(1);
   expect(listed(1).sort()).toEqual([...ofDay, ...later].sort());
   expect(smtp.received[1]!.headers.get('subject')).toEqual(['2 new matches of 2 monitors']);
   expect((await biller.metrics.digestsMade.get()).values.map(({ labels, value }) => [labels.to, value])).toEqual([
@@ -119,12 +119,12 @@ test('what is matched around a switch between single deliveries and digests is s
   expect(await deliveriesOf(id)).toEqual(['pending', 'pending', 'none', 'none', 'pending', 'none', 'none']);
   await setWebhook(null);
   // The digest that was switched off does not wait for the hour.
-  expect(await round()).toBe(1);
+  expect(await runAll()).toBe(1);
   expect(listed()).toEqual(first);
-  expect(await round('1 hour')).toBe(1);
+  expect(await runAll('1 hour')).toBe(1);
   expect(listed(1)).toEqual([...second, ...third]);
   await setDigest(id, null);
-  expect(await round('1 day')).toBe(0);
+  expect(await runAll('1 day')).toBe(0);
 });
 
 test('a paused monitor has its last digest; a deleted one has none; a frozen account waits', async () => {
@@ -136,30 +136,30 @@ test('a paused monitor has its last digest; a deleted one has none; a frozen acc
   await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
   await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted]);
   await freezeAccount(db.pool, accountId);
-  expect(await round('1 hour')).toBe(0);
+  expect(await runAll('1 hour')).toBe(0);
   await unfreezeAccount(db.pool, accountId);
-  expect(await round()).toBe(1);
+  expect(await runAll()).toBe(1);
   expect(listed()).toEqual(things);
   const { rows } = await db.pool.query('SELECT FROM monitor_digests WHERE monitor_id = $1', [deleted]);
   expect(rows).toEqual([]);
 });
 
-test('while the mail server is away one mail waits, and later matches go into the next', async () => {
+test('while the mail server is unavailable one mail waits, and later matches go into the next', async () => {
   const { monitorIds } = await noticedAccount(db, {});
   const id = monitorIds[0]!;
   await setDigest(id, 'hourly');
   const first = await recordMatches(db.pool, id, 2);
-  const away = digestRounds(db.pool, smtpMailer('smtp://127.0.0.1:9'));
-  expect(await round('1 hour', away)).toBe(0);
+  const unavailable = digestJobs(db.pool, smtpMailer('smtp://127.0.0.1:9'));
+  expect(await runAll('1 hour', unavailable)).toBe(0);
   const second = await recordMatches(db.pool, id, 1);
-  expect(await round('1 hour', away)).toBe(0);
+  expect(await runAll('1 hour', unavailable)).toBe(0);
   const third = await recordMatches(db.pool, id, 1);
-  expect(await round('1 hour', away)).toBe(0);
+  expect(await runAll('1 hour', unavailable)).toBe(0);
   const { rows } = await db.pool.query('SELECT FROM digest_mails');
   expect(rows).toHaveLength(1);
-  expect(await round('1 hour')).toBe(1);
+  expect(await runAll('1 hour')).toBe(1);
   expect(listed()).toEqual(first);
-  expect(await round()).toBe(1);
+  expect(await runAll()).toBe(1);
   expect(listed(1)).toEqual([...second, ...third]);
 });
 
@@ -184,7 +184,7 @@ test('a mail whose lease ends while a slow database is read is sent by the proce
   const slow = new Proxy(db.pool, {
     get: (pool, property): unknown => (property === 'query' ? query : Reflect.get(pool, property, pool)),
   });
-  await digestRounds(slow, smtpMailer(smtp.url)).mail();
+  await digestJobs(slow, smtpMailer(smtp.url)).mail();
   expect(isSlow).toBe(false);
   expect(smtp.received).toHaveLength(1);
 });
@@ -193,7 +193,7 @@ test('processes that make digests while matches are recorded lose none and repea
   const { accountId, monitorIds } = await noticedAccount(db, { monitors: 2 });
   for (const id of monitorIds) await setDigest(id, 'hourly');
   const recorded: string[] = [];
-  const others = [biller, digestRounds(db.pool, smtpMailer(smtp.url))];
+  const others = [biller, digestJobs(db.pool, smtpMailer(smtp.url))];
   for (let hour = 0; hour < 4; hour++) {
     await db.freeze('1 hour');
     await Promise.all([
@@ -202,7 +202,7 @@ test('processes that make digests while matches are recorded lose none and repea
       ...others.map((process) => process.mail()),
     ]);
   }
-  await round('1 hour');
-  await round('1 hour');
+  await runAll('1 hour');
+  await runAll('1 hour');
   expect(listed().sort()).toEqual(recorded.sort());
 });

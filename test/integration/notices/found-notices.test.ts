@@ -7,11 +7,11 @@ import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import {
   DASHBOARD_URL,
   noticedAccount,
-  noticeRounds,
+  noticeJobs,
   setFailures,
   stopClock,
-} from '../../support/fixtures/notices/notice-rounds.ts';
-import type { NoticeRounds } from '../../support/fixtures/notices/notice-rounds.ts';
+} from '../../support/fixtures/notices/notice-jobs.ts';
+import type { NoticeJobs } from '../../support/fixtures/notices/notice-jobs.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -22,17 +22,17 @@ beforeAll(async () => {
 afterAll(() => smtp.stop());
 
 let db: TestDatabase;
-let biller: NoticeRounds;
+let biller: NoticeJobs;
 beforeEach(async () => {
   db = await createTestDatabase();
   await stopClock(db);
-  biller = noticeRounds(db.pool, smtp.url);
+  biller = noticeJobs(db.pool, smtp.url);
   smtp.received.length = 0;
 });
 afterEach(() => db.drop());
 
-/** One round of everything, a minute after what happened. Returns the subjects that arrived. */
-async function round(later = '1 minute'): Promise<string[]> {
+/** One run of everything, a minute after what happened. Returns the subjects that arrived. */
+async function runAll(later = '1 minute'): Promise<string[]> {
   const before = smtp.received.length;
   await biller.find();
   await db.freeze(later);
@@ -61,7 +61,7 @@ describe('monitors paused for lack of credits', () => {
       account.monitorIds[1],
       'Rust <b>jobs</b>\nhttps://evil.example/x sales@evil.example',
     ]);
-    expect(await round()).toEqual(['2 monitors were paused']);
+    expect(await runAll()).toEqual(['2 monitors were paused']);
     const mail = smtp.mailTo(account.email);
     const text = read(account.email);
     expect(text).toContain('“Rust <b>jobs</ b> https: / / evil. example/ x sales @ evil.…”');
@@ -79,14 +79,14 @@ describe('monitors paused for lack of credits', () => {
       db.pool.query(`UPDATE monitors SET next_charge_at = service_now() - interval '1 second' WHERE id = $1`, [id]);
     const [first, second, third] = account.monitorIds as [string, string, string];
     await due(first);
-    expect(await round()).toEqual(['A monitor was paused']);
+    expect(await runAll()).toEqual(['A monitor was paused']);
     await due(second);
     await due(third);
-    expect(await round('2 hours')).toEqual([]);
+    expect(await runAll('2 hours')).toEqual([]);
     await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [third]);
-    expect(await round('9 hours')).toEqual([]);
+    expect(await runAll('9 hours')).toEqual([]);
     // 23:01, and then one minute after midnight.
-    expect(await round('1 hour')).toEqual(['A monitor was paused']);
+    expect(await runAll('1 hour')).toEqual(['A monitor was paused']);
   });
 });
 
@@ -95,27 +95,27 @@ describe('failing webhooks', () => {
     const { email, monitorIds } = await noticedAccount(db, {});
     const id = monitorIds[0]!;
     await setFailures(db, id, 9);
-    expect(await round()).toEqual([]);
+    expect(await runAll()).toEqual([]);
     await setFailures(db, id, 10);
-    expect(await round()).toEqual(['A webhook is failing']);
+    expect(await runAll()).toEqual(['A webhook is failing']);
     expect(read(email)).toContain('“test” 10 failures in a row; the last time hooks.example.net answered 503.');
     expect(smtp.mailTo(email).text).toContain(`\n${DASHBOARD_URL}/dashboard/monitors/${id}\n`);
     await setFailures(db, id, 50);
-    expect(await round('2 hours')).toEqual([]);
-    expect(await round('10 hours')).toEqual(['A webhook is failing']);
-    expect(await round('2 minutes')).toEqual([]);
+    expect(await runAll('2 hours')).toEqual([]);
+    expect(await runAll('10 hours')).toEqual(['A webhook is failing']);
+    expect(await runAll('2 minutes')).toEqual([]);
     await setFailures(db, id, 0);
-    expect(await round('2 minutes')).toEqual(['A webhook works again']);
-    expect(await round('1 day')).toEqual([]);
+    expect(await runAll('2 minutes')).toEqual(['A webhook works again']);
+    expect(await runAll('1 day')).toEqual([]);
   });
 
   test('of removed webhooks and deleted monitors are forgotten', async () => {
     const { monitorIds } = await noticedAccount(db, { monitors: 2 });
     for (const id of monitorIds) await setFailures(db, id, 10);
-    expect(await round()).toEqual(['2 webhooks are failing']);
+    expect(await runAll()).toEqual(['2 webhooks are failing']);
     await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [monitorIds[0]]);
     await db.pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [monitorIds[1]]);
-    expect(await round('2 minutes')).toEqual([]);
+    expect(await runAll('2 minutes')).toEqual([]);
     expect((await db.pool.query('SELECT FROM webhook_alarms')).rowCount).toBe(0);
   });
 });
@@ -130,7 +130,7 @@ describe('credits that last less than 3 days', () => {
     [{ credits: 0, status: 'paused' }, 0],
   ])('with %j: %i mails', async (setup, count) => {
     await noticedAccount(db, setup);
-    expect(await round()).toHaveLength(count);
+    expect(await runAll()).toHaveLength(count);
   });
 
   test('by what reading took in the last 24 hours', async () => {
@@ -140,21 +140,21 @@ describe('credits that last less than 3 days', () => {
     await db.freeze('-1 day');
     await charge(db.pool, { accountId, kind: 'read', credits: 200, reference: 'a', request });
     await db.freeze('1 day');
-    expect(await round()).toEqual([]);
+    expect(await runAll()).toEqual([]);
     await charge(db.pool, { accountId, kind: 'read', credits: 100, reference: 'b', request });
-    expect(await round()).toEqual([]);
+    expect(await runAll()).toEqual([]);
     // 699 credits are left; each day takes 10 and 100 + 101 (200 · 12 h / 24 h, rounded) and 23.
     await charge(db.pool, { accountId, kind: 'read', credits: 22, reference: 'c', request });
-    expect(await round()).toEqual(['Your credits will run out soon']);
+    expect(await runAll()).toEqual(['Your credits will run out soon']);
   });
 
   test('are told once a UTC day', async () => {
     await noticedAccount(db, { credits: 25 });
-    expect(await round()).toHaveLength(1);
-    expect(await round('11 hours 57 minutes')).toHaveLength(0);
+    expect(await runAll()).toHaveLength(1);
+    expect(await runAll('11 hours 57 minutes')).toHaveLength(0);
     // 23:59, and then midnight.
-    expect(await round('1 minute')).toHaveLength(0);
-    expect(await round('1 minute')).toHaveLength(1);
+    expect(await runAll('1 minute')).toHaveLength(0);
+    expect(await runAll('1 minute')).toHaveLength(1);
   });
 });
 

@@ -12,10 +12,10 @@ import { eventually } from '../../support/fixtures/eventually.ts';
 import {
   DASHBOARD_URL,
   noticedAccount,
-  noticeRounds,
+  noticeJobs,
   smtpMailer,
   stopClock,
-} from '../../support/fixtures/notices/notice-rounds.ts';
+} from '../../support/fixtures/notices/notice-jobs.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -43,7 +43,7 @@ test('two billers at once mail each of 60 accounts once, and both take part', as
   smtp = await startSmtpReceiver();
   const { received, url } = smtp;
   const pools = [1, 2].map((name) => createPool({ url: db.url, name: `biller-${name}`, logger: silentLogger() }));
-  const billers = pools.map((pool) => noticeRounds(pool, url));
+  const billers = pools.map((pool) => noticeJobs(pool, url));
   await insertPayingAccounts(db.pool, { accounts: 30, monitors: 2, credits: 0 });
   await billers[0]!.find();
   await insertPayingAccounts(db.pool, { accounts: 30, monitors: 1, credits: 20, dueSince: '-1 hour' });
@@ -76,7 +76,7 @@ test('a mail that the server refuses is sent after 1, 2, 4 … minutes, and what
     },
   });
   await noticedAccount(db, { credits: 5 });
-  const biller = noticeRounds(db.pool, smtp.url);
+  const biller = noticeJobs(db.pool, smtp.url);
   await biller.find();
   const tries: number[] = [];
   for (let minute = 0; minute < 16; minute++) {
@@ -108,9 +108,9 @@ test('a mail whose biller dies before it is settled is sent again after its leas
       throw new Error('the process dies here');
     },
   };
-  await noticeRounds(db.pool, '', dying).find();
-  await expect(noticeRounds(db.pool, '', dying).mail()).rejects.toThrow('dies here');
-  const next = noticeRounds(db.pool, smtp.url);
+  await noticeJobs(db.pool, '', dying).find();
+  await expect(noticeJobs(db.pool, '', dying).mail()).rejects.toThrow('dies here');
+  const next = noticeJobs(db.pool, smtp.url);
   await next.mail();
   expect(smtp.received).toHaveLength(1);
   await db.freeze('59 seconds');

@@ -113,11 +113,11 @@ test('lost webhooks of purchases and refunds are healed from the lists of the la
   expect(await accountOf(bought)).toMatchObject({ balance: 5_010, pack: 9 });
 });
 
-test('while the provider is away the comparison is repeated, with one line in the log, and never ends the process', async () => {
+test('while the provider is unavailable the comparison is repeated, with one line in the log, and never ends the process', async () => {
   const lines: { level: number; msg: string }[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   let apiUrl = 'http://127.0.0.1:9';
-  const away = createStripe({ ...mute.payments.settings, apiUrl });
+  const unavailable = createStripe({ ...mute.payments.settings, apiUrl });
   const deps = {
     pool: db.pool,
     metrics: createMetrics(),
@@ -125,14 +125,14 @@ test('while the provider is away the comparison is repeated, with one line in th
     settings: mute.payments.settings,
     clock: systemClock,
     get stripe() {
-      return apiUrl === mute.url ? mute.payments.stripe : away;
+      return apiUrl === mute.url ? mute.payments.stripe : unavailable;
     },
   };
   const reconcile = createReconciliation(deps);
-  const round = () => reconcile(mayContinue);
-  expect([await round(), await round()]).toEqual([60_000, 60_000]);
+  const run = () => reconcile(mayContinue);
+  expect([await run(), await run()]).toEqual([60_000, 60_000]);
   expect(lines.map(({ level }) => level)).toEqual([40]);
   apiUrl = mute.url;
-  expect(await round()).toBe(3_600_000);
+  expect(await run()).toBe(3_600_000);
   expect(lines.at(-1)?.msg).toBe('payments are compared with the provider again');
 });

@@ -249,14 +249,14 @@ test('a delivery without a signature is refused before its body is read', async 
   socket.destroy();
 });
 
-test('while Postgres is away the answer makes the sender repeat the event', async () => {
-  const pool = createPool({ url: 'postgres://127.0.0.1:9/none', name: 'away', logger: silentLogger() });
+test('while Postgres is unavailable the answer makes the sender repeat the event', async () => {
+  const pool = createPool({ url: 'postgres://127.0.0.1:9/none', name: 'unavailable', logger: silentLogger() });
   const payments = { settings: PAYMENT_SETTINGS, stripe: createStripe(PAYMENT_SETTINGS), clock: systemClock };
-  const away = await startTestApi(pool, { payments });
+  const unavailable = await startTestApi(pool, { payments });
   const delivery = deliveryOf(eventOf(COMPLETED, {}));
-  const response = await fetch(`${away.url}/stripe/webhook`, { method: 'POST', ...delivery });
+  const response = await fetch(`${unavailable.url}/stripe/webhook`, { method: 'POST', ...delivery });
   expect(response.status).toBe(503);
-  await away.stop();
+  await unavailable.stop();
   await pool.end();
 });
 

@@ -19,17 +19,17 @@ async function ask(email: string): Promise<string> {
   return reply.body.signup_token as string;
 }
 
-/** Tries wrong codes until none is judged any more; returns how many were judged. */
+/** Tries wrong codes until none is accepted any more; returns how many were checked. */
 async function useUpTries(email: string): Promise<number> {
-  let judged = 0;
+  let checked = 0;
   for (let each = 0; each < 5; each++) {
     const token = await ask(email);
-    if (!bench.smtp.mailTo(email).text.startsWith('Your code is')) return judged;
+    if (!bench.smtp.mailTo(email).text.startsWith('Your code is')) return checked;
     const code = codeIn(bench.smtp.mailTo(email));
     for (let by = 1; by <= 3; by++)
-      if ((await bench.app.verify(token, wrongCode(code, by))).code === 'invalid_code') judged++;
+      if ((await bench.app.verify(token, wrongCode(code, by))).code === 'invalid_code') checked++;
   }
-  return judged;
+  return checked;
 }
 
 /** A browser whose requests to the public address reach the processes in turn. */
@@ -48,14 +48,14 @@ const accountsOf = async (mailbox: string) =>
   (await bench.db.pool.query('SELECT FROM accounts WHERE mailbox = $1', [mailbox])).rowCount;
 
 describe('wrong codes of a mailbox', () => {
-  test('are judged six times in 24 hours and twelve times in 30 days, over all tokens and processes', async () => {
+  test('are checked six times in 24 hours and twelve times in 30 days, over all tokens and processes', async () => {
     const email = newEmail();
-    const judged = [];
+    const checked = [];
     for (let day = 0; day < 3; day++) {
-      judged.push(await useUpTries(email));
+      checked.push(await useUpTries(email));
       await bench.db.freeze('1 day');
     }
-    expect(judged).toEqual([6, 6, 0]);
+    expect(checked).toEqual([6, 6, 0]);
     await bench.db.freeze('26 days 23 hours 59 minutes 59.999 seconds');
     expect(await useUpTries(email)).toBe(0);
     await bench.db.freeze('2 days 0.001 seconds');

@@ -149,7 +149,7 @@ describe('a mail server that hangs, disconnects or sends garbage', () => {
   });
 });
 
-test('a mail server that is away is a failed mail', async () => {
+test('a mail server that is unavailable is a failed mail', async () => {
   await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${await freePort()}` }), 'connection');
 });
 

@@ -190,7 +190,7 @@ async function reconcile(events: readonly SampleEvent[]): Promise<void> {
   const lists = { events: events.map((event) => ({ ...event, created: yesterday })), sessions: [] };
   const provider = await startListedPayments(lists);
   const stripe = createStripe({ secretKey: PAYMENT_SETTINGS.secretKey, apiUrl: provider.url });
-  const round = (pool: Pool) =>
+  const run = (pool: Pool) =>
     reconcilePayments({
       pool,
       metrics: createMetrics(),
@@ -200,6 +200,6 @@ async function reconcile(events: readonly SampleEvent[]): Promise<void> {
       clock: systemClock,
       mayContinue: () => Promise.resolve(true),
     });
-  expect(await Promise.all(pools.map(round))).toEqual([true, true]);
+  expect(await Promise.all(pools.map(run))).toEqual([true, true]);
   await provider.stop();
 }

@@ -65,7 +65,7 @@ class Model {
   readonly tokens: KnownToken[] = [];
   readonly open = new Set<string>();
   readonly credited = new Set<string>();
-  /** When wrong codes were judged, by mailbox. */
+  /** When wrong codes were checked, by mailbox. */
   readonly wrong = new Map<string, number[]>();
   minute = 0;
 
@@ -77,7 +77,7 @@ class Model {
   }
 
   /** How many of each answer concurrent codes of one token must get. */
-  judge(known: KnownToken, codes: readonly number[], replies: readonly SignupReply[]): void {
+  check(known: KnownToken, codes: readonly number[], replies: readonly SignupReply[]): void {
     const kinds = replies.map(({ status, code }) => code ?? String(status));
     const count = (kind: string) => kinds.filter((one) => one === kind).length;
     const right = codes.filter((beside) => beside === 0).length;
@@ -95,8 +95,8 @@ class Model {
     expect(count('invalid_code')).toBeLessThanOrEqual(possible);
     known.wrong += count('invalid_code');
     this.possible.set(known.mailbox, (this.possible.get(known.mailbox) ?? 0) + possible);
-    this.judged.set(known.mailbox, (this.judged.get(known.mailbox) ?? 0) + count('invalid_code'));
-    // A right code after the last wrong one of its token or mailbox is refused; otherwise all right codes were judged.
+    this.checked.set(known.mailbox, (this.checked.get(known.mailbox) ?? 0) + count('invalid_code'));
+    // A right code after the last wrong one of its token or mailbox is refused; otherwise all right codes were checked.
     if (known.wrong < 3 && count('too_many_attempts') > 0) this.refused.add(known.mailbox);
     expect(count('201') + count('account_exists') + count('invalid_code') + count('too_many_attempts')).toBe(
       kinds.length,
@@ -108,24 +108,24 @@ class Model {
   }
 
   /**
-   * For concurrent codes: wrong codes that tokens had room for, those that were judged, and mailboxes with codes that
+   * For concurrent codes: wrong codes that tokens had room for, those that were checked, and mailboxes with codes that
    * were not.
    */
   private readonly possible = new Map<string, number>();
-  private readonly judged = new Map<string, number>();
+  private readonly checked = new Map<string, number>();
   private readonly refused = new Set<string>();
 
-  /** After concurrent codes: each mailbox had as many wrong codes judged as it had tries, or all of them. */
+  /** After concurrent codes: each mailbox had as many wrong codes checked as it had tries, or all of them. */
   settle(): void {
     for (const [mailbox, possible] of this.possible) {
       const left = this.triesLeft(mailbox);
-      const judged = this.judged.get(mailbox)!;
-      expect(judged).toBe(Math.min(possible, left));
-      this.wrong.set(mailbox, [...(this.wrong.get(mailbox) ?? []), ...Array<number>(judged).fill(this.minute)]);
+      const checked = this.checked.get(mailbox)!;
+      expect(checked).toBe(Math.min(possible, left));
+      this.wrong.set(mailbox, [...(this.wrong.get(mailbox) ?? []), ...Array<number>(checked).fill(this.minute)]);
       if (this.refused.has(mailbox)) expect(this.triesLeft(mailbox)).toBe(0);
     }
     this.possible.clear();
-    this.judged.clear();
+    this.checked.clear();
     this.refused.clear();
   }
 
@@ -229,7 +229,7 @@ async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<
   );
   const all = chosen.map((one, at) => ({ ...one, reply: replies[at]! }));
   for (const [known, of] of Map.groupBy(all, (one) => one.known)) {
-    model.judge(
+    model.check(
       known,
       of.map(({ beside }) => beside),
       of.map(({ reply }) => reply),

@@ -32,7 +32,7 @@ export interface EventsChildOptions {
   killed?: KillPoint;
 }
 
-/** Rounds follow each other so fast that a test need not wait for the pauses of the service. */
+/** Runs follow each other so fast that a test need not wait for the pauses of the service. */
 const PAUSE_MS = 50;
 
 const options = JSON.parse(process.argv[2]!) as EventsChildOptions;

@@ -52,7 +52,7 @@ describe('a new key', () => {
   });
 });
 
-test('a key is answered and told although PostgreSQL goes away as soon as it is created', async () => {
+test('a key is answered and told although PostgreSQL becomes unavailable as soon as it is created', async () => {
   const { email, accountId, apiKey } = await api.account();
   const query = db.pool.query.bind(db.pool) as (...args: unknown[]) => unknown;
   const keysOf = "SELECT count(*)::integer AS keys FROM api_keys WHERE account_id = '";

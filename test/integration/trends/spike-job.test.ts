@@ -47,7 +47,7 @@ const found = (monitorId: string, count: number, seenAt: number) =>
     { monitorId, seq: Math.floor((seenAt - AT) / HOUR) * 1_000 + 100_000, count, seenAt },
   ]);
 
-/** A round as one process makes it. */
+/** A run of one process. */
 const judge = (): Promise<number | false> =>
   findRecentSpikes({
     pool: db.pool,
