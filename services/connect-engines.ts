@@ -183,7 +183,7 @@ async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<
 async function startTracing(deps: { config: Config; lifecycle: Lifecycle }): Promise<Tracing | undefined> {
   const { tracing } = deps.config;
   if (tracing === undefined) return undefined;
-  const { createOtlpTracing } = await import('../shared/runtime/tracing.ts');
+  const { createOtlpTracing } = await import('../shared/runtime/otlp-tracing.ts');
   return deps.lifecycle.add('tracing', createOtlpTracing(tracing));
 }
 

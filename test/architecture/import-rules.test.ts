@@ -16,6 +16,8 @@ const BREACHES: [string, string, string][] = [
   ['services/api/c.ts', '../recorder/d.ts', 'services-do-not-import-each-other'],
   ['services/recorder/d.ts', 'kafkajs', 'kafkajs-only-in-shared-kafka'],
   ['services/recorder/e.ts', 'chdb', 'embedded-engines-only-in-the-launcher'],
+  ['services/recorder/p.ts', '../../shared/runtime/otlp-tracing.ts', 'otlp-tracing-is-loaded-on-demand'],
+  ['shared/runtime/q.ts', '@opentelemetry/api', 'otel-sdk-only-in-otlp-tracing'],
   ['shared/matching/f.ts', '../runtime/b.ts', 'matching-imports-nothing'],
   ['shared/matches/rules/g.ts', '../../runtime/b.ts', 'rules-are-pure'],
   ['shared/runtime/h.ts', '../../test/i.ts', 'product-does-not-import-tests'],
@@ -37,8 +39,8 @@ describe('import rules', () => {
     };
     for (const [path, target] of BREACHES) write(path, `import * as x from '${target}';\nexport const y = x;\n`);
     write('shared/kafka/k.ts', `import * as x from './j.ts';\nexport const y = x;\n`);
-    for (const leaf of ['services/launcher/n.ts', 'services/simulator/o.ts']) write(leaf, 'export const y = 1;\n');
-    write('test/i.ts', 'export const y = 1;\n');
+    const leaves = ['services/launcher/n.ts', 'services/simulator/o.ts', 'shared/runtime/otlp-tracing.ts', 'test/i.ts'];
+    for (const leaf of leaves) write(leaf, 'export const y = 1;\n');
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
