@@ -82,7 +82,7 @@ export function sqlRoute(deps: SqlDeps): Route {
     async handle(call) {
       if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
       const { accountId } = call.caller;
-      if (running.has(accountId)) throw turnTaken();
+      if (running.has(accountId)) throw slotTaken();
       if (running.size >= MOST_AT_ONCE) {
         const message = 'Other statements are running. Retry in a moment.';
         throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
@@ -97,19 +97,19 @@ export function sqlRoute(deps: SqlDeps): Route {
   });
 }
 
-const turnTaken = (): ApiError =>
+const slotTaken = (): ApiError =>
   new ApiError('rate_limited', 'Another statement of this account is running. Wait for its answer.', {
     retryAfter: RETRY_AFTER_S,
   });
 
-/** Runs the statement while the account has its turn; what fails uses up the daily allowance instead of credits. */
+/** Runs the statement while the account holds its slot; what fails uses up the daily allowance instead of credits. */
 async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise<RouteResponse> {
   const { pool, logger } = deps;
   const { accountId } = call.caller;
   const token = randomUUID();
-  const turn = await takeStatementSlot(pool, accountId, token);
-  if (turn === 'busy') throw turnTaken();
-  if (turn === 'used_up') {
+  const slot = await takeStatementSlot(pool, accountId, token);
+  if (slot === 'busy') throw slotTaken();
+  if (slot === 'used_up') {
     const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
     throw new ApiError('rate_limited', message, { retryAfter: secondsUntilTomorrow() });
   }
@@ -123,10 +123,10 @@ async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise
     isCounted = !(error instanceof ApiError && error.status === OUTAGE_STATUS);
     throw error instanceof SqlRefused ? invalidRequest([{ field: 'query', message: error.message }]) : error;
   } finally {
-    // The turn ends by itself when this fails, and an answer that was paid for must not fail with it.
+    // The slot expires by itself when this fails, and an answer that was paid for must not fail with it.
     await releaseStatementSlot(pool, accountId, token, isCounted ? performance.now() - begun : 0).catch(
       (error: unknown) => {
-        logger.warn({ err: error }, 'the turn of a statement could not be given back');
+        logger.warn({ err: error }, 'the slot of a statement could not be released');
       },
     );
   }
